@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.cli.commands.charm.mirroring import make_server
+from pushjuju.cli.commands.charm.mirror import make_server
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Platform
 from pushjuju.core.errors import NotValid, ProviderError

@@ -6,6 +6,7 @@ of the tables here, with its reason, or the test names it.
 
 from __future__ import annotations
 
+import importlib
 import io
 import re
 import shlex
@@ -142,9 +143,15 @@ def test_what_juju_has_given_up_is_unknown(word: str, tmp_path: Path) -> None:
     assert f'"{word}" is not a pushjuju command' in err
 
 
-def test_no_word_is_in_two_modules() -> None:
-    every = [word for words in registry.MODULES.values() for word in words.split()]
+def test_no_word_has_two_nouns() -> None:
+    every = [word for words in registry.NOUNS.values() for word in words.split()]
     assert len(every) == len(set(every))
+
+
+def test_every_command_is_alone_in_its_file() -> None:
+    for word, name in registry.words().items():
+        module = importlib.import_module(f"pushjuju.cli.commands.{name}")
+        assert [found.name for found in vars(module).values() if isinstance(found, Command)] == [word]
 
 
 @pytest.mark.parametrize("name", sorted(THERE))

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.hook import inspected, replay_table
+from pushjuju.cli.commands.hook import replay_table, run_table
 from pushjuju.cli.commands.plan import plan_table
-from pushjuju.cli.commands.plan.planning import Plan
-from pushjuju.cli.commands.program import listings
+from pushjuju.cli.commands.plan.planned import Plan
+from pushjuju.cli.commands.relation import relation_table
+from pushjuju.cli.commands.status import reason_table
 from pushjuju.cli.terminal.output import render
 from pushjuju.core.status import StatusInfo
 from pushjuju.portable.gotypes import Struct
@@ -66,8 +67,8 @@ def test_show_relation(golden: Golden) -> None:
         id=4, key="web:db db:server", scope="global", life="alive", suspended=True,
         status=StatusInfo(status="suspended", message="maintenance", since=NINE), sides=[db, web],
     )  # fmt: skip
-    document = inspected.relation_document(view)
-    compare(golden, "show-relation", document, inspected.relation_table(document))
+    document = relation_table.relation_document(view)
+    compare(golden, "show-relation", document, relation_table.relation_table(document))
 
 
 def test_hooks(golden: Golden) -> None:
@@ -91,8 +92,8 @@ def test_hooks(golden: Golden) -> None:
             result="running", started=later,
         ),
     ]  # fmt: skip
-    document = [inspected.run_document(run) for run in runs]
-    compare(golden, "hooks", document, inspected.runs_table(runs, inspected.Look()))
+    document = [run_table.run_document(run) for run in runs]
+    compare(golden, "hooks", document, run_table.runs_table(runs, run_table.Look()))
 
 
 def test_plan(golden: Golden) -> None:
@@ -129,8 +130,8 @@ def test_explain(golden: Golden) -> None:
         Struct({"subject": "web", "doing": "1 idle", "leader": "web/0"}),
         Struct({"subject": "machine 0", "doing": "at rest"}),
     ]  # fmt: skip
-    compare(golden, "explain", entries, listings.reasons(entries, wide=True))
-    golden("own/explain-all.txt", listings.reasons(entries))
+    compare(golden, "explain", entries, reason_table.reasons(entries, wide=True))
+    golden("own/explain-all.txt", reason_table.reasons(entries))
 
 
 def test_replay(golden: Golden) -> None:

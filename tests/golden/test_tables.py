@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.application import unit_document
+from pushjuju.cli.commands.cloud import cloud_table
 from pushjuju.cli.commands.config import config_table
 from pushjuju.cli.commands.controller import controller_table
-from pushjuju.cli.commands.credential import cloud_table
+from pushjuju.cli.commands.credential import credential_table
 from pushjuju.cli.commands.machine import machine_formats
 from pushjuju.cli.commands.model import model_table
-from pushjuju.cli.commands.program import listings
+from pushjuju.cli.commands.program import doctor_table, plugin_table
 from pushjuju.cli.commands.status import history_table
 from pushjuju.cli.commands.storage import storage_table
+from pushjuju.cli.commands.unit import unit_document
 from pushjuju.cli.terminal import log_lines, times
 from pushjuju.cli.terminal.output import render
 from pushjuju.core.clock import to_iso
@@ -384,9 +385,11 @@ def test_stored_times(monkeypatch: pytest.MonkeyPatch, zone: str, *, utc: bool) 
 
 
 def test_own_listings() -> None:
-    shown = listings.plugins([{"name": "x", "version": "1", "api": "1.0", "hooks": ["pushjuju_user_data"]}])
+    shown = plugin_table.plugins(
+        [{"name": "x", "version": "1", "api": "1.0", "hooks": ["pushjuju_user_data"]}]
+    )
     assert shown == "Plugin  Version  API  Hooks      Message\nx       1        1.0  user_data\n"
-    found = listings.findings(
+    found = doctor_table.findings(
         [{"subject": "nspawn", "level": "error", "message": "missing", "fix": "apt install x"}]
     )
     assert found == "Subject  Level  Message\nnspawn   error  missing\n                -> apt install x\n"
@@ -426,6 +429,6 @@ def test_credentials(golden: Golden) -> None:
         },
         "lab": {"bob": {"auth-type": "userpass", "username": "bob"}},
     }
-    golden("tables/credentials.txt", cloud_table.credentials_table({"lab": held["lab"]}, held))
-    golden("tables/credentials.yaml", cloud_table.credentials("yaml", None, held))
-    golden("tables/credentials.json", cloud_table.credentials("json", {"lab": held["lab"]}, held))
+    golden("tables/credentials.txt", credential_table.credentials_table({"lab": held["lab"]}, held))
+    golden("tables/credentials.yaml", credential_table.credentials("yaml", None, held))
+    golden("tables/credentials.json", credential_table.credentials("json", {"lab": held["lab"]}, held))

@@ -14,7 +14,7 @@ import pytest
 
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.commands import registry
-from pushjuju.cli.commands.model import destroying
+from pushjuju.cli.commands.model import model_removal
 from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command
 from pushjuju.cli.syntax.gnuflag import FlagSet
 from pushjuju.cli.terminal.console import Console
@@ -230,9 +230,9 @@ def test_destroying_a_model_by_force_says_what_it_waits_for_and_until_when(
     cli.console.env["PUSHJUJU_WAIT"] = "0"
     monkeypatch.setattr(drive, "background", lambda *_args: None)
     looks = iter(range(3))
-    monkeypatch.setattr(destroying.time, "sleep", lambda _s: next(looks))
+    monkeypatch.setattr(model_removal.time, "sleep", lambda _s: next(looks))
     with pytest.raises(StopIteration):
-        destroying._await_removal(cli, runtime.ctx, model, forced=True)
+        model_removal.await_removal(cli, runtime.ctx, model, forced=True)
     written = str(cli.console.stderr.getvalue())  # type: ignore[attr-defined]
     assert re.fullmatch(r"machine 0 waits for web/0; .+ goes at \d\d:01:00\S* at the latest\n", written)
 

@@ -14,7 +14,7 @@ import pytest
 
 from pushjuju.cli.app.root import read_aliases
 from pushjuju.cli.commands import registry
-from pushjuju.cli.commands.program import basics
+from pushjuju.cli.commands.program import documentation
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.errors import NotFound, Silent
 from pushjuju.core.suggest import closest
@@ -39,7 +39,7 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
         if isinstance(told.get("raise"), BaseException):
             raise told["raise"]  # type: ignore[misc]
 
-    monkeypatch.setattr(basics, "documentation", function)
+    monkeypatch.setattr(documentation, "documentation", function)
     return told
 
 

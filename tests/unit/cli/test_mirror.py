@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.charm.mirroring import make_server
+from pushjuju.cli.commands.charm.mirror import make_server
 from pushjuju.cli.work import drive
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.unit.cli.conftest import Ended, Run

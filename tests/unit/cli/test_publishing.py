@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pushjuju.cli.commands.program.publishing import FOLDER
+from pushjuju.cli.commands.program.schema import FOLDER
 from pushjuju.cli.help.manpage import escaped
 from pushjuju.core.clock import SystemClock
 from pushjuju.services.lifecycle import removal

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.ssh import debug_session, sessions, ssh_config
+from pushjuju.cli.commands.ssh import debug_session, ssh_config, ssh_session
 from pushjuju.cli.work import drive
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.store.datadir import DataDir
@@ -40,7 +40,7 @@ class Clients:
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch) -> Clients:
     found = Clients()
-    monkeypatch.setattr(sessions, "_wait", found.wait)
+    monkeypatch.setattr(ssh_session, "_wait", found.wait)
     return found
 
 

@@ -142,16 +142,16 @@ def test_a_model_is_available(lab: Run) -> None:
 def test_the_store_is_read_only_when_it_has_changed(
     lab: Run, played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pushjuju.cli.commands.wait import waitfor
+    from pushjuju.cli.commands.wait import wait_for
 
     reads: list[str] = []
-    real = waitfor._unit
+    real = wait_for._unit
 
     def counted(tx: Any, uuid: str, name: str) -> Any:
         reads.append(name)
         return real(tx, uuid, name)
 
-    monkeypatch.setitem(waitfor._READ, "unit", counted)
+    monkeypatch.setitem(wait_for._READ, "unit", counted)
     played.steps = [_workload("web/0", "blocked")]
     assert lab("wait-for", "unit", "web/0", "--timeout", "300ms").status == 1
     assert len(reads) == 2

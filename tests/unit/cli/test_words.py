@@ -551,7 +551,7 @@ def test_flags_without_meaning_are_named(lab: Run) -> None:
 def test_what_people_are_told_to_type_is_ours() -> None:
     """The line of a backup that tools read keeps Juju's name."""
     kept = {
-        "backups.py": "juju version:",
+        "create_backup.py": "juju version:",
     }
     words = "|".join(sorted((*registry.known(), *registry.ALIASES), key=len, reverse=True))
     typed = re.compile(rf"(?<![-\w/.])juju (?:{words})\b(?!/)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pushjuju.cli.commands.credential import credentials
+from pushjuju.cli.commands.credential import credential_entries
 from pushjuju.cli.syntax import values
 from pushjuju.cli.work.scope import Sides
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, read_clouds, read_credentials
@@ -94,10 +94,12 @@ def _credential(where: Sides, cloud: str, name: str, item: StoredCredential) -> 
     if name in where.files.credentials(cloud).credentials:
         return f"{said} is known here already"
     try:
-        found, kind = credentials.known_cloud(where, cloud)
+        found, kind = credential_entries.known_cloud(where, cloud)
         if item.auth_type not in service.auth_types(kind):
             return f"{said} is left out: auth-type {quote(item.auth_type)} is not supported"
-        credentials.put(where.files, found.name, name, credentials.finished(cloud, name, item, kind), kind)
+        credential_entries.put(
+            where.files, found.name, name, credential_entries.finished(cloud, name, item, kind), kind
+        )
     except PushjujuError as error:
         return f"{said} is left out: {error.message}"
     return f"{said} is taken over"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pushjuju.cli.commands.hook.inspected import struct
+from pushjuju.cli.commands.hook.run_table import struct
 from pushjuju.cli.terminal.paint import GREEN, RED, paint
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter

@@ -10,7 +10,7 @@ from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.portable.gotypes import Struct
 
 if TYPE_CHECKING:
-    from pushjuju.cli.commands.plan.planning import Plan
+    from pushjuju.cli.commands.plan.planned import Plan
     from pushjuju.services.views.inventory import Change
 
 _SIGNS = {"add": paint("+", GREEN), "change": paint("~", YELLOW), "remove": paint("-", RED)}

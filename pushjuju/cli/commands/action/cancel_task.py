@@ -1,0 +1,49 @@
+"""cancel-task: cancel pending or running tasks. Mirrors: juju cmd/juju/action (3.6)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli.commands.action import task_table as formatters
+from pushjuju.cli.commands.action.task_watch import task_number
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import drive, session
+from pushjuju.cli.work.waiting import is_over
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.action import actions
+from pushjuju.store.rows.records import Task
+
+
+@command(
+    "cancel-task",
+    usage="(<task-id>|<task-id-prefix>) [...]",
+    summary="Cancel pending or running tasks.",
+    at_least=(1, "no task ID specified"),
+    formats=("yaml", "json"),
+    flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju cancel-task 2 3\n",
+    see_also=("run", "show-task"),
+)
+def cancel_task(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Cancel tasks that wait, abort those that run."""
+    numbers = [task_number(text, "task") for text in args]
+    opened = session.open_model(cli, model)
+    found = actions.cancel(opened.ctx, opened.uuid, numbers)
+    try:
+        if any(not is_over(task.status) for task in found):
+            drive.settle(cli, opened.ctx, opened.uuid, touched=())
+    except PushjujuError as error:
+        cli.console.warn(error.message)
+    with opened.ctx.store.read() as tx:
+        found = [actions.get_task(tx, opened.uuid, number) for number in numbers]
+    cli.output.write({"actions": [_cancelled(task) for task in found]})
+
+
+def _cancelled(task: Task) -> dict[str, Any]:
+    document = {"id": str(task.id), "action": task.action, task.kind: task.receiver, "status": task.status}
+    if task.completed:
+        from pushjuju.core.clock import from_iso
+
+        document["completed at"] = formatters.moment_text(from_iso(task.completed), utc=False)
+    return document

@@ -1,0 +1,107 @@
+"""exec: run the commands on the remote targets specified. Mirrors: juju cmd/juju/action (3.6)"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from typing import Any
+
+from pushjuju.cli.commands.action import task_table as formatters
+from pushjuju.cli.commands.action.task_start import (
+    check_wait,
+    in_background,
+    is_receiver,
+    show_results,
+    start,
+)
+from pushjuju.cli.commands.action.task_watch import FORMATS
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.cli.work import session
+from pushjuju.cli.work.waiting import Waiter
+from pushjuju.core.errors import UsageError
+from pushjuju.core.names import is_machine
+from pushjuju.portable.names import is_application
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.action import actions
+
+EXEC_WAIT_S = 300.0
+
+
+def _check_targets(
+    machines: Iterable[str], names: Iterable[str], units: Iterable[str], *, every: bool
+) -> None:
+    """Check what exec is aimed at.
+
+    Raises:
+        UsageError: Nothing, too much, or names that are none; the messages are Juju's.
+    """
+    given = (("machines", machines), ("applications", names), ("units", units))
+    if every:
+        for noun, found in given:
+            if found:
+                raise UsageError(f"You cannot specify --all and individual {noun}")
+    elif not any(found for _, found in given):
+        raise UsageError(
+            "You must specify a target, either through --all, --machine, --application or --unit"
+        )
+    bad = [f"  {quote(name)} is not a valid machine id" for name in machines if not is_machine(name)]
+    bad += [f"  {quote(name)} is not a valid application name" for name in names if not is_application(name)]
+    bad += [f"  {quote(name)} is not a valid unit name" for name in units if not is_receiver(name)]
+    if bad:
+        raise UsageError("\n".join(["The following exec targets are not valid:", *bad]))
+
+
+@command(
+    "exec",
+    usage="<commands>",
+    summary="Run the commands on the remote targets specified.",
+    at_least=(1, "no commands specified"),
+    formats=FORMATS,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        *flags.TASK,
+        flags.switch("all", "Run the commands on all the machines", dest="every"),
+        flags.switch("operator", "Accepted and ignored: for Kubernetes only", void=True),
+        flags.switch("parallel", "Run the commands in parallel without holding the lock", default=True),
+        flags.text("execution-group", "Commands in the same execution group are run sequentially"),
+        flags.many("machine", "One or more machine ids", kind=Kind.COMMA_LIST),
+        flags.many(
+            "application", "One or more application names", kind=Kind.COMMA_LIST, short="a", aliases=("app",)
+        ),
+        flags.many("unit", "One or more unit ids", kind=Kind.COMMA_LIST, short="u"),
+    ),
+    details="One argument is shell text; several are quoted and joined. On units the commands have the\n"
+    "hook tools; on machines they run as the user ubuntu. Waits five minutes unless --wait says\n"
+    "otherwise, and ends commands that take longer.",
+    examples="    pushjuju exec --unit web/0 'config-get title'\n"
+    "    pushjuju exec --machine 0,1 -- uptime -p\n"
+    "    pushjuju exec --application web --parallel=false 'systemctl restart web'\n",
+    see_also=("run", "ssh", "show-operation"),
+)
+def execute(cli: Cli, args: tuple[str, ...], *, model: str, **given: Any) -> None:
+    """Run shell commands and print what they say."""
+    check_wait(cli, background=given["background"])
+    _check_targets(given["machine"], given["application"], given["unit"], every=given["every"])
+    seconds = given["wait"] or EXEC_WAIT_S
+    request = actions.CommandRequest(
+        command=args[0] if len(args) == 1 else shlex.join(args),
+        timeout_s=max(seconds, 0.0),
+        units=given["unit"],
+        applications=given["application"],
+        machines=given["machine"],
+        every_machine=given["every"],
+        parallel=given["parallel"],
+        execution_group=given["execution_group"],
+    )
+    opened = session.open_model(cli, model)
+    queued = actions.enqueue_commands(opened.ctx, opened.uuid, request)
+    if given["background"]:
+        return in_background(cli, opened, queued)
+    say = cli.console.detail
+    waiter = Waiter(cli, opened, queued.tasks, seconds, say=say, utc=given["utc"])
+    start(say, queued)
+    waiter.wait()
+    return show_results(cli, opened, queued, formatters.exec_formatters(), utc=given["utc"])

@@ -1,0 +1,134 @@
+"""run: run an action on a specified unit. Mirrors: juju cmd/juju/action (3.6)"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.cli.commands.action import task_table as formatters
+from pushjuju.cli.commands.action.task_start import (
+    check_wait,
+    in_background,
+    is_receiver,
+    show_results,
+    start,
+)
+from pushjuju.cli.commands.action.task_watch import FORMATS
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
+from pushjuju.cli.work import session
+from pushjuju.cli.work.waiting import Waiter
+from pushjuju.core.errors import UsageError
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.action import actions
+
+RUN_WAIT_S = 60.0
+
+_KEY = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    units: tuple[str, ...]
+    action: str
+    pairs: tuple[tuple[tuple[str, ...], str], ...]
+
+
+def _asked(args: tuple[str, ...]) -> _Asked:
+    """Read units, action and parameters from the command line.
+
+    Raises:
+        UsageError: Something is missing or malformed; the message is Juju's.
+    """
+    units: list[str] = []
+    rest = list(args)
+    while rest and is_receiver(rest[0]):
+        units.append(rest.pop(0))
+    if rest and not _KEY.fullmatch(rest[0]):
+        raise UsageError(f"invalid unit or action name {quote(rest[0])}")
+    if not units:
+        raise UsageError("no unit specified")
+    if not rest:
+        raise UsageError("no action specified")
+    if len({unit.partition("/")[0] for unit in units}) > 1:
+        raise UsageError("all units must be of the same application")
+    return _Asked(units=tuple(units), action=rest[0], pairs=tuple(_pair(text) for text in rest[1:]))
+
+
+def _pair(text: str) -> tuple[tuple[str, ...], str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"argument {quote(text)} must be of the form key.key.key...=value")
+    keys = tuple(name.split("."))
+    for key in keys:
+        if not _KEY.fullmatch(key):
+            raise UsageError(
+                f"key {quote(key)} must start and end with lowercase alphanumeric, "
+                "and contain only lowercase alphanumeric and hyphens"
+            )
+    return keys, value
+
+
+def _parameters(cli: Cli, asked: _Asked, path: str, *, as_text: bool) -> dict[str, Any]:
+    """Merge the parameters of a file and of the command line; the latter win."""
+    from pushjuju.charms.format.yamlsafe import load
+
+    found: dict[str, Any] = {}
+    if path:
+        found = values.yaml_map(values.read_file(path, cli.console.stdin), path)
+    for keys, text in asked.pairs:
+        node = found
+        for key in keys[:-1]:
+            if not isinstance(node.get(key), dict):
+                node[key] = {}
+            node = node[key]
+        node[keys[-1]] = text if as_text else load(text)
+    return found
+
+
+@command(
+    "run",
+    usage="<unit> [<unit> ...] <action> [<key>=<value> [<key>[.<key> ...]=<value>]]",
+    summary="Run an action on a specified unit.",
+    formats=FORMATS,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        *flags.TASK,
+        FlagSpec(name="params", kind=Kind.PATH, default="", help="Path to yaml-formatted params file"),
+        flags.switch("string-args", "Use raw string values of command arguments"),
+    ),
+    details="A unit may be `<application>/leader`. Values are read as YAML unless --string-args is given;\n"
+    "they win over those of the --params file. Waits one minute unless --wait says otherwise.",
+    examples="    pushjuju run web/leader greet name=Kim\n"
+    "    pushjuju run web/0 web/1 backup --params backup.yaml --wait 10m\n"
+    "    pushjuju run web/0 show-page --background\n",
+    see_also=("actions", "show-operation", "show-task", "cancel-task"),
+)
+def run(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    background: bool,
+    wait: float | None,
+    utc: bool,
+    params: str,
+    string_args: bool,
+) -> None:
+    """Run an action and print what it gives."""
+    check_wait(cli, background=background)
+    asked = _asked(args)
+    parameters = _parameters(cli, asked, params, as_text=string_args)
+    opened = session.open_model(cli, model)
+    request = actions.ActionRequest(action=asked.action, receivers=asked.units, parameters=parameters)
+    queued = actions.enqueue(opened.ctx, opened.uuid, request)
+    if background:
+        return in_background(cli, opened, queued)
+    seconds = wait or RUN_WAIT_S
+    waiter = Waiter(cli, opened, queued.tasks, seconds, say=cli.console.info, utc=utc)
+    start(cli.console.info, queued)
+    waiter.wait()
+    return show_results(cli, opened, queued, formatters.run_formatters(), utc=utc)

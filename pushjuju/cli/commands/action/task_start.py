@@ -1,0 +1,92 @@
+"""What run and exec share: they start tasks, wait for them and show the results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.cli.commands.action import task_table as formatters
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.work import drive, session
+from pushjuju.cli.work.waiting import failures
+from pushjuju.core.errors import HookFailed, UsageError
+from pushjuju.core.names import machine_tag, unit_tag
+from pushjuju.core.tasks import Receiver
+from pushjuju.portable.names import is_application, is_unit
+from pushjuju.services.entities.action import actions
+from pushjuju.services.views import tasks
+from pushjuju.store.rows.records import Task
+
+
+def is_receiver(text: str) -> bool:
+    return is_unit(text) or (text.endswith(actions.LEADER) and is_application(text.removesuffix("/leader")))
+
+
+def check_wait(cli: Cli, *, background: bool) -> None:
+    if background and "wait" in cli.given:
+        raise UsageError("cannot specify both --wait and --background")
+
+
+def _receiver_tag(task: Task) -> str:
+    return machine_tag(task.receiver) if task.kind == Receiver.MACHINE else unit_tag(task.receiver)
+
+
+def _count(queued: actions.Enqueued) -> str:
+    number = len(queued.tasks)
+    return f"{number} task{'s' if number > 1 else ''}"
+
+
+def _refused(cli: Cli, queued: actions.Enqueued) -> None:
+    """Say which receivers did not take it."""
+    if queued.errors:
+        head = (
+            "Some actions could not be scheduled:"
+            if queued.tasks
+            else f"Operation {queued.operation} failed to schedule any tasks:"
+        )
+        cli.console.info("\n".join([head, *queued.errors]))
+    for reason in queued.errors if cli.rehearsal else ():
+        cli.console.warn(reason)  # what a plan hands on
+
+
+def start(say: Any, queued: actions.Enqueued) -> None:
+    if queued.tasks:
+        lines = [f"  - task {task.id} on {_receiver_tag(task)}" for task in queued.tasks]
+        say("\n".join([f"Running operation {queued.operation} with {_count(queued)}", *lines, "\n"]))
+
+
+def in_background(cli: Cli, opened: session.Session, queued: actions.Enqueued) -> None:
+    _refused(cli, queued)
+    if not queued.tasks:
+        return
+    drive.background(cli, opened.ctx)
+    say, number = cli.console.info, queued.operation
+    if len(queued.tasks) == 1:
+        say(f"Scheduled operation {number} with task {queued.tasks[0].id}")
+    else:
+        lines = [f"  - task {task.id} on {_receiver_tag(task)}" for task in queued.tasks]
+        say("\n".join([f"Scheduled operation {number} with {_count(queued)}", *lines]))
+        if cli.output.form == "plain":
+            cli.output.form = "yaml"
+        cli.output.write({task.receiver: {"id": str(task.id)} for task in queued.tasks})
+    one = str(queued.tasks[0].id) if len(queued.tasks) == 1 else "<id>"
+    say(f"Check operation status with '{cli.program} show-operation {number}'")
+    say(f"Check task status with '{cli.program} show-task {one}'")
+
+
+def show_results(
+    cli: Cli, opened: session.Session, queued: actions.Enqueued, forms: Mapping[str, Any], *, utc: bool
+) -> None:
+    """Print the results of tasks that are over.
+
+    Raises:
+        HookFailed: A script ended badly.
+    """
+    _refused(cli, queued)
+    if not queued.tasks:
+        return
+    found = {task.receiver: tasks.show_task(opened.ctx, opened.uuid, task.id) for task in queued.tasks}
+    shown = {name: formatters.task_texts(task, utc=utc) for name, task in found.items()}
+    cli.output.write(shown, forms)
+    if problem := failures(list(found.values())):
+        raise HookFailed(problem)

@@ -1,0 +1,80 @@
+"""Operations and tasks as commands name, watch and show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.work import session
+from pushjuju.cli.work.waiting import TimedOut, Waiter, is_over
+from pushjuju.core.errors import UsageError
+from pushjuju.portable.quote import quote
+from pushjuju.store.rows.records import Task
+
+FORMATS = ("plain", "yaml", "json")
+
+
+def task_number(text: str, noun: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 18:  # the store has no greater numbers
+        raise UsageError(f"{noun} ID {quote(text)} not valid")
+    return int(text)
+
+
+WATCH = (
+    flags.duration("wait", "Maximum wait time for completion", default="-1s"),
+    flags.switch("watch", "Wait indefinitely for results"),
+    flags.switch("utc", "Show times in UTC"),
+)
+
+
+def follow(
+    cli: Cli,
+    opened: session.Session,
+    waited: Iterable[Task],
+    seconds: float,
+    *,
+    watch: bool,
+    utc: bool,
+    late: str,
+    number: int,
+) -> None:
+    """Wait as asked: with `--wait 0s` for ever, with a negative time not at all.
+
+    Args:
+        cli: The call.
+        opened: The model.
+        waited: The tasks.
+        seconds: `--wait`.
+        watch: `--watch`: for ever.
+        utc: Show times in UTC.
+        late: Juju's message when the time runs out.
+        number: What was asked for: the task or the operation.
+
+    Raises:
+        TimedOut: They are not over in time; they go on.
+
+    Mirrors: juju cmd/juju/action/showtask.go, showoperation.go (3.6)
+    """
+    if not watch and seconds < 0:
+        return
+    left = [task for task in waited if not is_over(task.status)]
+    try:
+        Waiter(cli, opened, left, seconds if seconds > 0 else -1.0, say=_only_log(cli), utc=utc).wait()
+    except TimedOut as error:
+        hint = f"{cli.program} {cli.word} {number}    shows how far it is; it goes on"
+        raise TimedOut(late, detail=error.message, hint=hint) from error
+
+
+def _only_log(cli: Cli) -> Any:
+    def say(text: str) -> None:
+        if not text.startswith("Waiting for task"):
+            cli.console.info(text)
+
+    return say
+
+
+def check_watch(cli: Cli, *, watch: bool) -> None:
+    if watch and "wait" in cli.given:
+        raise UsageError("specify either --watch or --wait but not both")

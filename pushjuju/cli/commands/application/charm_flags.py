@@ -1,0 +1,22 @@
+"""What deploy and refresh read and tell of a charm."""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.syntax.gnuflag import Kind
+
+CONFIG = flags.many(
+    "config", "Configuration, key=value or a YAML file; repeatable", kind=Kind.KEY_VALUE_OR_FILE, default=""
+)
+
+
+def warn_all(cli: Cli, warnings: tuple[str, ...]) -> None:
+    for text in warnings:
+        cli.console.warn(text)
+
+
+def bindings_of(text: str) -> dict[str, str]:
+    from pushjuju.services.entities.application.bindings import parse
+
+    return parse(text)

@@ -1,0 +1,28 @@
+"""set-application-base: set an application's base. Mirrors: juju cmd/juju/application (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.base import Base
+from pushjuju.services.entities.application import applications
+
+
+@command(
+    "set-application-base",
+    usage="<application> <base>",
+    summary="Set an application's base.",
+    at_least=(2, "no base specified"),
+    at_most=2,
+    flags=(*flags.MODEL, *flags.LOGIN),
+    details="Units added from now on get the base; those that are there keep theirs. The charm must name it.",
+    examples="    pushjuju set-application-base web ubuntu@24.04\n",
+    see_also=("status", "refresh", "upgrade-machine"),
+)
+def set_application_base(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Change the base of future units."""
+    name = values.application_name(args)
+    base = Base.parse(args[1]) if "@" in args[1] else Base.from_series(args[1].lower())
+    opened = session.open_model(cli, model)
+    applications.set_base(opened.ctx, opened.uuid, name, base)

@@ -1,0 +1,35 @@
+"""show-application: displays information about an application.
+
+Mirrors: juju cmd/juju/application/show.go, showunit.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.application import application_document
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+from pushjuju.portable.names import is_application
+from pushjuju.services.views import documents
+
+
+@command(
+    "show-application",
+    usage="<application name or alias>",
+    summary="Displays information about an application.",
+    at_least=(1, "an application name must be supplied"),
+    formats=("yaml", "json", "smart"),
+    flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju show-application mysql\n"
+    "    pushjuju show-application mysql wordpress --format json\n",
+    see_also=("status", "config", "show-unit"),
+)
+def show_application(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Show applications with their bindings."""
+    for name in args:
+        if not is_application(name):
+            raise UsageError(f"application name {name} not valid")
+    opened = session.open_model(cli, model)
+    document = documents.show_applications(opened.ctx, opened.uuid, list(args))
+    cli.output.text(application_document.show_application(cli.output.form, document))

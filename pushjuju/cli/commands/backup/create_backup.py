@@ -1,0 +1,128 @@
+"""create-backup: create a backup. Mirrors: juju cmd/juju/backups/create.go (3.6)"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from pushjuju.services.requests.backups import Backup
+
+_NOT_SET = "juju-backup-<date>-<time>.tar.gz"
+
+_TEMPLATE = """
+backup format version: {format}
+juju version:          {version}
+base:                  {base}
+
+controller UUID:       {controller}
+model UUID:            {model}
+machine ID:            {machine}
+created on host:       {host}
+
+checksum:              {checksum}
+checksum format:       SHA-1, base64 encoded
+size (B):              {size}
+stored:                {finished}
+started:               {started}
+finished:              {finished}
+
+notes:{notes}
+
+"""
+
+
+@command(
+    "create-backup",
+    usage="[<notes>]",
+    summary="Create a backup.",
+    at_most=1,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.switch("no-download", "Leave the archive with the controller (deprecated)"),
+        flags.text("filename", "Download to this file", default=_NOT_SET),
+    ),
+    details="The archive holds the store of the controller with all its models, charms, resources and keys:\n"
+    "keep it where nobody else can read it. It is written into the current directory unless --filename\n"
+    "says otherwise, readable by you only. Everything goes on while it is made.",
+    examples="    pushjuju create-backup\n"
+    "    pushjuju create-backup --filename shop.tar.gz 'before the move'\n",
+    see_also=("restore-backup", "download-backup"),
+)
+def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: bool, filename: str) -> None:
+    """Write a copy of the controller."""
+    chosen = "filename" in cli.given
+    if chosen and no_download:
+        raise UsageError("cannot mix --no-download and --filename")
+    if not filename:
+        raise UsageError("missing filename")
+    from pushjuju.services.requests import backups
+    from pushjuju.store.files.private import private_dir
+
+    controller, _ = session.split_model(model)
+    ctx = session.open_controller(cli, controller)
+    if no_download:
+        cli.console.warn("--no-download flag is DEPRECATED.")
+    started = cli.clock.now()
+    name = filename if chosen else f"{started:juju-backup-%Y%m%d-%H%M%S.tar.gz}"
+    target = Path(name).expanduser() if chosen else Path.cwd() / name
+    if no_download:
+        target = ctx.controller.root / "backups" / name
+        private_dir(target.parent)
+    made = backups.create(ctx, target, args[0] if args else "")
+    if not cli.console.quiet:
+        cli.output.text(_described(made, started, cli.clock.now()))
+    if no_download:
+        cli.console.info(f"Remote backup stored on the controller as {target}")
+    else:
+        cli.console.info(f"Downloaded to {target}")
+    if tree := _work_tree(target):
+        cli.console.warn(
+            f"{target.name} holds the private key of the controller, and lies in the git work tree {tree}: "
+            "keep it out of commits"
+        )
+
+
+def _work_tree(path: Path) -> Path | None:
+    """Return the git work tree that a file lies in, or None when it lies in none."""
+    return next((folder for folder in path.resolve().parents if (folder / ".git").exists()), None)
+
+
+def _described(made: Backup, started: datetime, finished: datetime) -> str:
+    """Return what Juju tells of a backup; a controller here is no machine, so the host stands for it."""
+    import base64
+    import hashlib
+    import platform
+
+    from pushjuju import JUJU_VERSION
+
+    with made.path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, lambda: hashlib.sha1(usedforsecurity=False)).digest()
+    release = platform.freedesktop_os_release() if Path("/etc/os-release").exists() else {}
+    notes = str(made.meta["notes"])
+    return _TEMPLATE.format(
+        format=made.meta["format"],
+        version=JUJU_VERSION,
+        base=f"{release.get('ID', 'genericlinux')}@{release.get('VERSION_ID', 'genericlinux')}",
+        controller=made.meta["controller-uuid"],
+        model=made.meta["controller-uuid"],
+        machine=0,
+        host=platform.node(),
+        checksum=base64.b64encode(digest).decode(),
+        size=made.path.stat().st_size,
+        started=_moment(started),
+        finished=_moment(finished),
+        notes=f"                 {notes}" if notes else "",
+    )
+
+
+def _moment(time: datetime) -> str:
+    text = f"{time:%Y-%m-%d %H:%M:%S.%f}".rstrip("0").rstrip(".")
+    return f"{text} +0000 UTC"

@@ -1,0 +1,47 @@
+"""restore-backup: put a backup in the place of a controller's store.
+
+Mirrors: juju cmd/juju/backups/create.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotFound
+
+
+@command(
+    "restore-backup",
+    usage="<archive>",
+    summary="Put a backup in the place of a controller's store.",
+    at_least=(1, "missing filename"),
+    at_most=1,
+    flags=(*flags.CONTROLLER, *flags.NO_PROMPT),
+    details="The store may be in use, damaged or gone: what was there is kept beside it. Integrity and\n"
+    "version of the archive are checked first; one of another controller is refused. Processes that work\n"
+    "on the store lose what they hold and go on with the restored content.\n\n"
+    "Machines are not touched: what was done on them since the backup stays done.",
+    examples="    pushjuju restore-backup juju-backup-20250301-091500.tar.gz\n",
+    see_also=("create-backup", "doctor"),
+)
+def restore_backup(cli: Cli, args: tuple[str, ...], *, controller: str, no_prompt: bool) -> None:
+    """Put a copy back."""
+    source = Path(args[0]).expanduser()
+    if not source.is_file():
+        raise NotFound(f"open {source}: no such file or directory")
+    from pushjuju.services.requests import backups
+
+    backups.check_archive(source)
+    folder = session.data_dir(cli)
+    if not no_prompt:
+        cli.console.warn("This command will replace all models of the controller by those of the backup.")
+        cli.console.confirm("\nContinue [y/N]? ", what="restore")
+    done = backups.restore_anywhere(folder, source, clock=cli.clock, name=controller)
+    if folder.current_controller() is None:
+        folder.set_current_controller(done.controller)
+    cli.console.info(f'Controller "{done.controller}" restored from {source}; its store was {done.was}.')
+    if done.before:
+        cli.console.info(f"The store as it was is kept as {done.before}")

@@ -1,0 +1,32 @@
+"""disable-command: disable commands for the model. Mirrors: juju cmd/juju/block (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.block.block_sets import VALID, set_block
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import blocking, session
+from pushjuju.services.entities.basis import blocks
+
+_DETAILS = (
+    "A set of commands that is disabled is refused, for everybody, until it is enabled again:\n\n"
+    + "\n".join(f'"{name}" prevents:\n{blocking.listing(name)}\n' for name in blocks.SETS)
+)
+
+
+@command(
+    "disable-command",
+    usage="<command set> [message...]",
+    summary="Disable commands for the model.",
+    at_least=(1, f"missing command set ({VALID})"),
+    flags=(*flags.MODEL, *flags.LOGIN),
+    details=_DETAILS,
+    examples='    pushjuju disable-command destroy-model "ask the shop first"\n'
+    "    pushjuju disable-command all\n",
+    see_also=("disabled-commands", "enable-command"),
+)
+def disable(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Forbid a set of commands."""
+    name = set_block(args)
+    opened = session.open_model(cli, model)
+    blocks.disable(opened.ctx, opened.uuid, name, " ".join(args[1:]))

@@ -1,0 +1,68 @@
+"""export-bundle: exports the current model configuration as a reusable bundle.
+
+Mirrors: juju exportbundle.go, diffbundle.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pushjuju.cli.commands.bundle import bundling
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+
+
+@command(
+    "export-bundle",
+    usage="",
+    summary="Exports the current model configuration as a reusable bundle.",
+    at_most=0,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.text("filename", "Bundle file"),
+        flags.switch("include-charm-defaults", "Whether to include charm config default values"),
+        flags.switch("include-series", "Whether to include series next to bases"),
+        flags.switch(
+            "with-charms",
+            "Write uploaded charms and resources beside the file, so that it can be deployed anywhere",
+        ),
+    ),
+    details="Offers and what is exposed to some networks only go to a second document, an overlay.\n"
+    "Without --with-charms a charm that was uploaded is named by its URL in this model.",
+    examples="    pushjuju export-bundle\n"
+    "    pushjuju export-bundle --filename shop/bundle.yaml --with-charms\n",
+    see_also=("deploy", "diff-bundle", "apply"),
+)
+def export_bundle(
+    cli: Cli,
+    _args: tuple[str, ...],
+    *,
+    model: str,
+    filename: str,
+    include_charm_defaults: bool,
+    include_series: bool,
+    with_charms: bool,
+) -> None:
+    """Write the model as a bundle."""
+    if with_charms and not filename:
+        raise UsageError("--with-charms needs --filename: the charms are written beside it")
+    opened = session.open_model(cli, model)
+    from pushjuju.portable.output import format_yaml
+    from pushjuju.services.bundles import export
+
+    request = export.Request(
+        defaults=include_charm_defaults,
+        series=include_series,
+        beside=Path(filename).expanduser().parent if with_charms else None,
+    )
+    bundle, overlay = export.export(opened.ctx, opened.uuid, request)
+    text = format_yaml(bundling.document(bundle))
+    if overlay:
+        text += export.OVERLAY + format_yaml(bundling.document(overlay))
+    if not filename:
+        return cli.output.text(text)
+    export.write(Path(filename).expanduser(), text)
+    return cli.output.text(f"Bundle successfully exported to {filename}\n")

@@ -1,0 +1,25 @@
+"""agree: agree to terms. Mirrors: juju cmd/juju/terms (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.charm.term_check import check_term
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.syntax.refusing import refusal
+
+
+@command(
+    "agree",
+    usage="<term> ...",
+    summary="Agree to terms.",
+    at_least=(1, "missing arguments"),
+    flags=(*flags.CONTROLLER, *flags.LOGIN, flags.switch("yes", "Agree to terms non interactively")),
+    details="No charm asks for terms any more. With --yes there is nothing to agree to, and that is said.",
+)
+def agree(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:
+    """Say that there are no terms."""
+    del args
+    check_term(cli, controller)
+    if not yes:
+        raise refusal("agree", "no charm asks for terms any more")
+    cli.console.info("There are no terms to agree to.")

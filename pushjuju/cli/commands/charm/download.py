@@ -1,0 +1,232 @@
+"""download: locates and then downloads a CharmHub charm. Mirrors: juju cmd/juju/charmhub (3.6)"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli.commands.charm import charm_sources
+from pushjuju.cli.commands.charm.store_names import (
+    EVERY,
+    NOT_THERE,
+    STORE_ARCHES,
+    alike_hint,
+    check_arch,
+    open_store,
+    parsed_channel,
+    store_name,
+)
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
+
+if TYPE_CHECKING:
+    from pushjuju.core.base import Base
+    from pushjuju.core.channel import Channel
+    from pushjuju.core.charmstore import Ask, StoreCharm
+    from pushjuju.plugins.charmtypes import CharmStore
+
+
+@command(
+    "download",
+    usage="<charm>",
+    summary="Locates and then downloads a CharmHub charm.",
+    at_least=(1, "expected a charm or bundle name"),
+    flags=(
+        flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY),
+        flags.text("series", "Specify a series (deprecated)", default=EVERY),
+        flags.text("base", "Specify a base"),
+        flags.text("channel", "Specify a channel to use instead of the default release"),
+        flags.number("revision", "Specify a revision of the charm to download", default=-1),
+        flags.text("filepath", "File path to download to, - for stdout"),
+        flags.switch("no-progress", "Disable the progress bar"),
+        flags.switch("resources", "Download its resources too"),
+        *flags.CHARMHUB,
+    ),
+    details="A charm that was downloaded before comes out of the cache. A hyphen behind the name writes it\n"
+    "to the standard output.",
+    examples="    pushjuju download postgresql --channel 14/stable\n"
+    "    pushjuju download postgresql - > pg.charm\n",
+    see_also=("info", "find"),
+)
+def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **asked: Any) -> None:
+    """Write a charm or bundle into a file."""
+    from pushjuju.services.supply import store_charms
+
+    to_stdout = _download_flags(cli, args, asked)
+    name = store_name(args[0], what="Charmhub")
+    store = open_store(cli, charmhub_url)
+    charm = _located(cli, store, _ask(cli, name, asked), base_given=bool(asked["base"]))
+    cli.console.info(_fetching(charm, by_revision=asked["revision"] >= 0))
+    suffix = charm.kind if charm.kind == "bundle" else "charm"
+    target = Path(asked["filepath"] or f"{charm.name}_r{charm.revision}.{suffix}")
+    try:
+        with charm_sources.downloading(cli, charm.name) as tell:
+            what = f'{charm.kind} "{charm.name}"'
+            shown = None if asked["no_progress"] else tell
+            path = store_charms.cached(cli.env, store, charm.download, what, shown)
+    except HubError as error:
+        if error.reason == "checksum":
+            raise HubError(f'Checksum of download failed for "{charm.name}":', detail=error.detail) from None
+        raise
+    if to_stdout:
+        _to_stdout(cli, path)
+        cli.console.info(f"Downloading of {charm.kind} complete")
+        return
+    _copy(path, target)
+    hints = _resources(cli, store, charm, target.parent) if asked["resources"] else []
+    shown_path = str(target) if target.is_absolute() else f"./{target}"
+    cli.console.info(
+        f'Install the "{charm.name}" {charm.kind} with:\n    pushjuju deploy {" ".join([shown_path, *hints])}'
+    )
+
+
+def _download_flags(cli: Cli, args: tuple[str, ...], asked: Mapping[str, Any]) -> bool:
+    """Check the flags of `download`; return whether the archive goes to stdout.
+
+    Raises:
+        UsageError: They exclude each other, or make no sense; the messages are Juju's.
+    """
+    if len(args) > 2 or (len(args) == 2 and args[1] != "-"):
+        raise UsageError("expected a charm or bundle name, followed by hyphen to pipe to stdout")
+    if asked["revision"] >= 0 and cli.given & {"arch", "base", "channel", "series"}:
+        raise UsageError("--revision cannot be specified together with --arch, --base, --channel or --series")
+    check_arch(asked["arch"])
+    to_stdout = len(args) == 2 or asked["filepath"] == "-"
+    if to_stdout and asked["resources"]:
+        raise UsageError("--resources cannot be used when the charm goes to stdout")
+    return to_stdout
+
+
+def _ask(cli: Cli, name: str, asked: Mapping[str, Any]) -> Ask:
+    from pushjuju.charms.values.charm_bases import DEFAULT_LTS
+    from pushjuju.core.channel import Channel
+    from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform
+
+    base = values.base(asked["base"], "" if asked["series"] == EVERY else asked["series"], cli.console)
+    arch = DEFAULT_ARCH if asked["arch"] == EVERY else asked["arch"]
+    return Ask(
+        name=name,
+        channel=Channel.parse(asked["channel"] or "latest/stable"),
+        revision=asked["revision"],
+        platform=Platform.of(base or DEFAULT_LTS, arch),
+    )
+
+
+def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> StoreCharm:
+    """Return the revision to download; a charm that is not for the default base is asked for its own.
+
+    Raises:
+        HubError: There is none; the message is Juju's.
+    """
+    (found,) = store.resolve([ask])
+    if not isinstance(found, HubError):
+        return found
+    if ask.revision >= 0:
+        raise HubError(f"unable to locate {ask.name} revison {ask.revision}: {_bare(found)}")
+    if found.reason != "revision-not-found":
+        hint = alike_hint(store, ask.name) if found.reason in NOT_THERE else ""
+        raise HubError(f"unable to locate {ask.name}: {_bare(found)}", detail=found.detail, hint=hint)
+    assert ask.channel is not None, "a download without a revision has a channel"
+    usable = list(dict.fromkeys(_same_channel(found, ask.channel, ask.platform.arch)))
+    shown = _short(ask.channel)
+    if not usable and "channel" not in cli.given and (own := _of_own_track(cli, store, ask, base_given)):
+        return own
+    if not usable:
+        text = f'"{ask.name}" has no releases in channel "{shown}". Type\n    pushjuju info {ask.name}'
+        raise HubError(f"{text}\nfor a list of supported channels.")
+    wanted = ask.platform.base.display if ask.platform.base else ""
+    names = ", ".join(base.display for base in usable)
+    if base_given:
+        raise HubError(
+            f'"{ask.name}" does not support base "{wanted}" in channel "{shown}". '
+            f"Supported bases are: {names}."
+        )
+    cli.console.info(
+        f'Base "{wanted}" is not supported for charm "{ask.name}", trying base "{usable[0].display}"'
+    )
+    other = replace(ask.platform, os=usable[0].os, track=usable[0].track)
+    (again,) = store.resolve([replace(ask, platform=other)])
+    if isinstance(again, HubError):
+        raise HubError(f"unable to locate {ask.name}: {_bare(again)}")
+    return again
+
+
+def _of_own_track(cli: Cli, store: CharmStore, ask: Ask, base_given: bool) -> StoreCharm | None:
+    """Return what the default track of a charm without `latest` has, for another base if need be."""
+    asks = [replace(ask, channel=None)]
+    if not base_given:
+        asks.append(replace(asks[0], platform=replace(ask.platform, os="", track="")))
+    for own in asks:
+        (found,) = store.resolve([own])
+        if not isinstance(found, HubError):
+            cli.console.info(
+                f'"{ask.name}" has no releases in channel "{_short(parsed_channel("stable"))}", '
+                f'trying channel "{found.channel}"'
+            )
+            return found
+    return None
+
+
+def _same_channel(error: HubError, channel: Channel, arch: str) -> list[Base]:
+    return [
+        platform.base
+        for release, platform in error.releases
+        if release.full() == channel.full() and platform.arch in (arch, "", EVERY) and platform.base
+    ]
+
+
+def _bare(error: HubError) -> str:
+    return error.message.removeprefix("resolving error: ")
+
+
+def _short(channel: Channel) -> str:
+    return str(channel.normal()).removeprefix("latest/")
+
+
+def _fetching(charm: StoreCharm, *, by_revision: bool) -> str:
+    text = f'Fetching {charm.kind} "{charm.name}" revision {charm.revision}'
+    if by_revision or charm.channel is None:
+        return text
+    return f'{text} using "{_short(charm.channel)}" channel and base "{charm.platform}"'
+
+
+def _to_stdout(cli: Cli, path: Path) -> None:
+    raw = getattr(cli.console.stdout, "buffer", None)
+    if raw is None:
+        raise NotValid("the standard output takes no bytes here")
+    with path.open("rb") as stream:
+        shutil.copyfileobj(stream, raw)
+    raw.flush()
+
+
+def _copy(path: Path, target: Path) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        NotFound: It cannot be written.
+    """
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pushjuju-") as folder:
+            shutil.copyfile(path, Path(folder) / "new").replace(target)
+    except OSError as error:
+        raise NotFound(f"cannot write {target}: {error.strerror}") from None
+
+
+def _resources(cli: Cli, store: CharmStore, charm: StoreCharm, folder: Path) -> list[str]:
+    """Download the resources of a charm; return the flags that deploy it with them."""
+    from pushjuju.services.supply import store_charms
+
+    hints = []
+    for item in charm.resources:
+        if item.download.url:
+            path = store_charms.cached(cli.env, store, item.download, f'resource "{item.name}"')
+            target = folder / f"resource_{item.name}_r{item.revision}_{item.filename}"
+            _copy(path, target)
+            shown = str(target) if target.is_absolute() else f"./{target}"
+            hints.append(f"--resource {item.name}={shown}")
+    return hints

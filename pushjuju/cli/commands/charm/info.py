@@ -1,0 +1,124 @@
+"""info: displays detailed information about CharmHub charms. Mirrors: juju cmd/juju/charmhub (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli.commands.charm import charm_table as formatters
+from pushjuju.cli.commands.charm.store_names import (
+    EVERY,
+    NOT_THERE,
+    STORE_ARCHES,
+    alike_hint,
+    check_arch,
+    open_store,
+    parsed_channel,
+    store_name,
+)
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.core.errors import HubError, UsageError
+
+if TYPE_CHECKING:
+    from pushjuju.core.base import Base
+
+
+@command(
+    "info",
+    usage="<charm>",
+    summary="Displays detailed information about CharmHub charms.",
+    at_least=(1, "expected a charm or bundle name"),
+    at_most=1,
+    formats=("tabular", "yaml", "json"),
+    flags=(
+        flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY),
+        flags.text("series", "Specify a series (deprecated)", default=EVERY),
+        flags.text("base", "Specify a base"),
+        flags.text("channel", "Specify a channel to use instead of the default release"),
+        flags.switch("config", "Display config for this charm"),
+        flags.text("unicode", "Display output using unicode <auto|never|always>", default="auto"),
+        flags.number("revision", "Show one revision", default=-1),
+        flags.text("track", "Show one track"),
+        *flags.CHARMHUB,
+    ),
+    details="Channels of a track are listed from the safest to the newest. An arrow: the channel gives what\n"
+    "the one above it gives; a dash: nothing was released there.",
+    examples="    pushjuju info postgresql\n    pushjuju info --config postgresql --channel 14/stable\n",
+    see_also=("find", "download"),
+)
+def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **asked: Any) -> None:
+    """Show a charm or bundle."""
+    from pushjuju.charms.hub import catalogue
+    from pushjuju.portable.gotypes import Struct
+
+    base = _info_flags(cli, asked)
+    name = store_name(args[0], what="Charm Hub")
+    if asked["channel"]:
+        parsed_channel(asked["channel"])
+    try:
+        store = open_store(cli, charmhub_url)
+        document = store.info(name, asked["channel"])
+    except HubError as error:
+        if error.reason in NOT_THERE:
+            what = f'No information found for charm or bundle with the name "{name}"'
+            raise HubError(what, reason=error.reason, hint=alike_hint(store, name)) from None
+        raise
+    entry = catalogue.info_document(document)
+    arch = "" if asked["arch"] == EVERY else asked["arch"]
+    entry = _narrowed(entry, asked, arch=arch, base=base)
+    unicode = asked["unicode"] == "always" or (asked["unicode"] == "auto" and _speaks_unicode(cli))
+
+    def text(_document: Any) -> str:
+        if not config:  # documents have the options always
+            entry.get("charm", {}).pop("config", None)
+        return formatters.info_text(entry, arch=arch, base=base.display if base else "", unicode=unicode)
+
+    cli.output.write(Struct(entry.items()), {"tabular": text})
+
+
+def _info_flags(cli: Cli, asked: Mapping[str, Any]) -> Base | None:
+    """Check the flags of `info`; return the base that was asked for.
+
+    Raises:
+        UsageError: They exclude each other, or have no such value.
+    """
+    if asked["unicode"] not in ("auto", "never", "always"):
+        raise UsageError(f'unexpected unicode flag value "{asked["unicode"]}", expected <auto|never|always>')
+    check_arch(asked["arch"])
+    if cli.given & {"revision", "track"} and cli.given & {"arch", "base", "channel", "series"}:
+        raise UsageError(
+            "--revision and --track cannot be specified together with --arch, --base or --channel"
+        )
+    return values.base(asked["base"], "" if asked["series"] == EVERY else asked["series"], cli.console)
+
+
+def _speaks_unicode(cli: Cli) -> bool:
+    env = cli.env
+    return "utf" in (env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "").lower()
+
+
+def _narrowed(
+    entry: dict[str, Any], asked: Mapping[str, Any], *, arch: str, base: Base | None
+) -> dict[str, Any]:
+    """Return an entry with what was asked for of its channels."""
+    wanted = {"name": base.os, "channel": base.track} if base else None
+
+    def keeps(track: str, item: Mapping[str, Any]) -> bool:
+        return (
+            (not arch or arch in item["architectures"] or EVERY in item["architectures"])
+            and (wanted is None or wanted in item["bases"])
+            and (asked["revision"] < 0 or item["revision"] == asked["revision"])
+            and (not asked["track"] or track == asked["track"])
+        )
+
+    listed = {
+        track: {
+            risk: [item for item in items if keeps(track, item)]
+            for risk, items in risks.items()
+            if any(keeps(track, item) for item in items)
+        }
+        for track, risks in entry["channels"].items()
+    }
+    tracks = [track for track in entry["tracks"] if listed[track] or not (asked["track"] or arch or base)]
+    return {**entry, "channels": {track: listed[track] for track in tracks}, "tracks": tracks}

@@ -1,0 +1,23 @@
+"""agreements: list user's agreements. Mirrors: juju cmd/juju/terms (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.charm.term_check import check_term
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+
+
+@command(
+    "agreements",
+    summary="List user's agreements.",
+    aliases=("list-agreements",),
+    at_most=0,
+    formats=("tabular", "json", "yaml"),
+    flags=(*flags.CONTROLLER, *flags.LOGIN),
+)
+def agreements(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:
+    """List no agreements."""
+    check_term(cli, controller)
+    cli.output.write([], {"tabular": lambda _document: ""})
+    if cli.output.form == "tabular":
+        cli.console.info("No agreements to display.")

@@ -1,0 +1,196 @@
+"""pack: packs a charm from its sources."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.commands.charm import charm_sources
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.core.base import Base
+from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
+
+if TYPE_CHECKING:
+    from pushjuju.charms.values.model import Charm
+
+_USUAL = Base("ubuntu", "24.04")
+
+
+@command(
+    "pack",
+    usage="[<directory>]",
+    summary="Packs a charm from its sources.",
+    at_most=1,
+    flags=(
+        flags.text("base", "The base to pack for; without it every base of the charm gets a file"),
+        flags.text("platform", "The platform of charmcraft.yaml to pack for"),
+        flags.text("destination", "The folder that the files are written to", short="d", default="."),
+        flags.BUILD_SCRIPTS,
+    ),
+    details="The directory holds a charmcraft.yaml, or a charm that is built already. Of the parts, the\n"
+    "plugins charm, uv, python, poetry, dump and nil are known; packages of Python are installed with pip,\n"
+    "for the Python of the base and the architecture of the platform. What cannot be built here is named.\n"
+    "deploy and refresh --path do the same.",
+    examples="    pushjuju pack\n    pushjuju pack ./web --base ubuntu@22.04 -d dist\n"
+    "    pushjuju pack ./web --platform arm64\n",
+    see_also=("deploy", "refresh"),
+)
+def pack(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    base: str,
+    platform: str,
+    destination: str,
+    allow_build_scripts: bool,
+) -> None:
+    """Write a charm's archives; an architecture that this computer cannot build for is left out."""
+    from pushjuju.charms.archive.reader import read_charm
+    from pushjuju.services.entities.model.architectures import own_arch
+
+    path = Path(args[0] if args else ".").expanduser()
+    if not path.is_dir():
+        raise NotFound(f'no charm was found at "{path}"')
+    folder = Path(destination).expanduser()
+    if not folder.is_dir():
+        raise NotFound(f"open {destination}: no such directory")
+    charm = read_charm(path).charm
+    wanted = values.base(base, "", cli.console)
+    left: list[InvalidCharm] = []
+    targets = _targets(path, charm, wanted, platform)
+    for target in targets:
+        out = folder / f"{charm.name}{target.suffix}.charm"
+        try:
+            _write(cli, path, target, out, scripts=allow_build_scripts)
+        except InvalidCharm as error:
+            if platform or target.arch in ("", own_arch()):
+                raise
+            left.append(error)
+            cli.console.warn(f"left out {out}: {error.message}")
+    if left and len(left) == len(targets):
+        raise left[0]
+
+
+def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -> None:
+    """Write one archive of a charm.
+
+    Raises:
+        InvalidCharm: It cannot be built here.
+    """
+    from pushjuju.charms.archive.pack import pack as write
+
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
+        tree = charm_sources.built(cli, path, Path(work), target.choose, alone=target.alone, scripts=scripts)
+        if not target.arch:
+            _check_pure(tree)
+        packed = write(tree, out)
+    out.chmod(0o644)
+    for text in packed.charm.warnings:
+        cli.console.warn(text)
+    cli.console.info(f"Packed {out}")
+
+
+def _check_pure(tree: Path) -> None:
+    """Refuse machine code in an archive that is for any architecture.
+
+    Raises:
+        NotValid: There is some among the packages.
+    """
+    found = sorted(path.name for path in (tree / "venv").rglob("*.so*"))
+    if found:
+        raise NotValid(
+            f"the packages are not for every architecture: {found[0]} is machine code",
+            hint="name the architectures among the platforms of charmcraft.yaml",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """One archive: for which machines, and what its name ends in; `alone`: there are others for others."""
+
+    base: Base
+    arch: str = ""
+    suffix: str = ""
+    alone: bool = False
+
+    def choose(self, _charm: Charm) -> tuple[Base, str]:
+        """Return what the sources are built for."""
+        return self.base, self.arch
+
+
+def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> list[_Target]:
+    """Return the archives to write.
+
+    Raises:
+        NotValid: The base or platform is not one of the charm's, which are named.
+    """
+    from pushjuju.charms.archive import tree
+    from pushjuju.charms.build import charmcraft
+    from pushjuju.services.entities.model.architectures import own_arch
+    from pushjuju.services.supply import charm_build
+
+    if platform:
+        return _of_platform(path, platform, wanted)
+    bases = [item for item in charm.bases() if wanted is None or item.matches(wanted)]
+    if wanted and not bases:
+        names = ", ".join(item.display for item in charm.bases())
+        raise NotValid(f'base "{wanted.display}" is not one of the charm\'s, which are: {names}')
+    several = wanted is not None and len(charm.bases()) > 1
+    if not charm_build.is_source(path):
+        bases = bases[:1]  # nothing is built: one archive is for all of them
+        return [_Target(base=item, suffix=_suffix(item, several)) for item in bases] or [_Target(base=_USUAL)]
+    several = several or len(bases) > 1
+    # As charmcraft: `bases` without architectures are for this computer's, as packages may be machine code.
+    data = tree.read_document(tree.resolve_root(path), charmcraft.FILE)
+    named = charmcraft.names_architectures(data or b"")
+    own = "" if named else own_arch()
+    found = []
+    for item in bases:
+        arches = _arches(charm, item, own)
+        for arch in arches:
+            ending = _suffix(item, several) + (f"-{arch}" if several and len(arches) > 1 else "")
+            ending = ending or (f"_{arch}" if len(arches) > 1 else "")
+            alone = several or len(arches) > 1 or not named
+            found.append(_Target(base=item, arch=arch, suffix=ending, alone=alone))
+    return found or [_Target(base=_USUAL)]
+
+
+def _suffix(base: Base, several: bool) -> str:
+    return f"_{base.os}-{base.track}" if several else ""
+
+
+def _arches(charm: Charm, base: Base, own: str) -> list[str]:
+    """Return the architectures that a charm names for a base, or `own` (empty: any) where it names none."""
+    entries = [item for item in charm.manifest.bases if item.base.matches(base)] if charm.manifest else []
+    return list(dict.fromkeys(arch for item in entries for arch in item.architectures)) or [own]
+
+
+def _of_platform(path: Path, platform: str, wanted: Base | None) -> list[_Target]:
+    """Return the archives of a platform.
+
+    Raises:
+        NotValid: charmcraft.yaml names none like that.
+    """
+    from pushjuju.charms.archive import tree
+    from pushjuju.charms.build import charmcraft
+    from pushjuju.charms.format import manifest
+
+    listed = charmcraft.platforms(tree.read_document(tree.resolve_root(path), charmcraft.FILE) or b"")
+    if platform not in listed:
+        names = ", ".join(listed) or "none"
+        raise NotValid(f'platform "{platform}" is not one of the charm\'s, which are: {names}')
+    name = re.sub(r"[^\w.]+", "-", platform)
+    targets = [(Base(os, channel), manifest.normalise_arch(arch)) for os, channel, arch in listed[platform]]
+    found = [item for item in targets if wanted is None or item[0].matches(wanted)]
+    if not found and wanted:
+        raise NotValid(f'platform "{platform}" is not for the base "{wanted.display}"')
+    return [_of_label(name, base, arch or "", several=len(found) > 1) for base, arch in found]
+
+
+def _of_label(name: str, base: Base, arch: str, *, several: bool) -> _Target:
+    ending = f"{_suffix(base, several)}{f'-{arch}' if several else ''}"
+    return _Target(base=base, arch=arch, suffix=f"_{name}{ending}", alone=bool(arch))

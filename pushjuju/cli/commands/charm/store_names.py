@@ -1,0 +1,79 @@
+"""Charm stores, and the names, channels and architectures that commands give them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.core.errors import NotValid, UsageError
+
+if TYPE_CHECKING:
+    from pushjuju.core.channel import Channel
+    from pushjuju.plugins.charmtypes import CharmStore
+
+STORE_ARCHES = ("all", "amd64", "arm64", "ppc64el", "riscv64", "s390x")
+
+EVERY = "all"
+
+NOT_THERE = ("not-found", "name-not-found")
+
+
+def open_store(cli: Cli, url: str) -> CharmStore:
+    """Return the store at `--charmhub-url`, else at `CHARMHUB_URL`, else Charmhub.
+
+    Raises:
+        NotFound: No plugin knows such a store.
+        UsageError: It is no address; the message is Juju's.
+    """
+    from pushjuju.plugins.charmtypes import SourceServices
+    from pushjuju.plugins.manager import PluginHost
+    from pushjuju.services.supply.store_charms import DEFAULT_URL
+
+    given = url if "charmhub_url" in cli.given else ""
+    address = given or cli.env.get("CHARMHUB_URL") or url or DEFAULT_URL
+    if "://" not in address:
+        raise UsageError(f'invalid charmhub-url: parse "{address}": invalid URI for request')
+    services = SourceServices(environ=cli.env, clock=cli.clock)
+    return PluginHost(environ=cli.env, warn=cli.console.warn).open_charm_store(address, services)
+
+
+def store_name(text: str, *, what: str) -> str:
+    """Return the name of a charm of a store.
+
+    Raises:
+        NotValid: It is none; the message is Juju's.
+    """
+    from pushjuju.charms.format.url import parse_url
+
+    try:
+        url = parse_url(text)
+    except NotValid:
+        raise NotValid(f'charm or bundle name, "{text}", is not valid') from None
+    if url.schema != "ch":
+        raise NotValid(f'"{text}" is not a {what} charm')
+    return url.name
+
+
+def check_arch(arch: str) -> None:
+    if arch not in STORE_ARCHES:
+        known = "|".join(STORE_ARCHES)
+        raise UsageError(f'unexpected architecture flag value "{arch}", expected <{known}>')
+
+
+def alike_hint(store: CharmStore, name: str) -> str:
+    """Return a hint with names that look like one that is not there; empty: there are none."""
+    from pushjuju.services.supply import store_charms
+
+    names = store_charms.alike(store, name)
+    return f"did you mean: {', '.join(names)}" if names else ""
+
+
+def parsed_channel(text: str) -> Channel:
+    """Return a channel.
+
+    Raises:
+        NotValid: It is none; the message is Juju's.
+    """
+    from pushjuju.core.channel import Channel
+
+    return Channel.parse(text).normal()

@@ -1,0 +1,41 @@
+"""default-region: sets the default region for a cloud. Mirrors: juju cmd/juju/cloud (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import scope
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.cloud import clouds as service
+
+
+@command(
+    "default-region",
+    usage="<cloud name> [<region>]",
+    summary="Sets the default region for a cloud.",
+    aliases=("set-default-region",),
+    at_least=(1, "Usage: pushjuju default-region <cloud-name> [<region>]"),
+    at_most=2,
+    flags=(flags.switch("reset", "Reset default region for the cloud"),),
+    examples="    pushjuju default-region aws\n"
+    "    pushjuju default-region aws eu-west-1\n"
+    "    pushjuju default-region aws --reset\n",
+    see_also=("add-credential",),
+)
+def default_region(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
+    """Show, set or reset the default region of a cloud."""
+    where, name = scope.for_writing(cli, client=True, controller=""), args[0]
+    cloud = service.definition((where.files,), name, where.host)
+    if not cloud.regions:
+        raise NotValid(f"cloud {name} has no regions")
+    if len(args) == 1 and not reset:
+        current = where.files.credentials(name).default_region
+        state = f"is {quote(current)}" if current else "is not set"
+        return cli.console.info(f"Default region for cloud {quote(name)} {state} on this client.")
+    if reset:
+        where.files.set_default(name, "default-region", "")
+        return cli.console.info(f"Default region for cloud {quote(name)} is no longer set on this client.")
+    region = cloud.region(args[1]).name
+    where.files.set_default(name, "default-region", region)
+    return cli.console.info(f"Default region in {name} set to {quote(region)}.")

@@ -1,0 +1,68 @@
+"""show-cloud: shows detailed information for a cloud. Mirrors: juju cmd/juju/cloud (3.6)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli.commands.cloud import cloud_table
+from pushjuju.cli.commands.cloud.cloud_sources import controller_clouds
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import scope
+from pushjuju.core.errors import NotFound
+from pushjuju.plugins.types import ProviderType
+from pushjuju.portable.quote import quote
+from pushjuju.services.views import cloud_documents as documents
+
+
+@command(
+    "show-cloud",
+    usage="<cloud name>",
+    summary="Shows detailed information for a cloud.",
+    at_least=(1, "no cloud specified"),
+    at_most=1,
+    formats=("display", "yaml", "json"),
+    flags=(
+        *flags.CLIENT_OR_CONTROLLER,
+        *flags.LOGIN,
+        flags.switch(
+            "include-config", "Print available config option details specific to the specified cloud"
+        ),
+    ),
+    examples="    pushjuju show-cloud aws\n    pushjuju show-cloud aws --client --format yaml\n",
+    see_also=("clouds", "add-cloud", "update-cloud"),
+)
+def show_cloud(
+    cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, include_config: bool
+) -> None:
+    """Show a cloud as both sides know it."""
+    where, name = scope.for_reading(cli, client=client, controller=controller), args[0]
+    shown: list[tuple[str, dict[str, Any]]] = []
+    here = documents.client_clouds(where.host, where.files) if where.client else {}
+    kind = ""
+    if name in here:
+        source, cloud = here[name]
+        kind, stored = cloud.type, where.files.credentials(name)
+        document = documents.cloud_document(cloud, where.host, source=source, stored=stored)
+        shown.append((f"Client cloud {quote(name)}:", document))
+    there = controller_clouds(where)
+    if name in there:
+        document = there[name]
+        kind = document["type"]
+        shown.append(
+            (f"Cloud {quote(name)} from controller {quote(where.controller.controller.name)}:", document)
+        )
+    if not shown:
+        raise NotFound(f"cloud {quote(name)} not found")
+    if cli.output.form != "display":
+        shown = [(head, {"name": name, "summary": head.rstrip(":"), **item}) for head, item in shown]
+    config = _config_text(documents.kind_of(where.host, kind)) if include_config else ""
+    cli.output.text(cloud_table.show_cloud(cli.output.form, shown) + config)
+
+
+def _config_text(kind: ProviderType | None) -> str:
+    if kind is None or not kind.config_schema:
+        return ""
+    listed = {attr.name: {"type": attr.type, "description": attr.summary} for attr in kind.config_schema}
+    text = cloud_table.flowing("yaml", listed)
+    return f"\nThe available config options specific to {kind.name} clouds are:\n{text}"

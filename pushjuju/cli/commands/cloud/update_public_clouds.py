@@ -1,0 +1,31 @@
+"""update-public-clouds: updates public cloud information available to Juju.
+
+Mirrors: juju cmd/juju/cloud (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import scope
+from pushjuju.portable.quote import quote
+
+
+@command(
+    "update-public-clouds",
+    summary="Updates public cloud information available to Juju.",
+    at_most=0,
+    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
+    details="The list of public clouds comes with the program and its plugins; it changes with them.",
+    see_also=("clouds",),
+)
+def update_public_clouds(cli: Cli, _args: tuple[str, ...], *, client: bool, controller: str) -> None:
+    """Say that the list is as new as the program."""
+    where = scope.for_writing(cli, client=client, controller=controller)
+    if where.client:
+        cli.console.info(
+            "List of public clouds on this client is up to date, see `pushjuju clouds --client`."
+        )
+    if where.ctx:
+        name = where.ctx.controller.name
+        cli.console.info(f"List of public clouds on controller {quote(name)} is up to date.")

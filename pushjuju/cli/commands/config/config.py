@@ -1,0 +1,48 @@
+"""config: gets, sets, or resets configuration for a deployed application.
+
+Mirrors: juju cmd/juju/application (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.config import config_arguments
+from pushjuju.cli.commands.config import config_table as formatters
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import drive, session
+from pushjuju.core.errors import NotFound
+from pushjuju.services.entities.application import applications
+
+
+@command(
+    "config",
+    usage="<application name> [--reset <key[,key]>] [<attribute-key>][=<value>] ...]",
+    summary="Gets, sets, or resets configuration for a deployed application.",
+    at_least=(1, "no application name specified"),
+    formats=("yaml", "json"),
+    flags=(*flags.MODEL, *flags.LOGIN, *flags.CONFIG, *flags.NO_WAIT),
+    examples="    pushjuju config web\n    pushjuju config web port\n"
+    "    pushjuju config web port=8080 motd=@motd.txt\n"
+    "    pushjuju config web --reset port,motd\n",
+    see_also=("deploy", "model-config"),
+)
+def config(
+    cli: Cli, args: tuple[str, ...], *, model: str, file: str, reset: tuple[str, ...], no_wait: bool
+) -> None:
+    """Get, set or reset the settings of an application."""
+    name = values.application_name(args)
+    asked = config_arguments.parse(args[1:], file=file, reset=reset)
+    given = values.from_file(asked.values)
+    content = values.read_file(asked.file, cli.console.stdin) if asked.file else None
+    opened = session.open_model(cli, model)
+    if asked.change:
+        session.require_change(opened)
+        applications.set_config(opened.ctx, opened.uuid, name, values=given, file=content, reset=asked.reset)
+        return drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
+    document = applications.config(opened.ctx, opened.uuid, name)
+    if not asked.key:
+        return cli.output.write(formatters.application(document))
+    for section in ("settings", "application-config"):
+        if asked.key in document.get(section, {}):
+            return cli.output.text(formatters.bare_value(document[section][asked.key].get("value", "")))
+    raise NotFound(f'key "{asked.key}" not found in "{name}" application config or charm settings.')

@@ -1,0 +1,69 @@
+"""controller-config: displays or sets configuration settings for a controller.
+
+Mirrors: juju cmd/juju/controller/config.go (3.6)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli.commands.config import config_arguments
+from pushjuju.cli.commands.config import config_table as formatters
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.output import render
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.services.entities.model import controller_config as service
+
+
+@command(
+    "controller-config",
+    usage="[<attribute key>[=<value>] ...]",
+    summary="Displays or sets configuration settings for a controller.",
+    formats=("tabular", "yaml", "json"),
+    flags=(
+        *flags.CONTROLLER,
+        *flags.LOGIN,
+        *flags.CONFIG_NO_RESET,
+        flags.switch("ignore-read-only-fields", "Ignore read only fields that might cause errors"),
+    ),
+    details="What concerns an API server, a database or agents is kept, and has no effect here.",
+    examples="    pushjuju controller-config\n    pushjuju controller-config auditing-enabled=false\n",
+    see_also=("controllers", "model-config", "show-cloud"),
+)
+def controller_config(
+    cli: Cli, args: tuple[str, ...], *, controller: str, file: str, ignore_read_only_fields: bool
+) -> None:
+    """Get or set the configuration of a controller."""
+    asked = config_arguments.parse(args, file=file)
+    ctx = session.open_controller(cli, controller)
+    if asked.change:
+        changes: dict[str, Any] = {}
+        if asked.file:
+            changes.update(values.yaml_map(values.read_file(asked.file, cli.console.stdin), asked.file))
+        changes.update(asked.values)
+        return service.change(ctx, _changeable(cli, changes, ignore=ignore_read_only_fields))
+    document = service.document(ctx)
+    if not asked.key:
+        return cli.output.write(document, formatters.controller_formatters(colour=cli.output.colour))
+    if asked.key not in document:
+        raise NotFound(f'key "{asked.key}" not found in controller "{ctx.controller.name}"')
+    if cli.output.form == "tabular":
+        return cli.output.text(render("smart", document[asked.key]) or "\n")
+    return cli.output.write(document[asked.key])
+
+
+def _changeable(cli: Cli, changes: dict[str, Any], *, ignore: bool) -> dict[str, Any]:
+    """Return what may be set.
+
+    Raises:
+        NotValid: Something may not, and that is not to be ignored; the message is Juju's.
+    """
+    fixed = sorted(key for key in changes if not service.may_change(key))
+    listed = " ".join(fixed)
+    if fixed and not ignore:
+        raise NotValid(f"invalid or read-only controller config values cannot be updated: [{listed}]")
+    if fixed:
+        cli.console.warn(f"invalid or read-only controller config values ignored: [{listed}]")
+    return {key: value for key, value in changes.items() if key not in fixed}

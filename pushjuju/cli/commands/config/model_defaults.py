@@ -1,0 +1,126 @@
+"""model-defaults: displays or sets default configuration settings for new models.
+
+Mirrors: juju cmd/juju/model/defaults.go (3.6)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli.commands.config import config_arguments, provider_keys
+from pushjuju.cli.commands.config import config_table as formatters
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model import model_defaults as service
+
+
+@command(
+    "model-defaults",
+    usage="[<model-key>[=<value>] ...]",
+    summary="Displays or sets default configuration settings for new models.",
+    aliases=("model-default",),
+    formats=("tabular", "yaml", "json"),
+    flags=(
+        *flags.CONTROLLER,
+        *flags.LOGIN,
+        *flags.CONFIG,
+        flags.switch("ignore-read-only-fields", "Ignore read only fields that might cause errors"),
+        flags.text("cloud", "Set or show default values for this cloud"),
+        flags.text("region", "Set or show default values for this region, or cloud/region"),
+    ),
+    details="Models that are there stay as they are. The nearest wins: the region's value, the cloud's, the\n"
+    "controller's, and Juju's own default at last.",
+    examples="    pushjuju model-defaults\n    pushjuju model-defaults test-mode=true\n"
+    "    pushjuju model-defaults --region lab/east http-proxy=http://10.0.0.1:3128\n"
+    "    pushjuju model-defaults --reset test-mode\n",
+    see_also=("models", "model-config"),
+)
+def model_defaults(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    controller: str,
+    file: str,
+    reset: tuple[str, ...],
+    ignore_read_only_fields: bool,
+    cloud: str,
+    region: str,
+) -> None:
+    """Get, set or reset the defaults of new models."""
+    asked = config_arguments.parse(args, file=file, reset=reset)
+    if cloud and "/" in region:
+        raise UsageError("cannot specify cloud using both --cloud and --region flags")
+    ctx = session.open_controller(cli, controller)
+    cloud, region = _place(ctx, cloud, region)
+    if asked.change:
+        changes = _changes(cli, asked, region, skip_read_only=ignore_read_only_fields)
+        _warn_of_unknown(cli, ctx, cloud, (*changes, *asked.reset))
+        return service.change(ctx, cloud, region, changes, asked.reset)
+    document = service.document(ctx.controller.settings(), cloud)
+    if region:
+        document = {key: _of_region(entry, region) for key, entry in document.items()}
+    if asked.key:
+        if asked.key not in document:
+            raise NotFound(f'there are no default model values for "{asked.key}"')
+        document = {asked.key: document[asked.key]}
+    return cli.output.write(document, formatters.default_formatters(colour=cli.output.colour))
+
+
+def _place(ctx: Context, cloud: str, region: str) -> tuple[str, str]:
+    """Return (cloud, region); the region is empty when all are meant.
+
+    Raises:
+        NotFound: No such cloud.
+        NotValid: The cloud has no such region.
+    """
+    before, slash, name = region.rpartition("/")
+    chosen = (before if slash else cloud) or str(ctx.controller.settings().get("cloud", ""))
+    if chosen != str(ctx.controller.settings().get("cloud", "")):
+        clouds.definition(clouds.folders(ctx.datadir, ctx.controller), chosen)
+    if name:
+        service.require_region(ctx, chosen, name)
+    return chosen, name
+
+
+def _of_region(entry: dict[str, Any], region: str) -> dict[str, Any]:
+    """Return an entry with what is said for one region alone."""
+    mine = [item for item in entry.get("regions", ()) if item["name"] == region]
+    kept = {key: value for key, value in entry.items() if key != "regions"}
+    return {**kept, "regions": mine} if mine else kept
+
+
+def _changes(
+    cli: Cli, asked: config_arguments.ConfigArgs, region: str, *, skip_read_only: bool
+) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    if asked.file:
+        given = values.yaml_map(values.read_file(asked.file, cli.console.stdin), asked.file)
+        merged.update({key: _plain(entry, region) for key, entry in given.items()})
+    merged.update(asked.values)
+    if skip_read_only:
+        merged = {key: value for key, value in merged.items() if key not in model_config.READ_ONLY}
+    return merged
+
+
+def _plain(entry: Any, region: str) -> Any:
+    """Return the value of a key in the form that `model-defaults --format yaml` prints; any other as it is.
+
+    Mirrors: juju cmd/juju/model/defaults.go CoerceFormat (3.6)
+    """
+    if not isinstance(entry, dict) or not {"default"} <= entry.keys() <= {"default", "controller", "regions"}:
+        return entry
+    for item in entry.get("regions", ()):
+        if region and item["name"] == region:
+            return item["value"]
+    return entry["default"] if region else entry.get("controller", entry["default"])
+
+
+def _warn_of_unknown(cli: Cli, ctx: Context, cloud: str, keys: tuple[str, ...]) -> None:
+    present = service.document(ctx.controller.settings(), cloud)
+    for key in provider_keys.unknown(keys, provider_keys.of(cli, keys), present):
+        cli.console.warn(f'key "{key}" is not defined in the known model configuration: possible misspelling')

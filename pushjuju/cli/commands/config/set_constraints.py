@@ -1,0 +1,31 @@
+"""set-constraints: sets machine constraints for an application.
+
+Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.config.constraint_flags import DETAILS, check_change
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.services.entities.application import applications
+
+
+@command(
+    "set-constraints",
+    usage="<application> <constraint>=<value> ...",
+    summary="Sets machine constraints for an application.",
+    at_least=(1, "no application name specified"),
+    flags=(*flags.MODEL, *flags.LOGIN),
+    details=DETAILS,
+    examples="    pushjuju set-constraints web mem=8G cores=4\n    pushjuju set-constraints web mem=\n",
+    see_also=("constraints", "model-constraints", "set-model-constraints"),
+)
+def set_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Replace the constraints of an application."""
+    name = values.application_name(args)
+    asked = values.constraints(args[1:], cli.console)
+    opened = session.open_model(cli, model)
+    check_change(cli, opened, asked, f'application "{name}"')
+    applications.set_constraints(opened.ctx, opened.uuid, name, asked)

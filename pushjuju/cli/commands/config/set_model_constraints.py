@@ -1,0 +1,32 @@
+"""set-model-constraints: sets machine constraints on a model.
+
+Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.config.constraint_flags import DETAILS, check_change
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.services.entities.model import constraints as service
+from pushjuju.services.entities.model import models
+
+
+@command(
+    "set-model-constraints",
+    usage="<constraint>=<value> ...",
+    summary="Sets machine constraints on a model.",
+    flags=(*flags.MODEL, *flags.LOGIN),
+    details=DETAILS,
+    examples="    pushjuju set-model-constraints cores=8 mem=16G\n",
+    see_also=("model-constraints", "constraints", "set-constraints"),
+)
+def set_model_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Replace the constraints of a model."""
+    asked = values.constraints(args, cli.console)
+    opened = session.open_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        found = models.get(tx, opened.uuid)
+    check_change(cli, opened, asked, f'model "{found.name}"')
+    service.set_model(opened.ctx, opened.uuid, asked)

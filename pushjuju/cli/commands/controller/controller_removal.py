@@ -1,0 +1,68 @@
+"""What destroys a controller: questions, what is left, its directory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.commands.model.model_removal import count_text
+from pushjuju.cli.commands.model.model_table import emptied
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.work import session
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import controllers as service
+from pushjuju.store.rows.records import Application, Model
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+
+ENDS = "controller ends"  # what a plan is told: when
+
+STILL_ALL = "The models go on dying; give the command again to end it."
+
+
+def confirm_controller(cli: Cli, ctx: Context, hosted: Sequence[Model]) -> None:
+    hosts = applications = 0
+    with ctx.store.read() as tx:
+        for model in hosted:
+            hosts += len(machines.list_machines(tx, model.uuid))
+            applications += len(tx.list(Application, "application_list", model=model.uuid))
+    named = "".join(f'   - "{model.qualified}" ({model.life})\n' for model in hosted)
+    name = ctx.controller.name
+    cli.console.warn(
+        f'This command will destroy the "{name}" controller and all its resources. '
+        "It cannot be stopped.\n\n"
+        f" - {count_text(len(hosted), 'model')} will be destroyed\n{named}"
+        f" - {count_text(hosts, 'machine')} will be destroyed\n"
+        f" - {count_text(applications, 'application')} will be removed\n"
+    )
+    ask_for_controller(cli, name)
+
+
+def ask_for_controller(cli: Cli, name: str) -> None:
+    cli.console.confirm_name(
+        "\nTo continue, enter the name of the controller to be destroyed: ",
+        name=name,
+        what="controller destruction",
+    )
+
+
+def tell_left(cli: Cli, ctx: Context, left: Sequence[Model]) -> None:
+    """Say what a controller waits for."""
+    hosts = applications = there = 0
+    with ctx.store.read() as tx:
+        for model in left:
+            there += tx.find(Model, "model_by_uuid", uuid=model.uuid) is not None
+            hosts += len(machines.list_machines(tx, model.uuid))
+            applications += len(tx.list(Application, "application_list", model=model.uuid))
+    if there:
+        counts = emptied([(there, "model"), (hosts, "machine"), (applications, "application")])
+        cli.console.info(f"Waiting for {counts}")
+
+
+def remove_directory(cli: Cli, name: str) -> None:
+    """Delete a controller's directory; nothing of it may be open."""
+    opened = cli.extra.pop(f"controller {name}", None)
+    if opened is not None:
+        opened.close()
+    service.remove(session.data_dir(cli), name)

@@ -1,0 +1,107 @@
+"""kill-controller: forcibly terminate all machines and other associated resources for a controller.
+
+Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabledestroy}.go (3.6)
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.commands.controller.controller_removal import (
+    ENDS,
+    STILL_ALL,
+    ask_for_controller,
+    confirm_controller,
+    remove_directory,
+    tell_left,
+)
+from pushjuju.cli.commands.model.model_removal import await_removal, begin_removal
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import (
+    PushjujuError,
+    StoreError,
+)
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import Model
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+
+KILLS = "controller kills"  # ... that what is left of models then is ended directly
+
+
+@command(
+    "kill-controller",
+    usage="<controller name>",
+    summary="Forcibly terminate all machines and other associated resources for a controller.",
+    at_least=(1, "no controller specified"),
+    at_most=1,
+    flags=(
+        *flags.LOGIN,
+        *flags.NO_PROMPT,
+        flags.duration(
+            "timeout", "Time for the orderly way before all is ended directly", short="t", default="5m"
+        ),
+    ),
+    details="First as destroy-controller --destroy-all-models --destroy-storage --force does. What is not\n"
+    "gone after the time, or cannot be: its instances are ended through the cloud directly, and machines\n"
+    "that were given to us are left as they are. A controller whose store cannot be read is deleted alone.",
+    see_also=("destroy-controller", "unregister"),
+)
+def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout: float) -> None:
+    """Tear a controller down, whatever state it is in."""
+    name = args[0]
+    session.data_dir(cli).controller(name)
+    try:
+        ctx = session.open_controller(cli, name)
+        hosted = models.list_models(ctx)
+    except StoreError as error:
+        return _kill_blind(cli, name, error, no_prompt=no_prompt)
+    if not no_prompt and not cli.rehearsal:
+        confirm_controller(cli, ctx, hosted)
+    cli.console.info(f'Destroying controller "{name}"')
+    cli.on_interrupt = STILL_ALL
+    until = time.monotonic() + max(0.0, timeout)
+    begin_removal(cli, ctx, hosted, removal.Force(wait_s=0.0), destroy_storage=True)
+    if cli.rehearsal:
+        cli.extra[ENDS] = f"after {timeout:g} s at the latest"
+        cli.extra[KILLS] = True
+        return None
+    for number, model in enumerate(hosted):
+        tell_left(cli, ctx, hosted[number:])
+        _kill_model(cli, ctx, model, until)
+    cli.console.info("All models reclaimed, cleaning up controller machines")
+    return remove_directory(cli, name)
+
+
+def _kill_blind(cli: Cli, name: str, error: StoreError, *, no_prompt: bool) -> None:
+    """Delete a controller whose store cannot be read: nobody can tell what machines it has."""
+    cli.console.warn(
+        f"{error.message}\nWhat machines the controller has cannot be told: they are left alone."
+    )
+    if cli.rehearsal:
+        raise error
+    if not no_prompt:
+        ask_for_controller(cli, name)
+    remove_directory(cli, name)
+
+
+def _kill_model(cli: Cli, ctx: Context, model: Model, until: float) -> None:
+    """Let a model go by itself until the time is up, then end it through its cloud."""
+    if time.monotonic() < until:
+        try:
+            await_removal(cli, ctx, model, forced=True, until=until)
+        except PushjujuError as error:
+            cli.console.warn(error.message)
+    with ctx.store.read() as tx:
+        if tx.find(Model, "model_by_uuid", uuid=model.uuid) is None:
+            return
+    cli.console.info(f"Ending model {model.qualified} directly")
+    from pushjuju.workers.provision.killing import end_model
+
+    for problem in end_model(ctx, model, cli.console.warn):
+        cli.console.warn(problem)

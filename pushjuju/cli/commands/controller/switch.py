@@ -1,0 +1,85 @@
+"""switch: selects or identifies the current controller and model.
+
+Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.model.model_table import switched
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotFound
+from pushjuju.services.entities.model import controllers as service
+from pushjuju.services.entities.model import models
+from pushjuju.store.datadir import DataDir
+
+
+@command(
+    "switch",
+    usage="[<controller>|<model>|<controller>:|:<model>|<controller>:<model>|-]",
+    details="`-` goes back to where you were before. A bare word is a controller, if one has\n"
+    "that name, else a model of the current controller.",
+    summary="Selects or identifies the current controller and model.",
+    at_most=1,
+    flags=flags.LOGIN,
+    examples="    pushjuju switch\n"
+    "    pushjuju switch test\n"
+    "    pushjuju switch home:test\n"
+    "    pushjuju switch home:\n"
+    "    pushjuju switch -\n",
+    see_also=("controllers", "models"),
+)
+def switch(cli: Cli, args: tuple[str, ...]) -> None:
+    """Show or change the current controller and model."""
+    folder = session.data_dir(cli)
+    before = session.position(cli)
+    if not args:
+        if not before:
+            raise service.no_controller(folder)
+        return cli.output.text(f"{before}\n")
+    controller, model = _target(cli, folder, _previous(folder) if args[0] == "-" else args[0])
+    with session.moving(cli):
+        if model is not None:
+            ctx = session.open_controller(cli, controller)
+            session.focus(ctx, models.resolve(ctx, model))
+        folder.set_current_controller(controller)
+    return cli.console.info(switched(before, session.position(cli)))
+
+
+def _previous(folder: DataDir) -> str:
+    """Return where we were before.
+
+    Raises:
+        NotFound: Nowhere else.
+    """
+    found = str(folder.main().get("previous") or "")
+    if not found:
+        raise NotFound("no previous model found: not found", hint="pushjuju models    lists the models")
+    return found if ":" in found else f"{found}:"
+
+
+def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
+    """Return (controller, model to focus or None) of the argument; a bare word may be either.
+
+    Raises:
+        NotFound: Neither a controller nor a model.
+    """
+    controller, model = session.split_model(text)
+    if ":" in text:
+        chosen = controller or service.current(folder, None, cli.env)
+        folder.controller(chosen)
+        return chosen, model or None
+    if text in folder.controllers():
+        return text, None
+    if not folder.current_controller():
+        raise NotFound(f'"{text}" is not the name of a controller: not found')
+    current = service.current(folder, None, cli.env)
+    try:
+        models.resolve(session.open_controller(cli, current), text)
+    except NotFound:
+        raise NotFound(
+            f'"{text}" is not the name of a model or controller: not found',
+            hint=f"{cli.program} models    lists the models",
+        ) from None
+    return current, text

@@ -1,0 +1,34 @@
+"""upgrade-controller: upgrades Juju on a controller.
+
+Mirrors: juju cmd/juju/model/{modelcredential,dump,dumpdb}.go, cmd/juju/commands/upgrademodel.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.model.upgrade_flags import DETAILS, MORE, NO_AGENTS, UPGRADE, check_version
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+
+
+@command(
+    "upgrade-controller",
+    summary="Upgrades Juju on a controller.",
+    at_most=0,
+    flags=(
+        *flags.CONTROLLER,
+        *flags.LOGIN,
+        *UPGRADE,
+        flags.switch("build-agent", NO_AGENTS, void=True),
+        *MORE,
+    ),
+    details=f"{DETAILS}\nThe store is brought up to date by itself when a newer pushjuju opens it.",
+    see_also=("upgrade-model", "version"),
+)
+def upgrade_controller(
+    cli: Cli, _args: tuple[str, ...], *, controller: str, agent_version: str, agent_stream: str
+) -> None:
+    """Say that a controller is as new as pushjuju is."""
+    check_version(agent_version, agent_stream)
+    session.open_controller(cli, controller)
+    cli.console.info("no upgrades available")

@@ -1,0 +1,91 @@
+"""Credentials as text. Pure.
+
+Mirrors: juju cmd/juju/cloud/listcredentials.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.cli.terminal.output import render
+from pushjuju.cli.terminal.table import heads
+from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.portable.gotypes import Struct
+
+_DETAILS = ("defined", "type", "description", "auth-types")
+
+Documents = Mapping[str, Mapping[str, Any]]
+
+
+def credentials(form: str, controller: Documents | None, client: Documents | None) -> str:
+    """Return the document of `credentials`: cloud -> credentials of each side; None: not looked at."""
+    pairs = (("controller-credentials", controller), ("client-credentials", client))
+    if form == "json":
+        shown = {
+            key: {cloud: _nested(item) for cloud, item in found.items()} for key, found in pairs if found
+        }
+        return render("json", Struct(shown))
+    found = Struct(
+        (key, {cloud: _heads_first(item) for cloud, item in side.items()}) for key, side in pairs if side
+    )
+    return render("yaml", found)
+
+
+def _heads_first(entry: Mapping[str, Any]) -> Struct:
+    named = ((key, Struct(value) if isinstance(value, Mapping) else value) for key, value in entry.items())
+    return Struct(named)
+
+
+def _nested(entry: Mapping[str, Any]) -> Struct:
+    """Return the credentials of one cloud under the names that Juju's json has."""
+    named = {}
+    for name, item in entry.items():
+        if isinstance(item, Mapping):
+            details = {key: value for key, value in item.items() if key != "auth-type"}
+            named[name] = Struct(
+                [("auth-type", item["auth-type"]), *([("details", details)] if details else [])]
+            )
+    heads_ = [(key, value) for key, value in entry.items() if not isinstance(value, Mapping)]
+    return Struct([*heads_, *([("cloud-credentials", named)] if named else [])])
+
+
+def credentials_table(controller: Documents | None, client: Documents | None, *, colour: bool = False) -> str:
+    """Return the table of `credentials`."""
+    table = TabWriter(colour=colour)
+    for title, found in (("Controller", controller), ("Client", client)):
+        if found:
+            table.row("")
+            table.row(f"{title} Credentials:")
+            table.row(*heads("Cloud", "Credentials"))
+            for cloud, entry in sorted(found.items()):
+                table.row(cloud, ", ".join(_names(entry)))
+    return table.text()
+
+
+def _names(entry: Mapping[str, Any]) -> list[str]:
+    """Return the names of the credentials, the default one first and marked."""
+    default = entry.get("default-credential")
+    names = sorted(name for name, item in entry.items() if isinstance(item, Mapping) and name != default)
+    return [f"{default}*", *names] if default in entry else names
+
+
+def show_credential(controller: Mapping[str, Any], client: Mapping[str, Any]) -> str:
+    """Return what `show-credential` prints: cloud -> name -> {content, models} of each side."""
+    pairs = (("controller-credentials", controller), ("client-credentials", client))
+    shown = Struct(
+        (
+            key,
+            {cloud: {name: _content(item) for name, item in named.items()} for cloud, named in found.items()},
+        )
+        for key, found in pairs
+        if found
+    )
+    return render("yaml", shown)
+
+
+def _content(item: Mapping[str, Any]) -> Struct:
+    found = Struct([("content", Struct(item["content"]))])
+    if item.get("models"):
+        found["models"] = item["models"]
+    return found

@@ -1,0 +1,46 @@
+"""default-credential: gets, sets, or unsets the default credential for a cloud on this client.
+
+Mirrors: juju cmd/juju/cloud (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import scope
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.cloud import clouds as service
+
+
+@command(
+    "default-credential",
+    usage="<cloud name> [<credential name>]",
+    summary="Gets, sets, or unsets the default credential for a cloud on this client.",
+    aliases=("set-default-credentials",),
+    at_least=(1, "Usage: pushjuju default-credential <cloud-name> [<credential-name>]"),
+    at_most=2,
+    flags=(flags.switch("reset", "Reset default credential for the cloud"),),
+    examples="    pushjuju default-credential aws\n"
+    "    pushjuju default-credential aws bob\n"
+    "    pushjuju default-credential aws --reset\n",
+    see_also=("credentials", "add-credential", "remove-credential", "autoload-credentials"),
+)
+def default_credential(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
+    """Show, set or reset the default credential of a cloud."""
+    where, name = scope.for_writing(cli, client=True, controller=""), args[0]
+    service.definition((where.files,), name, where.host)
+    stored = where.files.credentials(name)
+    if len(args) == 1 and not reset:
+        current = stored.default_credential
+        state = f"is {quote(current)}" if current else "is not set"
+        return cli.console.info(f"Default credential for cloud {quote(name)} {state} on this client.")
+    chosen = args[1] if len(args) > 1 else ""
+    if chosen and chosen not in stored.credentials:
+        raise NotValid(f"credential {quote(chosen)} for cloud {name} not valid")
+    where.files.set_default(name, "default-credential", chosen)
+    if chosen:
+        return cli.console.info(
+            f"Local credential {quote(chosen)} is set to be default for {quote(name)} for this client."
+        )
+    return cli.console.info(f"Default credential for cloud {quote(name)} is no longer set on this client.")

@@ -1,0 +1,47 @@
+"""firewall-rules: prints the firewall rules. Mirrors: juju cmd/juju/firewall (3.6)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED, KEYS
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.table import heads
+from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.work import session
+from pushjuju.services.entities.model import firewall, model_config
+
+
+def _table(rules: list[dict[str, Any]]) -> str:
+    table = TabWriter()
+    table.row(*heads("Service", "Allowlist subnets"))
+    for rule in sorted(rules, key=lambda rule: str(rule["known-service"])):
+        table.row(rule["known-service"], ",".join(rule.get("allowlist-subnets", ())))
+    return table.text()
+
+
+@command(
+    "firewall-rules",
+    usage="",
+    summary="Prints the firewall rules.",
+    aliases=("list-firewall-rules",),
+    at_most=0,
+    formats=("tabular", "yaml", "json"),
+    flags=flags.MODEL,
+    details="Who may reach well known services within a model. Deprecated: model-config tells it too.",
+    see_also=("set-firewall-rule", "expose"),
+)
+def firewall_rules(cli: Cli, args: tuple[str, ...], *, model: str) -> None:  # noqa: ARG001
+    """Show who may reach the well-known services."""
+    cli.console.warn(DEPRECATED)
+    from pushjuju.portable.gotypes import Struct
+
+    opened = session.open_model(cli, model)
+    rules = []
+    with opened.ctx.store.read() as tx:
+        for service, key in reversed(KEYS.items()):
+            allowed = firewall.split(str(model_config.get(tx, opened.uuid, key)))
+            told = {"allowlist-subnets": allowed} if allowed else {}
+            rules.append(Struct({"known-service": service, **told}))
+    cli.output.write(rules, {"tabular": _table})

@@ -1,0 +1,128 @@
+"""hooks: shows which hooks ran: when, how long, how they ended, what they changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+from pushjuju.portable.names import is_unit
+from pushjuju.portable.quote import quote
+
+if TYPE_CHECKING:
+    from pushjuju.services.views.hook_runs import Wanted
+
+_FOLLOW_S = 0.3
+
+_LIMIT = 50
+
+_LONGEST_H = 1  # hooks that began earlier are not waited for
+
+
+@command(
+    "hooks",
+    usage="[<unit> ...]",
+    summary="Shows which hooks ran: when, how long, how they ended, what they changed.",
+    formats=("tabular", "yaml", "json"),
+    flags=(
+        *flags.MODEL,
+        flags.many("hook", "Only runs of this hook; repeat it for several"),
+        flags.switch("failed", "Only runs that failed"),
+        flags.number(
+            "limit", "Only the newest so many; 0 for all that is kept", kind=Kind.UINT, default=_LIMIT
+        ),
+        flags.text(
+            "since", "Only what ran since: a duration (2h30m) or a time (2025-03-01, 2025-03-01T09:12)"
+        ),
+        flags.switch("follow", "Go on and show runs as they end; json then is one document for each line"),
+        flags.switch("utc", "Display timestamps in the UTC timezone"),
+        *flags.COLOUR,
+    ),
+    details="Runs are kept as long as the history of statuses: model-config max-status-history-age.\n"
+    "Changes name relation keys, ports and keys of the charm's state, never values. A run's id\n"
+    "is what `replay` takes; the start of it is enough.",
+    examples="    pushjuju hooks web/0 --since 1h\n    pushjuju hooks --failed --limit 5\n"
+    "    pushjuju hooks --follow --hook config-changed\n",
+    see_also=("explain", "replay", "debug-log", "show-status-log"),
+)
+def hooks(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    hook: Sequence[str],
+    failed: bool,
+    limit: int,
+    since: str,
+    follow: bool,
+    utc: bool,
+) -> None:
+    """Show the history of hook runs."""
+    from pushjuju.cli.commands.hook import run_table
+    from pushjuju.services.views import hook_runs
+
+    for name in args:
+        if not is_unit(name):
+            raise UsageError(f'invalid unit name "{name}"')
+    start = _moment(since, cli.clock.now()) if since else None
+    opened = session.open_model(cli, model)
+    wanted = hook_runs.Wanted(units=args, hooks=tuple(hook), failed=failed, since=start, most=limit)
+    if follow:
+        _follow(cli, opened, wanted, utc=utc)
+        return
+    runs = hook_runs.history(opened.ctx, opened.uuid, wanted)
+    if not runs and cli.output.form == "tabular":
+        cli.console.info("No hook runs to display.")
+        return
+    look = run_table.Look(utc=utc, colour=cli.output.colour)
+    table = {"tabular": lambda _document: run_table.runs_table(runs, look)}
+    cli.output.write([run_table.run_document(run) for run in runs], table)
+
+
+def _follow(cli: Cli, opened: session.Session, wanted: Wanted, *, utc: bool) -> None:
+    """Show runs as they end, until the reader has enough."""
+    from dataclasses import replace
+
+    from pushjuju.cli.commands.hook import run_table
+    from pushjuju.services.views import hook_runs
+
+    look = run_table.Look(utc=utc, colour=cli.output.colour)
+    cli.on_interrupt = "Following ended."
+    seen = set[str]()
+    backlog = hook_runs.history(opened.ctx, opened.uuid, wanted)
+    # What was there before the backlog's limit is not shown; what still runs is shown when it ends.
+    wanted = replace(wanted, most=0, since=wanted.since or cli.clock.now() - timedelta(hours=_LONGEST_H))
+    older = hook_runs.history(opened.ctx, opened.uuid, wanted)
+    seen.update(run.operation for run in older if run.committed and run not in backlog)
+    while True:
+        fresh = [run for run in backlog if run.committed and run.operation not in seen]
+        for run in fresh:
+            cli.output.text(run_table.run_text(run, cli.output.form, look))
+        seen.update(run.operation for run in fresh)
+        time.sleep(_FOLLOW_S)
+        backlog = hook_runs.history(opened.ctx, opened.uuid, wanted)
+
+
+def _moment(text: str, now: datetime) -> datetime:
+    """Read `--since`: a duration back from now, or a time; local unless it has a zone.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    from pushjuju.portable.durations import parse_duration
+
+    try:
+        return now - timedelta(seconds=abs(parse_duration(text)))
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        wanted = "a duration like 2h30m or a time like 2025-03-01T09:12"
+        raise UsageError(f"invalid value {quote(text)} for option --since: {wanted} expected") from error

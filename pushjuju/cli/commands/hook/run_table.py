@@ -1,0 +1,124 @@
+"""`hooks` as documents and as text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli.terminal.output import render
+from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, paint
+from pushjuju.cli.terminal.table import heads, message
+from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.times import rfc3339, since_text
+from pushjuju.portable.gotypes import Moment, Struct
+
+if TYPE_CHECKING:
+    from pushjuju.services.views.hook_runs import HookRun
+
+_SHORT_ID = 8
+
+_COLOURS = {"ok": GREEN, "missing": GRAY, "failed": RED, "killed": RED, "running": YELLOW, "planned": GRAY}
+
+
+def struct(**fields: Any) -> Struct:
+    """Return an ordered map without what is empty; `_` in names is `-` in keys."""
+    kept = ((key.replace("_", "-"), value) for key, value in fields.items())
+    return Struct((key, value) for key, value in kept if value not in (None, "", [], {}, ()))
+
+
+def moment_or_none(moment: datetime | None) -> Moment | None:
+    return Moment(rfc3339(moment)) if moment is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How runs are shown."""
+
+    utc: bool = False
+    colour: bool = False
+
+
+def run_document(run: HookRun) -> Struct:
+    """Return a run as a document."""
+    document = struct(
+        unit=run.unit,
+        hook=run.hook,
+        kind=run.kind,
+        result=run.result,
+        signal=run.signal,
+        message=run.message,
+        started=moment_or_none(run.started),
+        committed=moment_or_none(run.committed),
+        changes=dict(run.changes),
+        operation=run.operation,
+    )
+    if run.exit_status is not None:
+        document["exit-status"] = run.exit_status
+    if run.took_s is not None:
+        document["seconds"] = run.took_s
+    return document
+
+
+def run_text(run: HookRun, form: str, look: Look) -> str:
+    """Return one run that has ended, as `--follow` shows it."""
+    if form == "tabular":
+        return "  ".join(str(cell) for cell in _cells(run, look) if cell) + "\n"
+    document = run_document(run)
+    return render(form, document if form == "json" else [document])
+
+
+def runs_table(runs: Iterable[HookRun], look: Look) -> str:
+    """Return runs as a table."""
+    table = TabWriter(colour=look.colour)
+    table.row(*heads("Started", "Unit", "Hook", "Result", "Took", "Operation", "Changes"))
+    for run in runs:
+        table.row(*_cells(run, look))
+    return table.text()
+
+
+def _cells(run: HookRun, look: Look) -> tuple[str, ...]:
+    words = [run.result]
+    if run.result == "failed" and run.exit_status is not None:
+        words.append(str(run.exit_status))
+    hook = run.hook if run.kind in ("hook", "charm") else f"{run.kind} {run.hook}"
+    told = run.message or changes_text(run.changes)
+    return (
+        since_text(run.started, utc=look.utc),
+        run.unit,
+        hook,
+        paint(" ".join(words), _COLOURS.get(run.result, "")),
+        took_text(run.took_s),
+        paint(run.operation[:_SHORT_ID], CYAN),
+        message(told.replace("\n", " ")),
+    )
+
+
+def took_text(seconds: float | None) -> str:
+    """Return a duration: `35ms`, `1.2s`, `3m20s`; empty when it is not known."""
+    if seconds is None:
+        return ""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f}ms"
+    if seconds < 60:
+        return f"{seconds:.1f}s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m{rest:02}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02}m"
+
+
+def changes_text(changes: Mapping[str, Any]) -> str:
+    """Return what a run changed, in one line."""
+    words = []
+    for number, sides in changes.get("relations", {}).items():
+        keys = [*(f"{key} (app)" for key in sides.get("app", ())), *sides.get("unit", ())]
+        words.append(f"relation {number}: {', '.join(keys)}")
+    ports = changes.get("ports", {})
+    words += [f"{verb} {', '.join(ports[verb])}" for verb in ("open", "close") if ports.get(verb)]
+    if changes.get("state"):
+        words.append(f"state {', '.join(changes['state'])}")
+    words += [f"storage {name}+{count}" for name, count in changes.get("storage", {}).items()]
+    words += [f"{count} secret {verb}" for verb, count in changes.get("secrets", {}).items()]
+    if changes.get("status"):
+        words.append(f"status {changes['status'][-1]}")
+    return "; ".join(words)

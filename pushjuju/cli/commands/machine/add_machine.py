@@ -1,0 +1,249 @@
+"""add-machine: provisions a new machine or assigns one to the model.
+
+Mirrors: juju cmd/juju/machine (3.6)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.cli.work import drive, session
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
+from pushjuju.core.placement import PlacementKind
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pushjuju.cli.terminal.progress import Report
+    from pushjuju.services.requests.inventories import Listed
+
+
+@command(
+    "add-machine",
+    usage="[<container-type>[:<machine-id>] | ssh:[<user>@]<host> | <placement>]",
+    summary="Provisions a new machine or assigns one to the model.",
+    at_most=1,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.text("series", "Series of the new machine(s) (deprecated)"),
+        flags.text("base", "The operating system base to install on the new machine(s)"),
+        flags.number("n", "The number of machines to add", default=1),
+        flags.many(
+            "constraints",
+            "Constraints of the machine",
+            kind=Kind.CONSTRAINTS,
+            default="",
+        ),
+        flags.many(
+            "disks", "Storage directives for disks to attach to the machine(s)", kind=Kind.STORAGE, default=""
+        ),
+        flags.text("private-key", "Private key to use for the ssh: connection"),
+        flags.text("public-key", "Public key to install on the host"),
+        flags.text(
+            "from", "Take in all hosts of an ssh_config, Ansible inventory or Terraform state", dest="source"
+        ),
+        *flags.NO_WAIT,
+    ),
+    details="`ssh:[user@]host[:port]` takes a machine that is there already; only what the\n"
+    "model's proxies and cloudinit-userdata ask for is installed on it.\n"
+    "`lxd:N` makes a container on machine N, `lxd` one on a new machine.\n"
+    "--disks gives the new machines volumes of their own, which go with them: `[pool,]size[,count]`,\n"
+    "several blank-separated.\n"
+    "--from takes all that a file names; those that are in the model already are left as they are.",
+    examples="    pushjuju add-machine ssh:root@10.0.0.7\n    pushjuju add-machine -n 2\n"
+    "    pushjuju add-machine --disks 'ebs,100G,2 loop,5G'\n"
+    "    pushjuju add-machine --from inventory.ini\n",
+    see_also=("machines", "remove-machine"),
+)
+def add_machine(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    series: str,
+    base: str,
+    n: int,
+    constraints: tuple[str, ...],
+    disks: tuple[str, ...],
+    private_key: str,
+    public_key: str,
+    source: str,
+    no_wait: bool,
+) -> None:
+    """Add machines."""
+    if source:
+        if args or n != 1 or constraints or disks or base or series:
+            raise UsageError("--from takes hosts as they are: no placement, -n, base, constraints or disks")
+        _take_in_file(cli, model, source, private_key=private_key, public_key=public_key, no_wait=no_wait)
+        return
+    target = machines.check_placement(args[0] if args else "")
+    if target is not None and n != 1:
+        raise UsageError("cannot use -n when specifying a placement directive")
+    if n < 1:
+        raise UsageError("-n must be a positive integer")
+    wanted = values.constraints(constraints, cli.console)
+    if wanted.get("container"):
+        raise UsageError(f'container constraint "{wanted["container"]}" not allowed when adding a machine')
+    if (private_key or public_key) and (target is None or target.kind is not PlacementKind.SSH):
+        raise UsageError("--private-key and --public-key are for ssh: only")
+    volumes = values.disks(disks)
+    if volumes and target is not None and target.kind in (PlacementKind.SSH, PlacementKind.CONTAINER):
+        raise UsageError("--disks is for machines that a cloud makes: not for ssh: and containers")
+    chosen = values.base(base, series, cli.console)
+    opened = session.open_or_make_model(cli, model)
+    if target is not None and target.kind is PlacementKind.SSH:
+        machine_id = _take_in(cli, opened, str(target), private_key=private_key, public_key=public_key)
+        cli.console.info(f"created machine {machine_id}")
+        made = [machine_id]
+    else:
+        from pushjuju.workers.provision.precheck import precheck
+
+        inside = target if target is not None and target.kind is PlacementKind.CONTAINER else None
+        placement = "" if target is None or inside else str(target)
+        real = chosen or _default_base(opened)
+        precheck(
+            opened.ctx,
+            opened.uuid,
+            base=real,
+            constraints=wanted,
+            directives=[] if inside and inside.parent else [placement],
+            warn=cli.console.warn,
+        )
+        made = []
+        for _ in range(n):
+            machine = machines.add_machine(
+                opened.ctx,
+                opened.uuid,
+                base=real,
+                constraints=wanted,
+                placement=placement,
+                container=inside,
+                disks=volumes,
+            )
+            made.append(machine.id)
+            cli.console.info(f"created {'container' if '/' in machine.id else 'machine'} {machine.id}")
+    drive.settle(cli, opened.ctx, opened.uuid, touched=made, no_wait=no_wait)
+
+
+def _take_in_file(
+    cli: Cli, model: str, source: str, *, private_key: str, public_key: str, no_wait: bool
+) -> None:
+    """Take in the hosts of a file; one that cannot be taken does not stop the others."""
+    import asyncio
+
+    from pushjuju.cli.terminal.progress import progress
+    from pushjuju.services.requests import inventories
+
+    path = Path(source).expanduser()
+    if path.is_dir():
+        raise NotValid(f"{source} is a directory", hint="name the inventory in it")
+    try:
+        text = values.read_file(source, cli.console.stdin).decode()
+        folder, name = (None, "standard input") if source == "-" else (path.parent, source)
+        listed = inventories.read(text, name, folder, cli.console.info)
+    except UnicodeDecodeError:
+        raise NotValid(f"{source} is no text") from None
+    keys = values.public_keys(public_key)
+    opened = session.open_or_make_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        known = {
+            (machine.ssh.get("host"), machine.ssh.get("port"))
+            for machine in machines.list_machines(tx, opened.uuid)
+        }
+    new = [item for item in listed if (item.host, item.port) not in known]
+    if len(new) < len(listed):
+        cli.console.info(f"{len(listed) - len(new)} of {len(listed)} hosts are machines of the model already")
+    with progress(cli.console) as report:
+        found = asyncio.run(_enlist_all(cli, opened, new, report, private_key=private_key, keys=keys))
+    for item, outcome in zip(new, found, strict=True):
+        if isinstance(outcome, str):
+            cli.console.info(f"created machine {outcome} ({item.name})")
+        else:
+            told = f"{item.name}: {outcome.message}"
+            cli.console.error(type(outcome)(told, detail=outcome.detail, hint=outcome.hint))
+    made = [outcome for outcome in found if isinstance(outcome, str)]
+    drive.settle(cli, opened.ctx, opened.uuid, touched=made, no_wait=no_wait)
+    if any(not isinstance(outcome, str) for outcome in found):
+        raise Silent
+
+
+async def _enlist_all(
+    cli: Cli,
+    opened: session.Session,
+    listed: Sequence[Listed],
+    report: Report,
+    *,
+    private_key: str,
+    keys: Sequence[str],
+) -> list[str | PushjujuError]:
+    """Return the id of each host's machine, or why it is none."""
+    import asyncio
+
+    from pushjuju.workers.provision.enlist import add_given_machine
+    from pushjuju.workers.runtime import STARTS, Runtime
+
+    runtime = Runtime(opened.ctx, report, cli.console.warn)
+    slots = asyncio.Semaphore(STARTS)
+
+    async def enlist(item: Listed) -> str | PushjujuError:
+        async with slots:
+            try:
+                machine = await add_given_machine(
+                    runtime,
+                    opened.uuid,
+                    item.target,
+                    identities=_identities(private_key, item.identity),
+                    public_keys=keys,
+                    jump=item.jump,
+                )
+            except PushjujuError as error:
+                return error
+        return machine.id
+
+    try:
+        return list(await asyncio.gather(*(enlist(item) for item in listed)))
+    finally:
+        await runtime.close()
+
+
+def _identities(*paths: str) -> list[Path]:
+    return [Path(path).expanduser() for path in paths if path]
+
+
+def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str, public_key: str) -> str:
+    """Take in a machine that is there already; return its id. It is reached at once, or not recorded."""
+    import asyncio
+
+    from pushjuju.cli.terminal.progress import progress
+    from pushjuju.workers.provision.enlist import add_given_machine
+    from pushjuju.workers.runtime import Runtime
+
+    keys = values.public_keys(public_key)
+    identities = [Path(private_key).expanduser()] if private_key else []
+
+    async def enlist(report: Report) -> str:
+        runtime = Runtime(opened.ctx, report, cli.console.warn)
+        try:
+            machine = await add_given_machine(
+                runtime, opened.uuid, target, identities=identities, public_keys=keys
+            )
+        finally:
+            await runtime.close()
+        return machine.id
+
+    with progress(cli.console) as report:
+        return asyncio.run(enlist(report))
+
+
+def _default_base(opened: session.Session) -> Base:
+    with opened.ctx.store.read() as tx:
+        text = model_config.get(tx, opened.uuid, "default-base")
+    return Base.parse(text) if text else Base("ubuntu", "24.04")

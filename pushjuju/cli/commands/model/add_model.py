@@ -1,0 +1,91 @@
+"""add-model: adds a workload model. Mirrors: juju cmd/juju/model, controller (3.6)"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotFound
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import models
+
+
+@command(
+    "add-model",
+    usage="<model name> [cloud|region|(cloud/region)]",
+    summary="Adds a workload model.",
+    at_least=(1, "model name is required"),
+    at_most=2,
+    flags=(
+        *flags.CONTROLLER,
+        *flags.LOGIN,
+        flags.text("owner", "The owner of the new model, if not the current user"),
+        flags.text("credential", "Credential used to add the model"),
+        flags.many(
+            "config",
+            "Configuration, key=value or a YAML file; repeatable",
+            kind=Kind.KEY_VALUE_OR_FILE,
+            default="",
+        ),
+        flags.switch("no-switch", "Do not switch to the newly created model"),
+    ),
+    examples="    pushjuju add-model shop\n"
+    "    pushjuju add-model lab manual --config update-status-hook-interval=10m\n",
+    see_also=("models", "destroy-model", "model-config"),
+)
+def add_model(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    controller: str,
+    owner: str,
+    credential: str,
+    config: tuple[str, ...],
+    no_switch: bool,
+) -> None:
+    """Create a model."""
+    models.require_name(args[0])
+    settings = values.model_settings(config)
+    ctx = session.open_controller(cli, controller)
+    cloud = _cloud(ctx, args[1]) if len(args) > 1 else None
+    check = _checked(cli, ctx, settings) if settings and not cli.rehearsal else None
+    model = models.add_model(
+        ctx, args[0], cloud=cloud, credential=credential, config=settings, owner=owner, check=check
+    )
+    if not no_switch:
+        with session.moving(cli):
+            session.focus(ctx, model)
+            ctx.datadir.set_current_controller(ctx.controller.name)
+    place = f" on {model.cloud}/{model.region}"
+    held = f" with credential '{credential}'" if credential else ""
+    cli.console.info(f"Added '{model.name}' model{place}{held} for user '{model.owner}'")
+
+
+def _checked(cli: Cli, ctx: Context, settings: dict[str, Any]) -> models.Check:
+    """Return what lets a cloud refuse settings of its own."""
+    from pushjuju.workers.provision.checkup import check_settings
+
+    return partial(check_settings, ctx, settings, warn=cli.console.warn)
+
+
+def _cloud(ctx: Context, text: str) -> str:
+    """Return `cloud/region` of the argument, which may be a region of the controller's cloud."""
+    from pushjuju.plugins.manager import PluginHost
+
+    name, slash, _ = text.partition("/")
+    places = clouds.folders(ctx.datadir, ctx.controller)
+    host = PluginHost(environ=ctx.environ)
+    try:
+        clouds.definition(places, name, host)
+    except NotFound:
+        own = str(ctx.controller.settings().get("cloud", ""))
+        regions = clouds.definition(places, own, host).regions if own and not slash else ()
+        if text.lower() not in {region.name.lower() for region in regions}:
+            raise
+        return f"{own}/{text}"
+    return text

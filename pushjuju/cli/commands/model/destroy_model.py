@@ -1,0 +1,130 @@
+"""destroy-model: terminates all machines/containers and resources for a workload model.
+
+Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabledestroy}.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.commands.model.model_removal import (
+    NO_WAIT,
+    STORAGE_FLAGS,
+    await_removal,
+    begin_removal,
+    count_text,
+    force_of,
+    storage_fate,
+)
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import hints, session
+from pushjuju.core.errors import (
+    NotValid,
+)
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.store.rows.records import Application, Model
+from pushjuju.store.rows.storage_records import Backing
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.tx import Tx
+
+_STILL = "Model {model} goes on dying{until}; '{program} update-status' continues it."
+
+
+@command(
+    "destroy-model",
+    usage="[<controller name>:]<model name>",
+    summary="Terminates all machines/containers and resources for a workload model.",
+    at_least=(1, "no model specified"),
+    at_most=1,
+    flags=(
+        *flags.LOGIN,
+        *flags.NO_PROMPT,
+        flags.duration("timeout", "Time for each step of a forced destruction; needs --force", short="t"),
+        *STORAGE_FLAGS,
+        flags.switch("force", "Force destroy model ignoring any errors"),
+        NO_WAIT,
+    ),
+    details="Removes all applications, machines and storage of a model, then the model itself.\n"
+    "Asks for its name first, unless --no-prompt is given. Where there is persistent storage,\n"
+    "--destroy-storage or --release-storage has to say what becomes of it.\n"
+    "--force goes on past errors: a unit in error ends at once, without its hooks; --timeout says how long\n"
+    "each other step may take (1m), as of a machine that does not answer.",
+    examples="    pushjuju destroy-model test\n"
+    "    pushjuju destroy-model test --no-prompt --destroy-storage\n"
+    "    pushjuju destroy-model home:test --no-prompt --force --no-wait\n",
+    see_also=("models", "add-model", "destroy-controller"),
+)
+def destroy_model(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    no_prompt: bool,
+    timeout: float | None,
+    destroy_storage: bool,
+    release_storage: bool,
+    force: bool,
+    no_wait: bool,
+) -> None:
+    """Destroy a model with all that is in it."""
+    forced = force_of("--timeout", force=force, no_wait=no_wait, timeout=timeout)
+    said = storage_fate(destroy=destroy_storage, release=release_storage)
+    opened = session.open_model(cli, args[0])
+    ctx, model = opened.ctx, opened.model
+    if models.is_controller(model):
+        raise NotValid(f"\"{model.name}\" is a controller; use 'pushjuju destroy-controller' to destroy it")
+    if not force:
+        with ctx.store.read() as tx:
+            blocks.require(tx, model.uuid, blocks.DESTROY)
+    if not no_prompt and not cli.rehearsal:
+        _confirm(cli, ctx, model, released=said is False)
+    cli.console.info("Destroying model")
+    waits = begin_removal(cli, ctx, [model], forced, destroy_storage=said)
+    until = f", {end}" if (end := hints.deadline(ctx, model.uuid)) else ""
+    cli.on_interrupt = _STILL.format(program=cli.program, model=model.qualified, until=until)
+    if waits:
+        cli.console.info(f"Waiting for model to be removed, {waits}...")
+    if cli.rehearsal:
+        return
+    await_removal(cli, ctx, model, forced=force)
+    cli.console.info("Model destroyed.")
+
+
+def _confirm(cli: Cli, ctx: Context, model: Model, *, released: bool) -> None:
+    with ctx.store.read() as tx:
+        lines = _affected(tx, model.uuid, released=released)
+    cli.console.warn(
+        f'This command will destroy the "{model.qualified}" model and affect the following resources. '
+        "It cannot be stopped.\n\n" + "\n".join(lines)
+    )
+    cli.console.confirm_name(
+        "\nTo continue, enter the name of the model to be destroyed: ",
+        name=model.name,
+        what="model destruction",
+    )
+
+
+def _affected(tx: Tx, model: str, *, released: bool) -> list[str]:
+    """Return what goes with a model, line by line, as Juju's client tells it."""
+    hosts = machines.list_machines(tx, model)
+    names = [item.name for item in tx.list(Application, "application_list", model=model)]
+    lines = []
+    if hosts:
+        lines.append(f" - {count_text(len(hosts), 'machine')} will be destroyed")
+        lines.append(f"  - machine list:{_quoted(f'{item.id} ({item.instance_id})' for item in hosts)}")
+    lines.append(f" - {count_text(len(names), 'application')} will be removed")
+    if names:
+        lines.append(f"  - application list:{_quoted(sorted(names, key=natural_key))}")
+    kinds = [item.kind for item in tx.list(Backing, "backing_list", model=model)]
+    stored = " and ".join(count_text(kinds.count(kind), kind) for kind in ("filesystem", "volume"))
+    return [*lines, f" - {stored} will be {'released' if released else 'destroyed'}"]
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return "".join(f' "{name}"' for name in names)

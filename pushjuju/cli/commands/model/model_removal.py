@@ -1,0 +1,136 @@
+"""What destroys models: checks, questions, the way to the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.commands.model.model_table import emptied
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.work import drive, hints, session
+from pushjuju.core.errors import (
+    HookFailed,
+    NotFound,
+    UsageError,
+)
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import Application, Cleanup, Model
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+
+_LOOK_AGAIN_S = 0.2
+
+_START_S = 10.0  # how long a background process may take to begin
+
+_IDLE_S = 3.0  # how long nobody may work on a dying model before that is told
+
+STORAGE_FLAGS = (
+    flags.switch("destroy-storage", "Destroy all storage instances"),
+    flags.switch("release-storage", "Release all storage instances from management, without destroying them"),
+)
+
+NO_WAIT = flags.switch("no-wait", "Rush through destruction without waiting for each step to complete")
+
+
+def force_of(flag: str, *, force: bool, no_wait: bool, timeout: float | None) -> removal.Force | None:
+    """Return how a destruction is forced, or None.
+
+    Raises:
+        UsageError: A flag that only goes with --force; the message is Juju's.
+    """
+    if timeout is not None and not force:
+        raise UsageError(f"{flag} can only be used with --force (dangerous)")
+    if timeout is not None and timeout < 0:
+        raise UsageError(f"{flag} must not be negative")
+    if no_wait and not force:
+        raise UsageError("--no-wait without --force not valid")
+    wait_s = 0.0 if no_wait else timeout if timeout is not None else removal.MAX_WAIT_S
+    return removal.Force(wait_s=wait_s) if force else None
+
+
+def storage_fate(*, destroy: bool, release: bool) -> bool | None:
+    """Return what becomes of storage: True destroyed, False released, None: there must be none.
+
+    Raises:
+        UsageError: Both are asked for.
+    """
+    if destroy and release:
+        raise UsageError("--destroy-storage and --release-storage cannot both be specified")
+    return True if destroy else False if release else None
+
+
+def count_text(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number > 1 else ''}"
+
+
+def begin_removal(
+    cli: Cli,
+    ctx: Context,
+    doomed: Sequence[Model],
+    force: removal.Force | None,
+    *,
+    destroy_storage: bool | None,
+) -> str:
+    """Make models die, all of them or, after a refusal, none; return what waits for that, in words."""
+    waits: list[str] = []
+    hosts = left = 0
+    with ctx.store.write() as tx:
+        for model in doomed:
+            found = models.get(tx, model.uuid)
+            removal.destroy_model(tx, found, cli.clock.now(), force, destroy_storage=destroy_storage)
+            waits += removal.blockers(tx, model.uuid)
+            left += len(tx.list(Application, "application_list", model=model.uuid))
+            hosts += len(machines.list_machines(tx, model.uuid))
+    if session.current_model(ctx) in [model.qualified for model in doomed]:
+        ctx.controller.set("current-model", None)
+    return emptied([(hosts, "machine"), (left, "application")]) if waits else ""
+
+
+def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: float | None = None) -> None:
+    """Wait until a model is gone, as Juju's client does, whoever works on it.
+
+    Args:
+        cli: The call.
+        ctx: The controller.
+        model: Which.
+        forced: Whether failures of hooks count for nothing.
+        until: A moment of the monotonic clock that ends the wait; None: there is none.
+
+    Raises:
+        NotFound: It is at rest and still there; the detail says what waits for what.
+    """
+    idle_s = started = 0.0
+    told = ""
+    while True:
+        if drive.waits(cli):
+            _work_on_removal(cli, ctx, model, forced=forced)
+        elif time.monotonic() - started > _START_S:
+            drive.background(cli, ctx)
+            started = time.monotonic()
+        with ctx.store.read() as tx:
+            if tx.find(Model, "model_by_uuid", uuid=model.uuid) is None:
+                return
+            reasons = removal.blockers(tx, model.uuid)
+            ends = tx.list(Cleanup, "cleanup_list", model=model.uuid)
+        if reasons and not told and (told := hints.deadline(ctx, model.uuid)):
+            cli.console.info(f"{reasons[0]}; {told} at the latest")
+        served = time.monotonic() - started < _START_S or drive.waits(cli) or drive.in_background(ctx)
+        working = served and models.being_worked(ctx, model.uuid)
+        idle_s = 0.0 if ends or working else idle_s + _LOOK_AGAIN_S
+        if idle_s > _IDLE_S or (until is not None and time.monotonic() > until):
+            text = f"model {model.qualified} is not removed yet"
+            raise NotFound(text, detail="\n".join(reasons), hint=cli.on_interrupt)
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _work_on_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool) -> None:
+    try:
+        drive.settle(cli, ctx, model.uuid)
+    except HookFailed:
+        if not forced:
+            raise

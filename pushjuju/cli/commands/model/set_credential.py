@@ -1,0 +1,49 @@
+"""set-credential: relates a remote credential to a model.
+
+Mirrors: juju cmd/juju/model/{modelcredential,dump,dumpdb}.go, cmd/juju/commands/upgrademodel.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.cloud import clouds
+
+
+@command(
+    "set-credential",
+    usage="<cloud name> <credential name>",
+    summary="Relates a remote credential to a model.",
+    at_least=(2, "Usage: pushjuju set-credential [options] <cloud name> <credential name>"),
+    at_most=2,
+    flags=(*flags.MODEL, *flags.LOGIN),
+    details="Machines that are there are worked with the new credential from now on.",
+    examples="    pushjuju set-credential lab kim\n",
+    see_also=("credentials", "show-credential", "update-credential"),
+)
+def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Use another credential for a model."""
+    from pushjuju.cli.work import drive
+    from pushjuju.core.clouds import StoredCredential
+    from pushjuju.plugins.manager import PluginHost
+    from pushjuju.services.entities.machine import credential_validity
+    from pushjuju.workers.machine import credentials as trial
+
+    cloud, name = args
+    opened = session.open_model(cli, model)
+    if cloud != opened.model.cloud:
+        raise NotValid(f'cloud "{cloud}" does not match the cloud "{opened.model.cloud}" of the model')
+    places = clouds.folders(opened.ctx.datadir, opened.ctx.controller)
+    found = clouds.open_credential(places, cloud, name)
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
+    if problems := trial.problems(opened.ctx, host, opened.model, name, stored, warn=cli.console.warn):
+        raise NotValid(f'credential "{name}" cannot be used for model {opened.model.name}: {problems[0]}')
+    woken = credential_validity.set_credential(opened.ctx, opened.uuid, name)
+    cli.console.info(
+        f"Changed cloud credential on model {opened.model.qualified!r} to {name!r}.".replace("'", '"')
+    )
+    if woken:
+        drive.background(cli, opened.ctx)

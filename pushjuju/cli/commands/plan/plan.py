@@ -1,0 +1,269 @@
+"""plan: shows what a command would do, without doing it."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pushjuju.cli.commands import registry
+from pushjuju.cli.commands.controller import controller_removal, kill_controller
+from pushjuju.cli.commands.plan.plannable import NOT_PLANNED, PLANNED
+from pushjuju.cli.commands.plan.planned import Plan
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, Exited, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotFound, PushjujuError, UsageError
+from pushjuju.core.suggest import did_you_mean
+from pushjuju.portable.quote import quote
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.views.inventory import Change, Inventory
+    from pushjuju.store.datadir import ControllerDir
+    from pushjuju.workers.rehearsal import Foreseen, Rehearsal
+
+CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
+
+_YES = "y\n" * 100  # nothing is at stake in a copy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Side:
+    """How a copy ends: what would happen in it, and what there is then."""
+
+    rehearsal: Rehearsal
+    inventory: Inventory
+
+
+@command(
+    "plan",
+    usage="-- <command> [<argument> ...]",
+    summary="Shows what a command would do, without doing it.",
+    interspersed=False,
+    at_least=(1, "no command specified: plan -- <command> ..."),
+    formats=("tabular", "yaml", "json"),
+    flags=(*flags.MODEL, *flags.COLOUR),
+    details="The command runs on a copy of the controller's store. No machine is reached, and nothing is\n"
+    "kept. The plan tells what would be added, changed and removed when all is at rest again, and\n"
+    "which hooks would run on which units. Each hook is taken to succeed without writing anything;\n"
+    "what depends on more is listed as not known. The order is the real one for each unit and one\n"
+    "possible one for machines, which work beside each other. Questions are answered with yes.\n\n"
+    "Exit status: 0 nothing would change, 2 something would, 1 on errors.",
+    examples="    pushjuju plan -- deploy ./web -n 2\n    pushjuju plan -- remove-application db\n"
+    "    pushjuju plan -- destroy-model shop --destroy-storage\n    pushjuju plan -- run web/leader backup\n"
+    "    pushjuju plan --format json -- refresh web --path ./web\n",
+    see_also=("explain", "deploy", "refresh", "integrate"),
+)
+def plan(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Make a plan and show it."""
+    from pushjuju.cli.commands.plan import plan_table
+
+    words = list(args[1:] if args[0] == "--" else args)
+    _check(words)
+    made = _plan(cli, words, model)
+    table = {"tabular": lambda _document: plan_table.table(made, colour=cli.output.colour)}
+    cli.output.write(plan_table.document(made), table)
+    if made.changed:
+        raise Exited(CHANGES)
+
+
+def _check(words: Sequence[str]) -> None:
+    """Refuse what cannot be planned.
+
+    Raises:
+        NotFound: There is no such command.
+        PushjujuError: It has no plan; exit status 1, for 2 means changes.
+    """
+    if not words or words[0].startswith("-"):
+        raise PushjujuError("no command specified: plan -- <command> ...")
+    word = registry.ALIASES.get(words[0], words[0])
+    if word not in registry.known():
+        raise NotFound(
+            f"{quote(words[0])} is not a command that can be planned: there is none of that name",
+            hint=did_you_mean(words[0], PLANNED),
+        )
+    if "--help" in words or "-h" in words:
+        raise PushjujuError("help cannot be planned")
+    if word not in PLANNED:
+        raise PushjujuError(f"{word} cannot be planned: {NOT_PLANNED[word]}")
+    if word == "add-machine" and any(item.startswith("ssh:") for item in words):
+        raise PushjujuError("add-machine ssh: cannot be planned: the host itself must be asked")
+
+
+def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
+    """Run a command on a copy, rehearse what follows, and compare with a copy without the command."""
+    from pushjuju.store.rehearsal import copy_datadir
+
+    source, folder = session.data_dir(cli), Path(tempfile.mkdtemp(prefix="pushjuju-plan-"))
+    try:
+        with_it, without = folder / "with", folder / "without"
+        for part in (with_it, without):
+            part.mkdir(mode=0o700)
+            copy_datadir(source, part)
+        inner = _run(cli, words, model, with_it, source.root)
+        try:
+            opened = _controller(inner)
+            if opened is None:
+                return Plan(command=words, changes=(), steps=(), unknown=())
+            after = _side(opened, kills=kill_controller.KILLS in inner.extra)
+            return _compared(words, inner, opened.controller, _without(cli, opened, without), after)
+        finally:
+            _close(inner)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _side(ctx: Context, *, kills: bool = False) -> _Side:
+    """Rehearse what is due in a copy, and take stock.
+
+    Args:
+        ctx: The copy.
+        kills: Models that go and do not come to their end are ended directly.
+    """
+    from pushjuju.services.entities.model import models
+    from pushjuju.services.views import inventory
+    from pushjuju.workers.rehearsal import rehearse
+
+    found = rehearse(ctx)
+    if kills:
+        for text in found.blocked:
+            found.cannot_know(f"how far this gets before the model is ended directly: {text}")
+        found.blocked.clear()
+        left = models.list_models(ctx)
+        with ctx.store.write() as tx:
+            for model in left:
+                models.delete(tx, model.uuid)
+    with ctx.store.read() as tx:
+        return _Side(rehearsal=found, inventory=inventory.take(tx, ctx.controller.settings()))
+
+
+def _compared(
+    words: Sequence[str], inner: Cli, controller: ControllerDir, before: _Side | None, after: _Side
+) -> Plan:
+    """Return what is other with the command than without it; `before` is None for a new controller."""
+    from pushjuju.services.views import inventory
+    from pushjuju.store.rehearsal import gone
+
+    now = before.inventory if before is not None else {}
+    changes = inventory.differences(now, after.inventory, gone(controller.store_path))
+    blocked = after.rehearsal.blocked
+    if before is None:
+        changes.insert(0, _of_controller("add", controller.name))
+    elif controller_removal.ENDS in inner.extra and not blocked:
+        when = {"when": inner.extra[controller_removal.ENDS]}
+        # What is only in the controller goes with it.
+        changes = [change for change in changes if change.model]
+        changes.append(_of_controller("remove", controller.name, when))
+    return Plan(
+        command=words,
+        changes=changes,
+        steps=_steps(before.rehearsal if before is not None else None, after.rehearsal),
+        unknown=list(after.rehearsal.unknown),
+        left=_left(inner),
+        blocked=blocked,
+    )
+
+
+def _of_controller(action: str, name: str, fields: Mapping[str, str] | None = None) -> Change:
+    from pushjuju.services.views.inventory import Change
+
+    return Change(action=action, kind="controller", name=name, model="", fields=fields or {})
+
+
+def _left(inner: Cli) -> Sequence[str]:
+    """Return what a bundle that was deployed does not have."""
+    from pushjuju.cli.commands.bundle import bundling
+
+    found = inner.extra.get(bundling.NOT_THERE, ())
+    assert isinstance(found, list | tuple), "the key is that of bundles alone"
+    return [str(line).strip().removeprefix("- ") for line in found]
+
+
+def _without(cli: Cli, opened: Context, folder: Path) -> _Side | None:
+    """Return what would happen, and be, without the command; None when it makes the controller."""
+    from pushjuju.services.entities.basis.context import open_context
+    from pushjuju.store.datadir import DataDir
+
+    datadir, name = DataDir(folder), opened.controller.name
+    if name not in datadir.controllers():
+        return None
+    ctx = open_context(datadir, name, clock=cli.clock, environ=cli.env)
+    try:
+        return _side(ctx)
+    finally:
+        ctx.close()
+
+
+def _steps(before: Rehearsal | None, after: Rehearsal) -> list[tuple[Foreseen, bool]]:
+    """Mark the operations that would run without the command too."""
+    anyway = Counter(_same(step) for step in (before.steps if before is not None else ()))
+    found = []
+    for step in after.steps:
+        key = _same(step)
+        found.append((step, anyway[key] > 0))
+        anyway[key] -= 1
+    return found
+
+
+def _same(step: Foreseen) -> tuple[str, ...]:
+    """Return what tells whether two operations are the same."""
+    return (step.model, step.machine, step.unit, step.title)
+
+
+def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path) -> Cli:
+    """Run a command line on a copy of a data directory; return the call, with what it opened.
+
+    Raises:
+        PushjujuError: The command refused; with exit status 1, for 2 means changes.
+    """
+    from pushjuju.cli.terminal.console import Console
+    from pushjuju.cli.terminal.output import Output
+
+    env = {key: value for key, value in cli.env.items() if key != "JUJU_DATA"}
+    env |= {"PUSHJUJU_DATA": str(folder), **({"JUJU_MODEL": model} if model else {})}
+    stdin = cli.console.stdin if "-" in words else io.StringIO(_YES)
+    console = Console(stdin=stdin, stdout=io.StringIO(), stderr=io.StringIO(), env=env)
+    inner = Cli(console=console, output=Output(console), clock=cli.clock, program=cli.program, rehearsal=True)
+    try:
+        root = click.get_current_context().find_root().command  # holds nothing of this call
+        with root.make_context(cli.program, ["--no-alias", *words], obj=inner) as context:
+            root.invoke(context)
+    except UsageError as error:
+        _close(inner)
+        raise PushjujuError(error.message, detail=error.detail, hint=error.hint) from error
+    except PushjujuError as error:
+        _close(inner)
+        for part in ("message", "detail", "hint"):  # the copy is gone when a person reads of a file in it
+            setattr(error, part, getattr(error, part).replace(str(folder), str(source)))
+        raise
+    except BaseException:
+        _close(inner)
+        raise
+    said = inner.console.stderr
+    assert isinstance(said, io.StringIO), "made above"
+    for line in said.getvalue().splitlines():
+        if line.startswith("WARNING ") and "following actions" not in line:
+            cli.console.warn(line.removeprefix("WARNING "))
+    return inner
+
+
+def _controller(inner: Cli) -> Context | None:
+    """Return the controller that a command opened, if it opened one."""
+    from pushjuju.services.entities.basis.context import Context
+
+    return next((item for item in inner.extra.values() if isinstance(item, Context)), None)
+
+
+def _close(inner: Cli) -> None:
+    for service in inner.extra.values():
+        close = getattr(service, "close", None)
+        if close is not None:
+            close()

@@ -1,0 +1,37 @@
+"""What a plan holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pushjuju.services.views.inventory import Change
+    from pushjuju.workers.rehearsal import Foreseen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a command would do.
+
+    Attributes:
+        command: Its words.
+        changes: Things that would come, go, or be other than they are.
+        steps: Operations on machines, each with whether it would run without the command too.
+        unknown: What cannot be known, one sentence each.
+        left: What the model has and a bundle that is deployed has not: the steps that would take it away.
+        blocked: What stands in the way of a removal, one sentence each: it would not come to its end.
+    """
+
+    command: Sequence[str]
+    changes: Sequence[Change]
+    steps: Sequence[tuple[Foreseen, bool]]
+    unknown: Sequence[str]
+    left: Sequence[str] = ()
+    blocked: Sequence[str] = ()
+
+    @property
+    def changed(self) -> bool:
+        """Whether the command would do anything."""
+        return bool(self.changes) or any(not anyway for _, anyway in self.steps)

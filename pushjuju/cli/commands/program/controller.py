@@ -1,0 +1,59 @@
+"""controller: runs a controller process: `controller run` works all that comes due, until it is stopped."""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+
+
+@command(
+    "controller",
+    usage="run|renew-key",
+    summary="Runs a controller process: `controller run` works all that comes due, until it is stopped.",
+    at_least=(1, "no subcommand specified: controller run|renew-key"),
+    at_most=1,
+    flags=(
+        *flags.CONTROLLER,
+        flags.switch("until-idle", "run: end when nothing was due for a while"),
+        flags.switch("forget-old", "renew-key: take the old keys out of the file"),
+    ),
+    details="For a service manager. Several may run beside each other and beside commands.\n\n"
+    "`controller renew-key` makes a new key for the secrets in the store and seals all of them with it.\n"
+    "The old key stays in the file, for copies of the store from before, unless --forget-old is given.",
+    see_also=("update-status",),
+)
+def controller(
+    cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool, forget_old: bool
+) -> None:
+    """Work the queue of a controller, or renew its key."""
+    if args[0] not in ("run", "renew-key"):
+        raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` and `renew-key`')
+    if (forget_old and args[0] == "run") or (until_idle and args[0] != "run"):
+        raise UsageError(f"controller {args[0]} does not take that flag")
+    if args[0] == "renew-key":
+        _renew_key(cli, controller, forget=forget_old)
+    else:
+        _run(cli, controller, until_idle=until_idle)
+
+
+def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
+    import asyncio
+
+    from pushjuju.cli.terminal.progress import progress
+    from pushjuju.workers import background
+
+    ctx = session.open_controller(cli, controller)
+    cli.on_interrupt = "Stopped; the work goes on with the next command."
+    end = "nothing is due any more" if until_idle else "it is stopped (Ctrl-C or SIGTERM)"
+    cli.console.info(f"Working all that comes due in controller {ctx.controller.name}, until {end}")
+    with progress(cli.console, lines=True) as report:  # the log of a service
+        asyncio.run(background.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
+
+
+def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
+    from pushjuju.services.entities.secret import secret_keys
+
+    name, count = secret_keys.renew(session.open_controller(cli, controller), forget=forget)
+    cli.console.info(f"Sealed {count} records with the new key {name}")

@@ -1,0 +1,16 @@
+"""The hook tools that there is help for."""
+
+from __future__ import annotations
+
+from pushjuju.cli.help import hooktoolhelp
+from pushjuju.cli.syntax.command import Cli
+
+
+def hook_tools(cli: Cli, args: tuple[str, ...], *, of_actions: bool | None) -> None:
+    """Print the help of one tool, or the list: all, those of actions only, or all but those."""
+    found = hooktoolhelp.tools(cli.env, cli.console.warn)
+    if of_actions is not None:
+        found = {
+            name: tool for name, tool in found.items() if (name in hooktoolhelp.ACTION_TOOLS) is of_actions
+        }
+    cli.output.text(hooktoolhelp.help_of(found, args[0]) if args else hooktoolhelp.listing(found))

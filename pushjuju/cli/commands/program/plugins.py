@@ -1,0 +1,25 @@
+"""plugins: lists the plugins: where they come from, the hooks they have, and why one is not used."""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax.command import Cli, command
+
+
+@command(
+    "plugins",
+    summary="Lists the plugins: where they come from, the hooks they have, and why one is not used.",
+    at_most=0,
+    formats=("tabular", "yaml", "json"),
+    examples="    pushjuju plugins\n    pushjuju plugins --format json\n",
+    see_also=("doctor",),
+)
+def plugins(cli: Cli, _args: tuple[str, ...]) -> None:
+    """List the plugins."""
+    from dataclasses import asdict
+
+    from pushjuju.cli.commands.program.plugin_table import plugins as table
+    from pushjuju.plugins.manager import PluginHost
+
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    entries = [{**asdict(info), "hooks": list(info.hooks)} for info in host.list_plugins()]
+    cli.output.write(entries, {"tabular": lambda listed: table(listed, colour=cli.output.colour)})

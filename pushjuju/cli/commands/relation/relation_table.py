@@ -1,0 +1,105 @@
+"""`show-relation` as a document and as text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli.commands.hook.run_table import moment_or_none, struct
+from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.portable.gotypes import Struct
+
+if TYPE_CHECKING:
+    from pushjuju.services.views.relation_view import Member, RelationSide, RelationView
+
+_WIDEST = 48  # of a value in the table of data bags
+
+
+def relation_document(view: RelationView) -> Struct:
+    """Return a relation as a document."""
+    status = view.status
+    told = (
+        struct(current=status.status, message=status.message, since=moment_or_none(status.since))
+        if status
+        else None
+    )
+    return struct(
+        relation_id=view.id,
+        key=view.key,
+        scope=view.scope,
+        life=view.life,
+        suspended=view.suspended or None,
+        relation_status=told,
+        endpoints=[_side(side) for side in view.sides],
+    )
+
+
+def _side(side: RelationSide) -> Struct:
+    return Struct(
+        {
+            **struct(
+                application=side.application,
+                endpoint=side.endpoint,
+                role=side.role,
+                interface=side.interface,
+                remote=side.remote or None,
+            ),
+            "application-data": dict(side.data),
+            "units": {unit.name: _member(unit) for unit in side.units},
+        }
+    )
+
+
+def _member(unit: Member) -> Struct:
+    return Struct(
+        {
+            "in-scope": unit.in_scope,
+            **struct(leader=unit.leader or None, departing=unit.departing or None),
+            "data": dict(unit.data),
+        }
+    )
+
+
+def relation_table(document: Mapping[str, Any], *, colour: bool = False) -> str:
+    """Return a relation as text: what it is, then the data of both sides beside each other."""
+    status = document.get("relation-status", {})
+    words = [document["scope"], document["life"], *(["suspended"] if document.get("suspended") else [])]
+    head = TabWriter(colour=colour)
+    head.row("Relation", f"{document['relation-id']}  {document['key']}")
+    head.row("State", ", ".join(words))
+    if status:
+        head.row("Status", " ".join(filter(None, (status["current"], status.get("message", "")))))
+    left, *others = document["endpoints"]
+    return head.text() + "\n" + _beside(left, others[0] if others else None, colour=colour)
+
+
+def _beside(left: Mapping[str, Any], right: Mapping[str, Any] | None, *, colour: bool) -> str:
+    """Return two columns: each side's head, application data, units with their data."""
+    columns = [_lines(left), _lines(right) if right else []]
+    table = TabWriter(colour=colour)
+    for one, other in zip_longest(*columns, fillvalue=""):
+        table.row(one, other)
+    return table.text()
+
+
+def _lines(side: Mapping[str, Any]) -> list[str]:
+    remote = ", in another model" if side.get("remote") else ""
+    lines = [f"{side['application']}:{side['endpoint']}", f"  {side['role']} of {side['interface']}{remote}"]
+    lines += ["  application", *_data(side["application-data"])]
+    for name, unit in side["units"].items():
+        words = [word for word in ("leader", "departing") if unit.get(word)]
+        words += [] if unit["in-scope"] else ["left"]
+        lines.append(f"  {name}{' (' + ', '.join(words) + ')' if words else ''}")
+        lines += _data(unit["data"])
+    return lines
+
+
+def _data(data: Mapping[str, str]) -> list[str]:
+    if not data:
+        return ["    (no data)"]
+    lines = []
+    for key in sorted(data):
+        value = data[key].replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
+        lines.append(f"    {key}: {value if len(value) <= _WIDEST else value[: _WIDEST - 3] + '...'}")
+    return lines

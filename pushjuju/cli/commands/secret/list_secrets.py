@@ -1,0 +1,51 @@
+"""secrets: lists secrets available in the model. Mirrors: juju cmd/juju/secrets (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.secret import secret_table as formatters
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotValid
+from pushjuju.core.secrets import OwnerKind
+from pushjuju.portable.names import is_application, is_unit
+from pushjuju.services.entities.secret.secrets import MODEL, Owner
+from pushjuju.services.requests import user_secrets as service
+
+
+@command(
+    "secrets",
+    summary="Lists secrets available in the model.",
+    aliases=("list-secrets",),
+    at_most=0,
+    formats=("tabular", "yaml", "json"),
+    flags=(*flags.MODEL, flags.text("owner", "Include secrets for the specified owner")),
+    details="Content is shown by show-secret alone.",
+    examples="    pushjuju secrets\n    pushjuju secrets --owner application-mysql --format yaml\n",
+    see_also=("add-secret", "remove-secret", "show-secret", "update-secret"),
+)
+def secrets(cli: Cli, _args: tuple[str, ...], *, model: str, owner: str) -> None:
+    """List the secrets of a model."""
+    chosen = _owner(owner) if owner else None
+    opened = session.open_model(cli, model)
+    document = service.documents(opened.ctx, opened.uuid, chosen)
+    if cli.output.form == "tabular":
+        return cli.output.text(formatters.table(document, cli.clock.now()))
+    return cli.output.text(formatters.secrets(cli.output.form, document))
+
+
+def _owner(text: str) -> Owner:
+    """Read a tag: `application-web`, `unit-web-0`, `model-UUID`.
+
+    Raises:
+        NotValid: It is none; the message is Juju's.
+    """
+    kind, _, name = text.partition("-")
+    unit = "/".join(name.rsplit("-", 1))
+    if kind == "application" and is_application(name):
+        return Owner(kind=OwnerKind.APPLICATION, name=name)
+    if kind == "unit" and is_unit(unit):
+        return Owner(kind=OwnerKind.UNIT, name=unit)
+    if kind == "model" and name:
+        return MODEL
+    raise NotValid(f'invalid owner "{text}"')

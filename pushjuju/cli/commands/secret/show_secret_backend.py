@@ -1,0 +1,31 @@
+"""show-secret-backend: displays the specified secret backend.
+
+Mirrors: juju cmd/juju/secretbackends (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.secret import secret_table as formatters
+from pushjuju.cli.commands.secret.backend_settings import REVEAL, plugin_host
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.services.entities.secret import secret_backends as service
+
+
+@command(
+    "show-secret-backend",
+    usage="<backend-name>",
+    summary="Displays the specified secret backend.",
+    at_least=(1, "must specify backend name"),
+    at_most=1,
+    formats=("yaml", "json"),
+    flags=(*flags.CONTROLLER, REVEAL),
+    examples="    pushjuju show-secret-backend internal\n    pushjuju show-secret-backend vault --reveal\n",
+    see_also=("secret-backends",),
+)
+def show_backend(cli: Cli, args: tuple[str, ...], *, controller: str, reveal: bool) -> None:
+    """Show one backend."""
+    ctx = session.open_controller(cli, controller)
+    document = service.documents(ctx, plugin_host(cli), args[0], reveal=reveal)
+    cli.output.text(formatters.backends(cli.output.form, document))

@@ -1,0 +1,36 @@
+"""move-to-space: update a network space's CIDR. Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.space import space_table as formatters
+from pushjuju.cli.commands.space.space_words import everybody, failing_to, name_and_cidrs
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import drive, session
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.machine import spaces as service
+
+
+@command(
+    "move-to-space",
+    usage="<name> <CIDR1> [ <CIDR2> ...]",
+    summary="Update a network space's CIDR.",
+    formats=("human", "tabular", "yaml", "json"),
+    flags=(
+        *flags.MODEL,
+        flags.switch("force", "Although applications are bound to the space that their machines leave"),
+        *flags.NO_WAIT,
+    ),
+    examples="    pushjuju move-to-space db 172.31.1.0/28 172.31.16.0/20\n",
+    see_also=("add-space", "spaces", "show-space"),
+)
+def move_to_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
+    """Move subnets to a space."""
+    name, cidrs = name_and_cidrs(args, optional=False)
+    opened = session.open_model(cli, model)
+    with failing_to(f"cannot update space {quote(name)}"):
+        moved = service.move(opened.ctx, opened.uuid, name, cidrs, force=force)
+    document = [{"from": item.old, "to": item.new, "cidr": item.cidr} for item in moved]
+    shown = {"human": formatters.moved_lines, "tabular": formatters.moved_table}
+    cli.output.write([formatters.moved(item) for item in document], shown)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=everybody(opened), no_wait=no_wait)

@@ -1,0 +1,59 @@
+"""remove-space: remove a network space. Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.space.space_words import BAD, everybody, failing_to, space_name
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import drive, session
+from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.machine import spaces as service
+
+_SAFE = (
+    "WARNING! This command will remove the space. Safe removal possible. No constraints, bindings or "
+    "controller config found with dependency on the given space."
+)
+
+_UNSAFE = "WARNING! This command will remove the space with the following existing boundaries:\n\n{}\n\n"
+
+
+@command(
+    "remove-space",
+    usage="<name>",
+    summary="Remove a network space.",
+    at_most=1,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.switch("force", "Also where bindings or constraints name it"),
+        flags.switch("yes", "Do not prompt for confirmation", short="y"),
+    ),
+    details="Its subnets go to space alpha, and so do bindings that are forced away.",
+    examples="    pushjuju remove-space db\n    pushjuju remove-space db --force --yes\n",
+    see_also=("add-space", "spaces", "show-space"),
+)
+def remove_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, yes: bool) -> None:
+    """Remove a space."""
+    if not args:
+        raise UsageError(f"{BAD}space name is required")
+    name = space_name(args[0])
+    opened = session.open_model(cli, model)
+    failing = f"cannot remove space {quote(name)}"
+    if force and not yes:
+        with failing_to(failing), opened.ctx.store.read() as tx:
+            space = service.require_removable(tx, opened.uuid, name)
+            lines = service.uses(tx, opened.uuid, space).lines(name)
+        _confirm(cli, "\n".join(lines))
+    with failing_to(failing):
+        left = service.remove(opened.ctx, opened.uuid, name, force=force).lines(name)
+    if left:
+        boundaries = "\n".join(left)
+        raise NotValid(f"Cannot remove space {quote(name)}\n\n{boundaries}\n\nUse --force to remove space\n")
+    cli.console.info(f"removed space {quote(name)}")
+    drive.settle(cli, opened.ctx, opened.uuid, touched=everybody(opened))
+
+
+def _confirm(cli: Cli, boundaries: str) -> None:
+    warning = _UNSAFE.format(boundaries) if boundaries else _SAFE
+    cli.console.confirm(f"{warning}\n\nContinue [y/N]? ", what="space removal")

@@ -1,0 +1,67 @@
+"""Names and subnets of spaces on the command line."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pushjuju.cli.work import session
+from pushjuju.core.errors import PushjujuError, UsageError
+from pushjuju.core.names import is_space
+from pushjuju.portable.quote import quote
+
+BAD = "invalid arguments specified: "
+
+
+def space_name(text: str) -> str:
+    if not is_space(text):
+        raise UsageError(f"{BAD}{quote(text)} is not a valid space name")
+    return text
+
+
+def name_and_cidrs(args: Sequence[str], *, optional: bool) -> tuple[str, list[str]]:
+    """Read `NAME CIDR...`.
+
+    Raises:
+        UsageError: A name or CIDR that is none, or twice the same; the messages are Juju's.
+    """
+    if not args:
+        raise UsageError(f"{BAD}space name is required")
+    found: list[str] = []
+    name = space_name(args[0])
+    for text in args[1:]:
+        cidr = _cidr(text)
+        if cidr in found:
+            same = f"duplicate subnet {quote(cidr)} specified"
+            raise UsageError(
+                BAD + (same if cidr == text else f"subnet {quote(text)} overlaps with {quote(cidr)}")
+            )
+        found.append(cidr)
+    if not found and not optional:
+        raise UsageError(f"{BAD}CIDRs required but not provided")
+    return name, sorted(found)
+
+
+def _cidr(text: str) -> str:
+    try:
+        if "/" not in text:
+            raise ValueError
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise UsageError(f"{BAD}{quote(text)} is not a valid CIDR") from None
+
+
+@contextmanager
+def failing_to(what: str) -> Iterator[None]:
+    """Say in an error what could not be done."""
+    try:
+        yield
+    except PushjujuError as error:
+        raise type(error)(f"{what}: {error.message}", detail=error.detail, hint=error.hint) from None
+
+
+def everybody(opened: session.Session) -> list[str]:
+    """Return all applications: any of them may have an address that went to another space."""
+    with opened.ctx.store.read() as tx:
+        return [row["name"] for row in tx.rows("application_list", model=opened.uuid)]

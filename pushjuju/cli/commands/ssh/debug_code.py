@@ -1,0 +1,31 @@
+"""debug-code: launch a tmux session to debug hooks and/or actions. Mirrors: juju cmd/juju/ssh (3.6)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli.commands.ssh.debug_start import start_debugging
+from pushjuju.cli.commands.ssh.ssh_session import FLAGS, PTY
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+
+
+@command(
+    "debug-code",
+    usage="<unit name> [<hook or action name> ...]",
+    summary="Launch a tmux session to debug hooks and/or actions.",
+    at_least=(1, "no unit name specified"),
+    interspersed=False,
+    flags=(
+        *FLAGS,
+        PTY,
+        flags.text("at", "Interpreted by the charm for where you want to stop", default="all"),
+    ),
+    details="As debug-hooks, but the hooks run by themselves in their windows, with JUJU_DEBUG_AT set:\n"
+    "charms that know it stop there and open their debugger.",
+    examples="    pushjuju debug-code web/0 config-changed\n    pushjuju debug-code --at=hook web/0\n",
+    see_also=("debug-hooks", "ssh"),
+)
+def debug_code(cli: Cli, args: tuple[str, ...], *, model: str, at: str, **asked: Any) -> None:
+    """Run hooks in windows of their own, with JUJU_DEBUG_AT."""
+    start_debugging(cli, args, model, asked, kind="code", at=at)

@@ -1,0 +1,27 @@
+"""debug-hooks: launch a tmux session to debug hooks and/or actions. Mirrors: juju cmd/juju/ssh (3.6)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli.commands.ssh.debug_start import start_debugging
+from pushjuju.cli.commands.ssh.ssh_session import FLAGS, PTY
+from pushjuju.cli.syntax.command import Cli, command
+
+
+@command(
+    "debug-hooks",
+    aliases=("debug-hook",),
+    usage="<unit name> [<hook or action name> ...]",
+    summary="Launch a tmux session to debug hooks and/or actions.",
+    at_least=(1, "no unit name specified"),
+    interspersed=False,
+    flags=(*FLAGS, PTY),
+    details="The hooks and actions that are named, or all of them, open a window with everything they have;\n"
+    "how the shell there ends is how they end. Leaving the session lets hooks run by themselves again.",
+    examples="    pushjuju debug-hooks web/0\n    pushjuju debug-hooks web/leader config-changed start\n",
+    see_also=("debug-code", "ssh", "resolved"),
+)
+def debug_hooks(cli: Cli, args: tuple[str, ...], *, model: str, **asked: Any) -> None:
+    """Put a person in the place of hooks."""
+    start_debugging(cli, args, model, asked, kind="hooks", at="")

@@ -1,0 +1,36 @@
+"""import-ssh-key: adds a public SSH key from a trusted identity source to a model.
+
+Mirrors: juju cmd/juju/ssh (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.ssh.key_flags import WORK, tell_results
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import drive, session
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.model import ssh_keys as service
+
+
+@command(
+    "import-ssh-key",
+    usage="<lp|gh>:<user identity> ...",
+    summary="Adds a public SSH key from a trusted identity source to a model.",
+    at_least=(1, "no ssh key id specified"),
+    flags=WORK,
+    details="gh:NAME asks GitHub, lp:NAME asks Launchpad, over HTTPS. All are asked before a key is added.",
+    examples="    pushjuju import-ssh-key gh:kim lp:robin\n",
+    see_also=("ssh-keys", "add-ssh-key"),
+)
+def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
+    """Let the keys of people in."""
+    from pushjuju.services.requests import key_import
+
+    sources = [key_import.source(text) for text in args]
+    opened = session.open_model(cli, model)
+    found = {item.text: key_import.fetch(item, cli.env) for item in sources}
+    for text, keys in found.items():
+        if not keys:
+            cli.console.info(f"cannot import key id {quote(text)}: no keys found")
+        tell_results(cli, "import key id", service.add(opened.ctx, opened.uuid, keys))
+    drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)

@@ -1,0 +1,26 @@
+"""remove-ssh-key: removes a public SSH key (or keys) from a model. Mirrors: juju cmd/juju/ssh (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.ssh.key_flags import WORK, tell_results
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import drive, session
+from pushjuju.services.entities.model import ssh_keys as service
+
+
+@command(
+    "remove-ssh-key",
+    usage="<ssh key id> ...",
+    summary="Removes a public SSH key (or keys) from a model.",
+    at_least=(1, "no ssh key id specified"),
+    flags=WORK,
+    details="A key is named by its fingerprint or its comment, as ssh-keys shows them. Keys that others\n"
+    "have written to a machine stay there.",
+    examples="    pushjuju remove-ssh-key kim@laptop\n",
+    see_also=("ssh-keys", "add-ssh-key"),
+)
+def remove_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
+    """Let keys in no more."""
+    opened = session.open_model(cli, model)
+    tell_results(cli, "remove key id", service.remove(opened.ctx, opened.uuid, args))
+    drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)

@@ -1,0 +1,43 @@
+"""ssh: initiates an SSH session or executes a command on a machine or unit.
+
+Mirrors: juju cmd/juju/ssh (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.ssh.ssh_session import FLAGS, PTY, proxy_wanted, run_program, target_of
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+
+
+@command(
+    "ssh",
+    usage="<[user@]target> [openssh options] [command]",
+    summary="Initiates an SSH session or executes a command on a machine or unit.",
+    at_least=(1, "no target name specified"),
+    interspersed=False,
+    flags=(*FLAGS, PTY),
+    details="The target is a machine, a unit, or an application's leader as `web/leader`.\n\n"
+    "Machines behind a jump host are reached through it: the one of their cloud, that of the model\n"
+    "(`model-config ssh-jump-host=[USER@]HOST[:PORT]`), or the ProxyJump of ~/.ssh/config.\n\n"
+    "Your SSH agent is lent to the target only when you say so (-A), whatever ~/.ssh/config says.",
+    examples="    pushjuju ssh 0\n    pushjuju ssh web/leader\n    pushjuju ssh web/0 uptime\n",
+    see_also=("scp",),
+)
+def ssh(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    no_host_key_checks: bool,
+    proxy: bool,
+    pty: bool | None,
+) -> None:
+    """Open a shell on a machine, or run a command there."""
+    user, _, name = args[0].rpartition("@")
+    opened = session.open_model(cli, model)
+    target = target_of(cli, opened, name, user, proxy=proxy_wanted(cli, proxy))
+    terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty() if pty is None else pty
+    options = ["-t", "-t"] if terminal else []
+    words = ["ssh", *options, target.alias, *args[1:]]
+    run_program(opened, words, [target], check_host_keys=not no_host_key_checks)

@@ -1,0 +1,223 @@
+"""An OpenSSH program that runs for machines and units."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pushjuju.cli.commands.ssh import ssh_config
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, Exited
+from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
+from pushjuju.cli.work import session
+from pushjuju.core import children
+from pushjuju.core.errors import Conflict, NotFound, NotValid
+from pushjuju.core.jumps import Hop
+from pushjuju.core.names import UnitName, is_machine, machine_tag, parent_machine
+from pushjuju.portable.names import is_unit
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import jump_hosts
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
+
+_GIVEN = "manual"  # who made machines that were taken in
+
+_POLL_S = 0.1  # how often the end of a session is looked for
+
+_ASKED_AT_ONCE = ("local", "lxd")  # clouds that tell in a moment whether an instance is stopped
+
+_EVERY_S = 5.0  # how often a background process is looked after meanwhile
+
+FLAGS = (
+    *flags.MODEL,
+    flags.switch("proxy", "Insist on a jump host; --proxy=false: go past it"),
+    flags.switch("no-host-key-checks", "Skip host key checking (INSECURE)"),
+    flags.switch("remote", "For Kubernetes only", void=True),
+    flags.text("container", "For Kubernetes only", void=True),
+)
+
+PTY = FlagSpec(
+    name="pty",
+    kind=Kind.OPTIONAL_BOOL,
+    default="auto",
+    help="Enable pseudo-tty allocation; by default when there is a terminal",
+)
+
+
+def proxy_wanted(cli: Cli, proxy: bool) -> bool | None:
+    """Return whether a jump host is wanted; None when nobody said: then one is used where there is one."""
+    return proxy if "proxy" in cli.given else None
+
+
+def target_of(
+    cli: Cli, opened: session.Session, name: str, user: str, *, proxy: bool | None
+) -> ssh_config.Target:
+    """Return the target of a machine id, a unit or `application/leader`; a stopped machine is started first.
+
+    Args:
+        cli: The call.
+        opened: The model.
+        name: What the person wrote.
+        user: The login that was asked for; empty for the usual one.
+        proxy: Whether to go through a jump host; None: where there is one.
+
+    Raises:
+        NotFound: There is no such thing, its machine does not run yet, or there is no jump host.
+    """
+    machine = machine_of(opened, name)
+    if not machine.ssh.get("host"):
+        raise NotFound(f'target "{name}" has no address yet', hint="pushjuju status")
+    alias = f"juju-{name.replace('/', '-')}{f'-{user}' if user else ''}"
+    key, host = opened.ctx.controller.private_key, parent_machine(machine.id)
+    if host:  # a container goes through its host, whatever leads there
+        via = target_of(cli, opened, host, "", proxy=None if proxy else proxy)
+        return ssh_config.target(
+            alias, machine.ssh, user=user, key=key, key_name=machine_tag(machine.id),
+            via=replace(via, alias=f"juju-host-{host}"),
+        )  # fmt: skip
+    _start_if_stopped(cli, opened, machine)
+    own = ssh_config.own_settings(str(machine.ssh["host"])) if machine.provider == _GIVEN else None
+    hops = _hops(opened, machine, proxy, own or {})
+    found = ssh_config.target(alias, machine.ssh, user=user, key=key, own=own, hops=hops)
+    return ssh_config.direct(found) if proxy is False else found
+
+
+def _hops(
+    opened: session.Session, machine: Machine, proxy: bool | None, own: Mapping[str, Sequence[str]]
+) -> Sequence[Hop]:
+    """Return the jump hosts on the way to a machine.
+
+    Raises:
+        NotFound: There must be one, and there is none.
+    """
+    if proxy is False:
+        return ()
+    with opened.ctx.store.read() as tx:
+        hops = jump_hosts.to(tx, opened.uuid, machine.ssh)
+        wanted = proxy or jump_hosts.is_asked_for(tx, opened.uuid)
+    if hops or not wanted or ssh_config.goes_through(own):
+        return hops
+    raise NotFound(
+        f"no jump host is known for machine {machine.id}",
+        hint=f"pushjuju model-config {jump_hosts.KEY}=[USER@]HOST[:PORT]    names one for all machines",
+    )
+
+
+def machine_of(opened: session.Session, name: str) -> Machine:
+    with opened.ctx.store.read() as tx:
+        if is_machine(name):
+            return machines.get(tx, opened.uuid, name)
+        application, _, word = name.partition("/")
+        if word == "leader":
+            name = leader_of(tx, opened.uuid, application)
+        if not is_unit(name):
+            raise NotValid(f'invalid target "{name}": expected a machine, a unit or an application\'s leader')
+        unit = units.get(tx, opened.uuid, str(UnitName.parse(name)))
+        if unit.machine is None:
+            raise NotFound(f'unit "{name}" has no machine yet', hint="pushjuju status")
+        return machines.get(tx, opened.uuid, unit.machine)
+
+
+def _start_if_stopped(cli: Cli, opened: session.Session, machine: Machine) -> None:
+    """Start a machine of this computer that is stopped, as every contact does: OpenSSH could not reach it."""
+    if opened.model.cloud_type not in _ASKED_AT_ONCE:
+        return
+    import asyncio
+
+    from pushjuju.cli.work import waiting
+    from pushjuju.workers.machine.contact import can_resume
+    from pushjuju.workers.runtime import Runtime
+
+    if not asyncio.run(can_resume(Runtime(opened.ctx, warn=cli.console.warn), machine)):
+        return
+    cli.console.info(f"machine {machine.id} is stopped; starting it")
+    with opened.ctx.store.write() as tx:
+        machines.see_again(tx, opened.uuid, machine.id, cli.clock.now(), "a person logs in")
+    waiting.foreground(cli, opened, lambda: True)
+
+
+def leader_of(tx: Tx, model: str, application: str) -> str:
+    leader = leadership.holder(tx, model, application)
+    if leader is None:
+        raise NotFound(f"could not determine leader for {quote(application)}")
+    return leader
+
+
+def run_program(
+    opened: session.Session,
+    words: Sequence[str],
+    targets: list[ssh_config.Target],
+    *,
+    check_host_keys: bool,
+    meanwhile: Callable[[], None] | None = None,
+) -> None:
+    """Run OpenSSH and end as it ends.
+
+    Args:
+        meanwhile: Called every few seconds while it runs.
+
+    Raises:
+        Exited: It ended; carries its status.
+    """
+    program = shutil.which(words[0])
+    if program is None:
+        raise Conflict(f"{words[0]} is not installed here", hint="apt-get install openssh-client")
+    with tempfile.TemporaryDirectory(prefix="pushjuju-ssh-") as folder:
+        told = Path(folder) / "known_hosts"
+        told.write_text("".join(ssh_config.known_hosts_lines(item) for item in targets))
+        own = opened.ctx.controller.known_hosts(opened.uuid)
+        config = Path(folder) / "config"
+        # New keys are written to the first file: the model's own.
+        known = [own, told] if not any(item.host_keys for item in targets) else [told, own]
+        text = ssh_config.config_text(
+            targets, known_hosts=known, own_known_hosts=own, check_host_keys=check_host_keys
+        )
+        config.write_text(text)
+        status = _wait(program, [words[0], "-F", str(config), *words[1:]], meanwhile)
+    raise Exited(status if status >= 0 else 128 - status)
+
+
+def _wait(program: str, argv: list[str], meanwhile: Callable[[], None] | None) -> int:
+    """Run a program to its end: what ends us is for it to answer, and it is never left behind.
+
+    Returns:
+        Its exit status, or the negative number of the signal that ended it.
+    """
+    pid = 0
+
+    def pass_on(number: int, _frame: object) -> None:
+        if pid:
+            os.kill(pid, number)
+
+    # Ctrl-C comes from the terminal to both of us; the others come to this process alone.
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        pid = children.start_at_terminal(program, argv, default_signals=before)
+        if meanwhile is None:
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        return _look_on(pid, meanwhile)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _look_on(pid: int, meanwhile: Callable[[], None]) -> int:
+    called = -_EVERY_S
+    while True:
+        if time.monotonic() - called > _EVERY_S:
+            meanwhile()
+            called = time.monotonic()
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(_POLL_S)

@@ -1,0 +1,47 @@
+"""explain: says why things are as they are, what they wait for, and how to go on."""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+
+
+@command(
+    "explain",
+    usage="[<unit>|<application>|<machine>|<storage> ...]",
+    summary="Says why things are as they are, what they wait for, and how to go on.",
+    formats=("tabular", "yaml", "json"),
+    flags=(*flags.MODEL, flags.switch("utc", "Display timestamps in the UTC timezone")),
+    details="Without names: all units, machines and the model itself. With names also what to type next:\n"
+    "the last decision and who made it, what holds the machine's lock, which process works it,\n"
+    "who has the lease of the leadership, and when it is looked at again.",
+    examples="    pushjuju explain\n    pushjuju explain web/0 web 3 data/0\n",
+    see_also=("status", "hooks", "replay", "debug-log"),
+)
+def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
+    """Tell the last decisions and what waits in the queue."""
+    from pushjuju.cli.commands.status.reason_table import reasons
+    from pushjuju.cli.terminal.times import since_text
+    from pushjuju.cli.work import hints
+    from pushjuju.portable.gotypes import Struct
+    from pushjuju.services.views import explain as service
+    from pushjuju.uniter.wanted import wanted
+
+    opened = session.open_model(cli, model)
+    at, entries = hints.model_flag(cli, opened.ctx, opened.model), []
+    for found in service.explain(opened.ctx, opened.uuid, wanted, list(args)):
+        fields = {
+            "subject": found.subject,
+            "doing": found.doing,
+            "reason": found.reason,
+            "again": since_text(found.due, utc=utc) if found.due else "",
+            "attempts": found.attempts,
+            "since": since_text(found.since, utc=utc) if found.since else "",
+            **service.fields(found),
+        }
+        fields["next"] = [hints.in_model(line, at) for line in found.next]
+        entries.append(Struct((key, value) for key, value in fields.items() if value or key == "doing"))
+    program, wide = cli.program, bool(args)
+    table = {"tabular": lambda listed: reasons(listed, program, wide=wide, colour=cli.output.colour)}
+    cli.output.write(entries, table)

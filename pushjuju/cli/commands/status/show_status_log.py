@@ -1,0 +1,111 @@
+"""show-status-log: output past statuses for the specified entity.
+
+Mirrors: juju cmd/juju/status/history.go, cmd/juju/commands/debuglog.go (3.6)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from pushjuju.cli.commands.status import history_table
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.times import wants_utc
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+from pushjuju.core.names import is_machine
+from pushjuju.core.status import StatusKind
+from pushjuju.portable.names import is_application, is_unit
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import statuses
+
+_BACKLOG = 20
+
+# Type -> (kinds of history, what the name must be, how Juju calls that).
+_ENTITIES: dict[str, tuple[tuple[StatusKind, ...], Callable[[str], bool], str]] = {
+    "unit": ((StatusKind.WORKLOAD, StatusKind.AGENT), is_unit, "unit"),
+    "workload": ((StatusKind.WORKLOAD,), is_unit, "unit"),
+    "juju-unit": ((StatusKind.AGENT,), is_unit, "unit"),
+    "machine": ((StatusKind.INSTANCE,), is_machine, "machine"),
+    "juju-machine": ((StatusKind.MACHINE,), is_machine, "machine"),
+    "container": ((StatusKind.INSTANCE,), is_machine, "machine"),
+    "juju-container": ((StatusKind.MACHINE,), is_machine, "machine"),
+    "application": ((StatusKind.APPLICATION,), is_application, "application"),
+    "saas": ((StatusKind.APPLICATION,), is_application, "application"),
+    "model": ((StatusKind.MODEL,), lambda _text: True, "model"),
+}
+
+
+@command(
+    "show-status-log",
+    usage="<entity name>",
+    summary="Output past statuses for the specified entity.",
+    at_most=1,
+    formats=("tabular", "yaml", "json"),
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.text(
+            "type",
+            f"Type of statuses to be displayed [{'|'.join(sorted(_ENTITIES))}]",
+            default="unit",
+            dest="kind",
+        ),
+        flags.number("n", "Returns the last N logs (cannot be combined with --days or --from-date)"),
+        flags.number("days", "Returns the logs for the past <days> days"),
+        flags.text(
+            "from-date",
+            "Returns logs for any date after the passed one, the expected date format is YYYY-MM-DD",
+        ),
+        flags.switch("utc", "Display time as UTC in RFC3339 format"),
+    ),
+    examples="    pushjuju show-status-log mysql/0\n"
+    "    pushjuju show-status-log mysql/0 -n 50 --utc\n"
+    "    pushjuju show-status-log mysql --type application\n"
+    "    pushjuju show-status-log 0 --type machine\n"
+    "    pushjuju show-status-log --type model\n",
+    see_also=("status",),
+)
+def show_status_log(
+    cli: Cli, args: tuple[str, ...], *, model: str, kind: str, n: int, days: int, from_date: str, utc: bool
+) -> None:
+    """Show the history of an entity's statuses."""
+    if kind not in _ENTITIES:
+        raise UsageError(f"unexpected status type {quote(kind)}")
+    if not args and kind != "model":
+        raise UsageError("entity name is missing.")
+    if sum(map(bool, (n, days, from_date))) > 1:
+        raise UsageError("backlog size, backlog date and backlog days back cannot be specified together")
+    if n < 0 or days < 0:
+        raise UsageError("backlog size and backlog days back cannot be negative")
+    kinds, fits, noun = _ENTITIES[kind]
+    if args and not fits(args[0]):
+        raise UsageError(f"{quote(args[0])} is not a valid name for a {noun}")
+    since = _since(cli.clock.now(), days=days, from_date=from_date)
+    opened = session.open_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        entries = statuses.history(
+            tx,
+            opened.uuid,
+            kinds[0],
+            args[0] if args and kind != "model" else opened.model.name,
+            also=kinds[-1],
+            limit=n or (sys.maxsize if since else _BACKLOG),
+            since=since,
+        )
+    cli.output.write(
+        entries, history_table.formatters(utc=wants_utc(cli.env, flag=utc), colour=cli.output.colour)
+    )
+
+
+def _since(now: datetime, *, days: int, from_date: str) -> datetime | None:
+    if days:
+        return now - timedelta(days=days)
+    if not from_date:
+        return None
+    try:
+        return datetime.strptime(from_date, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise UsageError(f'parsing backlog date: "{from_date}" is no date of the form YYYY-MM-DD') from error

@@ -1,0 +1,45 @@
+"""update-status: runs update-status on the units, and all other work that is due."""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import drive, session
+from pushjuju.core.errors import PushjujuError, UsageError
+from pushjuju.portable.names import is_unit
+
+
+@command(
+    "update-status",
+    usage="[<unit> ...]",
+    summary="Runs update-status on the units, and all other work that is due.",
+    flags=(*flags.MODEL,),
+    details="For cron. Works every model of the controller unless -m or units are given.\n"
+    "It may run beside any other command.",
+    examples="    pushjuju update-status\n    pushjuju update-status mysql/0 wordpress/1\n",
+    see_also=("controller", "status"),
+)
+def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Make update-status due and work all that is due."""
+    from pushjuju.services.entities.model import models
+    from pushjuju.services.requests import update_status
+
+    for name in args:
+        if not is_unit(name):
+            raise UsageError(f'invalid unit name "{name}"')
+    if model or args:
+        opened = session.open_model(cli, model)
+        ctx, uuids = opened.ctx, [opened.uuid]
+    else:
+        ctx = session.open_controller(cli)
+        uuids = [found.uuid for found in models.list_models(ctx)]
+    for uuid in uuids:
+        update_status.make_due(ctx, uuid, list(args))
+    failures: list[PushjujuError] = []
+    for uuid in uuids:
+        try:
+            drive.settle(cli, ctx, uuid, touched=list(args) or None, routine=True)
+        except PushjujuError as error:  # the other models are worked too
+            failures.append(error)
+    if failures:
+        raise failures[0]

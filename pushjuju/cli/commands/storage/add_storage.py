@@ -1,0 +1,38 @@
+"""add-storage: adds storage to a unit after it has been deployed.
+
+Mirrors: juju cmd/juju/storage (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.storage.storage_words import check_unit, directives_of, finish_change
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+
+
+@command(
+    "add-storage",
+    usage="<unit> <storage name>[=<storage directive>] ...",
+    summary="Adds storage to a unit after it has been deployed.",
+    at_least=(2, "add-storage requires a unit and a storage directive"),
+    flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    details="A directive is `[pool][,count][,size]`; what it leaves out is that of the application.",
+    examples="    pushjuju add-storage web/0 data=loop,2G\n",
+    see_also=("attach-storage", "detach-storage", "storage"),
+)
+def add_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
+    """Add storage to a unit."""
+    check_unit(args[0])
+    asked = directives_of(args[1:])
+    from pushjuju.services.requests import storage_requests
+
+    opened = session.open_model(cli, model)
+    answers = storage_requests.add(opened.ctx, opened.uuid, args[0], asked)
+    lines = [f"added storage {made} to {args[0]}" for answer in answers for made in answer.made]
+    failed = [
+        f'failed to add storage "{answer.subject}" to {args[0]}: {answer.error.message}'
+        for answer in answers
+        if answer.error
+    ]
+    finish_change(cli, opened, answers, lines, failed, no_wait=no_wait)

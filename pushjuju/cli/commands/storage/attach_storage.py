@@ -1,0 +1,31 @@
+"""attach-storage: attaches existing storage to a unit. Mirrors: juju cmd/juju/storage (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.storage.storage_words import check_ids, check_unit, failure_lines, finish_change
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+
+
+@command(
+    "attach-storage",
+    usage="<unit> <storage> [<storage> ...]",
+    summary="Attaches existing storage to a unit.",
+    at_least=(2, "attach-storage requires a unit ID and at least one storage ID"),
+    flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    details="Storage that lives on a machine is attached to units of that machine only.",
+    examples="    pushjuju attach-storage postgresql/1 pgdata/0\n",
+    see_also=("add-storage", "detach-storage", "storage"),
+)
+def attach_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
+    """Attach storage to a unit."""
+    check_unit(args[0])
+    check_ids(args[1:])
+    from pushjuju.services.requests import storage_requests
+
+    opened = session.open_model(cli, model)
+    answers = storage_requests.attach(opened.ctx, opened.uuid, args[0], args[1:])
+    lines = [f"attaching {answer.subject} to {args[0]}" for answer in answers if not answer.error]
+    failed = failure_lines("attach", answers, f" to {args[0]}")
+    finish_change(cli, opened, answers, lines, failed, no_wait=no_wait)

@@ -1,0 +1,34 @@
+"""detach-storage: detaches storage from units. Mirrors: juju cmd/juju/storage (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.storage.storage_words import check_ids, failure_lines, finish_change
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+
+
+@command(
+    "detach-storage",
+    usage="<storage> [<storage> ...]",
+    summary="Detaches storage from units.",
+    at_least=(1, "detach-storage requires at least one storage ID"),
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.switch("force", "Detach although the charm has not let go of it"),
+        *flags.NO_WAIT,
+    ),
+    details="The data stays; `storage` tells what a detach waits for.",
+    examples="    pushjuju detach-storage pgdata/0\n",
+    see_also=("attach-storage", "remove-storage", "storage"),
+)
+def detach_storage(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
+    """Detach storage from its units."""
+    check_ids(args)
+    from pushjuju.services.requests import storage_requests
+
+    opened = session.open_model(cli, model)
+    answers = storage_requests.detach(opened.ctx, opened.uuid, args, force=force)
+    lines = [f"detaching {answer.subject}" for answer in answers if not answer.error]
+    finish_change(cli, opened, answers, lines, failure_lines("detach", answers), no_wait=no_wait)

@@ -1,0 +1,25 @@
+"""remove-storage-pool: removes an existing storage pool. Mirrors: juju cmd/juju/storage (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+
+
+@command(
+    "remove-storage-pool",
+    usage="<name>",
+    summary="Removes an existing storage pool.",
+    at_least=(1, "pool removal requires storage pool name"),
+    at_most=1,
+    flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju remove-storage-pool fast\n",
+    see_also=("storage-pools", "create-storage-pool", "update-storage-pool"),
+)
+def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Remove a pool."""
+    from pushjuju.services.entities.storage import storage_pools
+
+    opened = session.open_model(cli, model)
+    storage_pools.remove(opened.ctx, opened.uuid, args[0])

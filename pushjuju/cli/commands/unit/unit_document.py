@@ -1,0 +1,72 @@
+"""`show-unit` as text. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.cli.terminal.output import render
+from pushjuju.cli.terminal.shapes import struct
+
+_ABSENT = {"in-scope": False, "data": None}
+
+
+def show_unit(form: str, document: Mapping[str, Any]) -> str:
+    """Return the units of `show-unit` (name -> unit) as yaml, json or smart.
+
+    In json every relation has a `local-unit`, also where there is nothing to tell.
+    """
+    shown = {name: _with_local_units(unit) for name, unit in document.items()} if form == "json" else document
+    return render(form, struct(shown, "*show-unit"))
+
+
+def _with_local_units(unit: Mapping[str, Any]) -> dict[str, Any]:
+    if "relation-info" not in unit:
+        return dict(unit)
+    return {**unit, "relation-info": [_with_local_unit(entry) for entry in unit["relation-info"]]}
+
+
+def _with_local_unit(relation: Mapping[str, Any]) -> dict[str, Any]:
+    units = relation.get("related-units")
+    others = {key: value for key, value in relation.items() if key not in ("related-units", "local-unit")}
+    changed = {**others, "local-unit": relation.get("local-unit", _ABSENT)}
+    return {**changed, "related-units": units} if units else changed
+
+
+def select_relations(
+    unit: Mapping[str, Any], *, endpoint: str = "", related_unit: str = "", application_only: bool = False
+) -> dict[str, Any]:
+    """Return a unit of the show-unit document with the relations that the flags ask for.
+
+    A relation stays when its endpoint was asked for, or when it carries data.
+    """
+    kept = []
+    for relation in unit.get("relation-info", ()):
+        changed = _cut_relation(relation, related_unit=related_unit, application_only=application_only)
+        asked = relation["endpoint"] == endpoint
+        if asked or (not endpoint and _has_data(changed)):
+            kept.append(changed)
+    others = {key: value for key, value in unit.items() if key != "relation-info"}
+    return {**others, "relation-info": kept} if kept else others
+
+
+def _cut_relation(
+    relation: Mapping[str, Any], *, related_unit: str, application_only: bool
+) -> dict[str, Any]:
+    changed = dict(relation)
+    if application_only:
+        changed.pop("local-unit", None)
+        changed.pop("related-units", None)
+    elif related_unit:
+        units = changed.pop("related-units", {})
+        if related_unit in units:
+            changed["related-units"] = {related_unit: units[related_unit]}
+    return changed
+
+
+def _has_data(relation: Mapping[str, Any]) -> bool:
+    units = relation.get("related-units", {}).values()
+    local = relation.get("local-unit", {})
+    return bool(
+        relation.get("application-data") or local.get("data") or any(unit.get("data") for unit in units)
+    )

@@ -1,0 +1,134 @@
+"""What grant and revoke share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, Command, Function, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.users import LEVELS, Kind
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import models
+from pushjuju.store.tx import Tx
+
+Act = Callable[[Tx, str, str, Kind, str], None]
+
+_NOTE = "Recorded for the day when there is a server; who may read the data directory is admin today."
+
+_MEANT = (
+    'You have specified a {is_} access permission "{level}".\n'
+    "If you intended to change {other} access, {how}.\nSee 'pushjuju help {word}'."
+)
+
+
+def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
+    """Return (user, level, targets).
+
+    Raises:
+        UsageError: One is missing; the message is Juju's.
+    """
+    if not args:
+        raise UsageError("no user specified")
+    if len(args) < 2:
+        raise UsageError("no permission level specified")
+    return args[0], args[1].lower(), args[2:]
+
+
+def _kind(word: str, level: str, targets: Sequence[str]) -> Kind:
+    """Return what the targets are.
+
+    Raises:
+        UsageError: They are of two kinds, or the level is none of theirs; the messages are Juju's.
+    """
+    # An owner may have a dot: bob@example.com/shop.
+    offers = [target for target in targets if "." in target.rpartition("/")[2]]
+    if offers and len(offers) < len(targets):
+        raise UsageError("either specify model names or offer URLs but not both")
+    kind = Kind.OFFER if offers else Kind.MODEL if targets else Kind.CONTROLLER
+    if level in LEVELS[kind]:
+        return kind
+    if kind is Kind.MODEL and level in LEVELS[Kind.CONTROLLER]:
+        how = "do not specify any model names"
+        raise UsageError(_MEANT.format(is_="controller", level=level, other="controller", how=how, word=word))
+    if kind is Kind.CONTROLLER and level in LEVELS[Kind.MODEL]:
+        how = "you need to specify one or more model names"
+        raise UsageError(_MEANT.format(is_="model", level=level, other="model", how=how, word=word))
+    raise UsageError(f'"{level}" {kind} access not valid', hint=f"known ones: {', '.join(LEVELS[kind])}")
+
+
+def _targets(ctx: Context, kind: Kind, names: Sequence[str]) -> list[str]:
+    if kind is Kind.CONTROLLER:
+        return [""]
+    if kind is Kind.OFFER:
+        return [_offer(ctx, name) for name in names]
+    return [models.resolve(ctx, name.rpartition(":")[2]).uuid for name in names]
+
+
+def _offer(ctx: Context, name: str) -> str:
+    """Return an offer's key.
+
+    Raises:
+        NotFound: There is no such offer; the message is Juju's.
+        NotValid: It is no URL of one.
+    """
+    from pushjuju.core.offerurl import parse
+    from pushjuju.services.entities.relation import offers
+
+    with ctx.store.read() as tx:
+        return offers.resolve(ctx, tx, parse(name))[1].uuid
+
+
+def access_command(name: str, summary: str, act: Act, examples: str) -> Command:
+    def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
+        user, level, targets = _word(args)
+        kind = _kind(name, level, targets)
+        ctx = session.open_controller(cli, controller)
+        found = _targets(ctx, kind, targets)
+        with ctx.store.write() as tx:
+            for target in found:
+                act(tx, user, level, kind, target)
+
+    function: Function = run
+    run.__doc__ = summary
+    return command(
+        name,
+        usage="<user name> <permission> [<model name> ... | <offer url> ...]",
+        summary=summary,
+        flags=(*flags.CONTROLLER, *flags.LOGIN),
+        details=f"Permissions: login, superuser (controller); read, write, admin (model); read, consume,\n"
+        "admin (offer). A user of another identity provider is user@domain and need not be added;\n"
+        f"everyone@external means all of them.\n\n{_NOTE}",
+        examples=examples,
+        see_also=("users", "add-user", *({"grant", "revoke"} - {name})),
+    )(function)
+
+
+def cloud_access_command(name: str, summary: str, act: Act) -> Command:
+    def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
+        user, level, names = _word(args)
+        if not names:
+            raise UsageError("no cloud specified")
+        if level not in LEVELS[Kind.CLOUD]:
+            raise UsageError(
+                f'"{level}" cloud access not valid', hint=f"known ones: {', '.join(LEVELS[Kind.CLOUD])}"
+            )
+        ctx = session.open_controller(cli, controller)
+        for cloud in names:
+            clouds.definition(clouds.folders(ctx.datadir, ctx.controller), cloud)
+        with ctx.store.write() as tx:
+            for cloud in names:
+                act(tx, user, level, Kind.CLOUD, cloud)
+
+    function: Function = run
+    run.__doc__ = summary
+    return command(
+        name,
+        usage="<user name> <permission> <cloud name> ...",
+        summary=summary,
+        flags=(*flags.CONTROLLER, *flags.LOGIN),
+        details=f"Permissions: add-model, admin.\n\n{_NOTE}",
+        see_also=("users", "clouds", *({"grant-cloud", "revoke-cloud"} - {name})),
+    )(function)

@@ -1,0 +1,38 @@
+"""add-user: adds a Juju user to a controller. Mirrors: juju cmd/juju/user (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli.commands.user.user_registration import NO_USE, registration
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.services.entities.basis import users as people
+
+
+@command(
+    "add-user",
+    usage="<user name> [<display name>]",
+    summary="Adds a Juju user to a controller.",
+    at_least=(1, "no username supplied"),
+    at_most=2,
+    flags=(*flags.CONTROLLER, *flags.LOGIN),
+    details="The user is recorded, and the line is printed with which Juju's users register. There is no\n"
+    "server to register with yet, so that nobody can make use of it. What the user shall have access to is\n"
+    "recorded with `grant` all the same.",
+    examples="    pushjuju add-user bob\n    pushjuju add-user bob 'Bob Brown'\n",
+    see_also=("users", "show-user", "grant", "disable-user", "remove-user"),
+)
+def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
+    """Record a user."""
+    ctx = session.open_controller(cli, controller)
+    name, display = args[0], args[1] if len(args) > 1 else ""
+    people.add(ctx, name, display)
+    shown = f"{display} ({name})" if display else name
+    cli.output.text(
+        f'User "{shown}" added\n'
+        f"Please send this command to {name}:\n"
+        f"    {cli.program} register {registration(ctx, name)}\n\n"
+        f'"{shown}" has not been granted access to any models. '
+        'You can use "pushjuju grant" to grant access.\n'
+    )
+    cli.console.info(NO_USE.format(name=name))

@@ -1,0 +1,37 @@
+"""whoami: print current login details. Mirrors: juju cmd/juju/user (3.6)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.work import session
+from pushjuju.services.entities.basis.context import DEFAULT_USER
+from pushjuju.services.entities.model import controllers as service
+
+
+@command(
+    "whoami",
+    summary="Print current login details.",
+    at_most=0,
+    formats=("tabular", "yaml", "json"),
+    flags=flags.LOGIN,
+    examples="    pushjuju whoami\n    pushjuju whoami --format json\n",
+)
+def whoami(cli: Cli, _args: tuple[str, ...]) -> None:
+    """Print controller, model and user."""
+    folder = session.data_dir(cli)
+    controller = service.current(folder, None, cli.env)
+    model = str(folder.controller(controller).settings().get("current-model") or "").rpartition("/")[2]
+    document = {"controller": controller, **({"model": model} if model else {}), "user": DEFAULT_USER}
+    cli.output.write(document, {"tabular": _table})
+
+
+def _table(document: dict[str, Any]) -> str:
+    table = TabWriter()
+    table.row("Controller:", document["controller"])
+    table.row("Model:", document.get("model", "<no-current-model>"))
+    table.row("User:", document["user"])
+    return table.text()

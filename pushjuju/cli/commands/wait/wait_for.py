@@ -1,0 +1,297 @@
+"""wait-for: wait for an entity to reach a specified state. Mirrors: juju cmd/juju/waitfor (3.6)"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import session
+from pushjuju.core.errors import NotFound, PushjujuError, UsageError
+from pushjuju.core.names import is_machine, is_model
+from pushjuju.portable.names import is_application, is_unit
+from pushjuju.portable.quote import quote
+
+if TYPE_CHECKING:
+    from pushjuju.cli.commands.wait.query.run import Asked, Query, Scope
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.tx import Tx
+
+_POLL_S = 0.2  # while a model that is waited for is not there yet
+
+
+class TimedOut(PushjujuError):
+    """The goal was not reached in time."""
+
+    code = "timed-out"
+
+
+class Gone(NotFound):
+    """What was waited for was removed before it reached its goal."""
+
+    code = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """One subcommand: its checks, its default query, and what its summary holds, in order."""
+
+    fits: Callable[[str], bool]
+    noun: str
+    called: str
+    query: str
+    info: str
+    within: Sequence[str] = ()
+
+
+_ACTIVE = 'life=="alive" && status=="active"'
+
+_KINDS = {
+    "application": _Kind(
+        fits=is_application, noun="an application", called="application name", query=_ACTIVE,
+        info="ApplicationInfo", within=("units", "machines"),
+    ),
+    "machine": _Kind(
+        fits=is_machine, noun="an machine", called="machine id",
+        query='life=="alive" && status=="started"', info="MachineInfo",
+    ),
+    "model": _Kind(
+        fits=is_model, noun="an model", called="model name",
+        query='life=="alive" && status=="available"', info="ModelInfo",
+        within=("applications", "machines", "units"),
+    ),
+    "unit": _Kind(
+        fits=is_unit, noun="an unit", called="unit name",
+        query='life=="alive" && workload-status=="active"', info="UnitInfo", within=("machines",),
+    ),
+}  # fmt: skip
+
+
+@command(
+    "wait-for",
+    usage="application|machine|model|unit <name>",
+    summary="Wait for an entity to reach a specified state.",
+    flags=(*flags.MODEL, *flags.LOGIN, *flags.WAIT),
+    details="Waits until the query holds; the entity need not exist yet. Without --query it waits for\n"
+    "applications and units to be active, machines to be started and models to be available.\n\n"
+    'A query compares what the entity has, as in life=="alive" && status=="active", with ==, !=, <, <=, >,\n'
+    ">=, &&, || and brackets. Functions: len(x), print(x), startsWith(x, y), endsWith(x, y), int(x), and\n"
+    'forEach(units, unit => unit.workload-status=="active") for all units, machines or applications.',
+    examples="    pushjuju wait-for application web\n"
+    "    pushjuju wait-for unit web/0 --query='workload-message==\"ready\"' --timeout 2m\n"
+    "    pushjuju wait-for model shop --query='forEach(units, u => u.workload-status==\"active\")'\n",
+    see_also=("status", "run"),
+)
+def wait_for(
+    cli: Cli, args: tuple[str, ...], *, model: str, query: str, timeout: float, summary: bool
+) -> None:
+    """Wait for a model, an application, a unit or a machine."""
+    word, name = _target(args)
+    from pushjuju.cli.commands.wait.query.run import Query
+
+    asked = Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)
+    deadline = time.monotonic() + timeout
+    if word == "model":
+        ctx = session.open_controller(cli, session.split_model(model)[0])
+        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _model(tx, ctx.user, name))
+        opened = watch.model_when_there()
+    else:
+        opened = session.open_model(cli, model)
+        ctx = opened.ctx
+        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _entity(tx, opened, word, name))
+    try:
+        watch.follow(opened)
+    finally:
+        if summary:
+            watch.summarise()
+
+
+def _target(args: tuple[str, ...]) -> tuple[str, str]:
+    """Return what is waited for: its kind and its name.
+
+    Raises:
+        UsageError: It is missing, or cannot be a name.
+    """
+    if not args:
+        raise UsageError("no subcommand specified: wait-for application|machine|model|unit")
+    word, *names = args
+    if word not in _KINDS:
+        raise UsageError(f"unrecognized command: pushjuju wait-for {word}")
+    kind = _KINDS[word]
+    if not names:
+        raise UsageError(f"{kind.called} must be supplied when waiting for {kind.noun}")
+    if len(names) > 1:
+        raise UsageError(f"only one {kind.called} can be supplied as an argument to this command")
+    if not kind.fits(names[0]):
+        raise UsageError(f"{quote(names[0])} is not valid {kind.called}")
+    return word, names[0]
+
+
+def _model(tx: Tx, owner: str, name: str) -> Scope | None:
+    from pushjuju.cli.commands.wait.query import scopes
+    from pushjuju.store.rows.records import Model
+
+    found = tx.find(Model, "model_by_name", owner=owner, name=name)
+    return scopes.model(tx, found) if found is not None else None
+
+
+def _application(tx: Tx, uuid: str, name: str) -> Scope | None:
+    from pushjuju.cli.commands.wait.query import scopes
+    from pushjuju.store.rows.records import Application
+
+    found = tx.find(Application, "application_get", model=uuid, name=name)
+    return scopes.application(tx, found) if found is not None else None
+
+
+def _unit(tx: Tx, uuid: str, name: str) -> Scope | None:
+    from pushjuju.cli.commands.wait.query import scopes
+    from pushjuju.store.rows.records import Unit
+
+    found = tx.find(Unit, "unit_get", model=uuid, name=name)
+    return scopes.unit(tx, found) if found is not None else None
+
+
+def _machine(tx: Tx, uuid: str, name: str) -> Scope | None:
+    from pushjuju.cli.commands.wait.query import scopes
+    from pushjuju.store.rows.records import Machine
+
+    found = tx.find(Machine, "machine_get", model=uuid, id=name)
+    return scopes.machine(tx, found) if found is not None else None
+
+
+_READ: dict[str, Callable[[Tx, str, str], Scope | None]] = {
+    "application": _application,
+    "machine": _machine,
+    "unit": _unit,
+}
+
+
+def _entity(tx: Tx, opened: session.Session, word: str, name: str) -> Scope | None:
+    """Return what there is of an entity of a model, or None.
+
+    Raises:
+        Gone: The model was removed: the entity never comes.
+    """
+    from pushjuju.store.rows.records import Model
+
+    found = _READ[word](tx, opened.uuid, name)
+    if found is None and tx.find(Model, "model_by_uuid", uuid=opened.uuid) is None:
+        raise Gone(f"model {opened.identifier} removed")
+    return found
+
+
+class _Watch:
+    """Looks at one entity whenever the store has changed."""
+
+    def __init__(
+        self,
+        cli: Cli,
+        ctx: Context,
+        word: str,
+        name: str,
+        query: Query,
+        deadline: float,
+        read: Callable[[Tx], Scope | None],
+    ) -> None:
+        self._cli, self._ctx, self._word, self._name = cli, ctx, word, name
+        self._query, self._deadline, self._read = query, deadline, read
+        self._seen: tuple[int, int] | None = None  # the store's version at the last look
+        self._asked: Asked | None = None  # of the entity, when it was there
+        self._said = ""
+        self._life = ""
+        self._holds = False
+
+    def model_when_there(self) -> session.Session:
+        """Wait until the model that is waited for exists, and open it."""
+        from pushjuju.services.entities.model import models
+
+        while True:
+            try:
+                return session.Session(ctx=self._ctx, model=models.resolve(self._ctx, self._name))
+            except NotFound:
+                self.look()
+                time.sleep(_POLL_S)
+
+    def follow(self, opened: session.Session) -> None:
+        """Drive the work, or let the background do it, until the query holds.
+
+        Raises:
+            TimedOut: It does not in time.
+            Gone: The entity was removed.
+            BadQuery: The query asks for what there is not.
+        """
+        from pushjuju.cli.work import drive, waiting
+
+        self._cli.on_interrupt = "Stopped waiting. What was asked for goes on with the next command."
+        try:
+            waiting.work(self._cli, opened, self.look)
+        except TimedOut:
+            drive.background(self._cli, self._ctx)
+            raise
+
+    def look(self) -> bool:
+        """Tell whether the query holds; the store is only read when it has changed."""
+        version = self._ctx.store.version()
+        if not self._holds and version != self._seen:
+            self._seen = version
+            self._holds = self._evaluate()
+        if not self._holds and time.monotonic() > self._deadline:
+            raise TimedOut(f"timed out waiting for {quote(self._name)} to reach goal state")
+        return self._holds
+
+    def _evaluate(self) -> bool:
+        with self._ctx.store.read() as tx:
+            scope = self._read(tx)
+            if scope is None:
+                return self._missing()
+            self._life = str(scope.values["life"]())
+            holds = self._query.holds(scope)
+            self._asked = scope.asked
+            status = scope.values["status"]() if self._word == "application" and not holds else ""
+        if not holds:
+            found = f"found with {quote(status)}" if status else "found"
+            self._say(f"{self._word} {quote(self._name)} {found}, waiting...")
+        return holds
+
+    def _missing(self) -> bool:
+        """Tell whether the query holds for an entity that is not there: removed, or not yet made."""
+        if self._asked is None:
+            self._say(f"{self._word} {quote(self._name)} not found, waiting...")
+            return False
+        from pushjuju.cli.commands.wait.query import scopes
+
+        self._life = "dead"
+        if not self._query.holds(scopes.ghost(_KINDS[self._word].info, self._asked)):
+            raise Gone(f"{self._word} {self._name} removed")
+        return True
+
+    def _say(self, text: str) -> None:
+        """Say what is waited for; not again until it is something else."""
+        if text != self._said:
+            self._said = text
+            self._cli.console.info(text)
+
+    def summarise(self) -> None:
+        """Print how the entity is, and what the query has seen of it."""
+        if self._asked is None:
+            return
+        if self._life in ("dead", "dying"):
+            how = "has been removed" if self._life == "dead" else "is being removed"
+            self._cli.console.info(f"{self._word} {quote(self._name)} {how}")
+            return
+        if self._holds:
+            self._cli.console.info(f"{self._word} {quote(self._name)} is running")
+        self._cli.output.text(_summary(self._asked, _KINDS[self._word].within))
+
+
+def _summary(asked: Asked, within: Sequence[str]) -> str:
+    from pushjuju.cli.terminal.output import render
+    from pushjuju.portable.gotypes import Struct
+
+    parts: list[tuple[str, Any]] = [("properties", asked.values)]
+    found = ((kind, asked.within.get(kind, {})) for kind in within)
+    parts += [(kind, {name: each.values for name, each in inner.items()}) for kind, inner in found if inner]
+    return render("yaml", Struct(parts))
