@@ -42,6 +42,7 @@ BEAT_EVERY = 20.0  # seconds
 BEAT = wire.pack({"t": "beat"})
 MOMENT = 1.0  # seconds that a connection must last, so that what came over it counts
 REATTACH_FOR = 30.0  # seconds of trying to connect again before the caller hears of it
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 REATTACH_PAUSE = 0.25  # seconds before the second try; doubled each time, at most 4
 
 
@@ -643,7 +644,7 @@ class MachineSession:
         if answer.get("t") == "ok":
             return
         text = intake.text(answer.get("message"))
-        if answer.get("errno") in (errno.ENOSPC, errno.EDQUOT):
+        if answer.get("errno") in _NO_SPACE:
             raise DiskFull(f"the disk of {self.target} is full", detail=text)
         raise RemoteFailed(f"{self.target} does not take {path.name}", detail=text)
 
@@ -668,9 +669,16 @@ def raise_for_error(result: Mapping[str, Any], machine: str) -> None:
     if result.get("outcome") != "error":
         return
     text = intake.text(result.get("message"))
-    if result.get("errno") in (errno.ENOSPC, errno.EDQUOT):
+    if result.get("errno") in _NO_SPACE:
         raise DiskFull(f"the disk of {machine} is full", detail=text)
     raise RemoteFailed(f"{machine}: {text}", detail=intake.text(result.get("trace")))
+
+
+def with_disk_named(result: dict[str, Any], machine: str) -> dict[str, Any]:
+    """Return a result; where the machine's disk was full, the message says whose disk that is."""
+    if result.get("outcome") != "error" or result.get("errno") not in _NO_SPACE:
+        return result
+    return {**result, "message": f"the disk of {machine} is full: {intake.text(result.get('message'))}"}
 
 
 def _as_text(name: str, data: bytes) -> dict[str, str]:

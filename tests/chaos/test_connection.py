@@ -7,23 +7,27 @@ import shlex
 import shutil
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from pushjuju.core.errors import AlreadyExists, AuthFailed, ConnectionLost, SudoRefused, Unreachable
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import NOT_COMMUNICATING, StatusKind
 from pushjuju.plugins.types import SSHTarget
 from pushjuju.runner.push.packer import Program, pack
 from pushjuju.runner.session import open_session
+from pushjuju.runner.ssh import transport
 from pushjuju.runner.target import MachineTarget
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.views.status import document
+from pushjuju.workers import runtime
 from pushjuju.workers.provision.enlist import add_given_machine
 from pushjuju.workers.reach import ScriptRunner
 from pushjuju.workers.runtime import Runtime, _sources
 from tests.chaos.conftest import NewWorld
-from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, Box, World, until
+from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, Box, World, until
 
 pytestmark = pytest.mark.machine
 
@@ -77,6 +81,54 @@ async def test_link_down_while_a_hook_runs_and_ends(world: World) -> None:
     box.link("up")
     assert (await driving).problems == ()
     well(world)
+
+
+# The hook says more than the buffers of a connection hold, all of it while nobody can hear it.
+TALKS_IN_THE_DARK = """if [ $hook = start ]; then
+  until [ -e /run/dark ]; do sleep 0.1; done
+  for line in $(seq 40); do juju-log "$line $(head -c 65536 /dev/zero | tr '\\0' x)"; done
+  state-set said=all; touch /run/said; until [ -e /run/light ]; do sleep 0.1; done
+fi"""
+
+
+async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command ends and says what is known; the next one after the outage takes the result over."""
+    monkeypatch.setattr(transport, "KEEPALIVE_INTERVAL", 1)
+    monkeypatch.setattr(transport, "KEEPALIVE_COUNT", 2)
+    monkeypatch.setattr(runtime, "open_session", partial(open_session, reattach=4.0))
+    monkeypatch.setattr(document, "LOST_AFTER_S", 2.0)
+    world.deploy(TALKS_IN_THE_DARK)
+    driving = asyncio.create_task(world.settle())
+    box = await in_start(world)
+    box.link("down")
+    box.run("touch", "/run/dark")
+    host = f"root@{box.record.address}:22"
+    (problem,) = (await driving).problems
+    assert problem.startswith(f"machine 0: the connection to {host} was lost: cannot reach {host}: ")
+    assert "What was started there goes on" in problem
+    await until(lambda: (box.root / "run").exists() and "said" in box.run("ls", "/run").split())
+    assert (box.begun()[-1], "start 1" in box.ended()) == ("start 1", False)
+    world.work_now()  # another command, while there is no way in
+    (problem,) = (await world.settle()).problems
+    assert problem.startswith(f"machine 0: cannot reach {host}: ")
+    unit = document.document(world.ctx, world.model)["applications"]["tally"]["units"][UNIT]
+    agent = unit["juju-status"]
+    assert (agent["current"], agent["message"]) == ("lost", NOT_COMMUNICATING)
+    assert unit["workload-status"]["current"] == "unknown"
+    assert [operation.name for operation in world.open_operations()] == ["start"]
+    box.run("touch", "/run/light")
+    await until(lambda: "start 1" in box.ended())
+    box.link("up")
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    well(world)
+    with world.ctx.store.read() as tx:
+        rows = tx.rows("charm_state_list", model=world.uuid, unit=UNIT)
+    assert [(row["key"], row["value"]) for row in rows] == [("said", "all")]
+    heard = [int(line.split()[1]) for line in world.logs() if line.endswith("xxx")]
+    assert heard == list(range(1, 41))
 
 
 async def test_unreachable_machine_is_told_and_tried_again(world: World) -> None:

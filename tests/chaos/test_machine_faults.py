@@ -72,6 +72,30 @@ async def test_no_room_for_the_charm(world: World) -> None:
 NOISE = "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(700_000))
 
 
+async def test_no_room_to_unpack_a_charm(world: World) -> None:
+    """The archive has room, its files have not: nothing of them is run, and the neighbour is served."""
+    box = await small_disk(world, "8m")
+    world.deploy(to=["0"], zeros="0" * 32_000_000)
+    world.deploy(name="small", to=["0"])
+    (problem,) = (await world.settle()).problems
+    assert (
+        problem == f"unit {UNIT}: charm local:tally-0: the disk of machine 0 is full: No space left on device"
+    )
+    shown = document.document(world.ctx, world.model)["applications"]["tally"]["units"][UNIT]["juju-status"]
+    assert shown["current"] == "failed"
+    assert shown["message"].startswith("the disk of machine 0 is full: No space left on device; since ")
+    assert shown["message"].endswith("; next: pushjuju update-status, or any command")
+    assert "charm" not in box.run("ls", "/var/lib/juju/agents/unit-tally-0").split()
+    assert world.agent("small/0") == ("idle", "")
+    assert box.begun() == [f"{hook} 1" for hook in DEPLOY_HOOKS]
+    grow(box)
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    assert box.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS), *(f"{hook} 2" for hook in DEPLOY_HOOKS)]
+    assert box.ended() == box.begun()
+    assert world.agent() == ("idle", "")
+
+
 async def test_hook_that_fills_the_disk_loses_nothing(world: World) -> None:
     box = await small_disk(world, "16m")
     world.deploy(f"state-set $hook=done; cat /dev/zero >{DISK}/fill 2>/dev/null || true", to=["0"])
@@ -91,7 +115,7 @@ async def test_no_room_to_begin_a_hook(world: World) -> None:
     world.config(number="2")
     settled = await world.settle()
     assert len(settled.problems) == 1
-    assert "No space left on device" in settled.problems[0]
+    assert "the disk of machine 0 is full: No space left on device" in settled.problems[0]
     assert box.begun()[-1] == "start 1"
     status, message = world.agent()
     assert (status, "No space left" in message) == ("failed", True)

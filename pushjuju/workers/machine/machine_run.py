@@ -31,7 +31,7 @@ from pushjuju.core.errors import (
 from pushjuju.core.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
-from pushjuju.runner.session import MachineSession
+from pushjuju.runner.session import MachineSession, with_disk_named
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import logs, statuses
@@ -455,6 +455,7 @@ class MachineRun:
     async def _take_in(self, prepared: Prepared, result: dict[str, Any]) -> str:
         """Take the result of an operation into the model; return the id of the one that must run now."""
         self.runtime.checkpoint("result")
+        result = with_disk_named(result, f"machine {self.machine.id}")
         for _ in take_flood(self.ctx, prepared.id, result):
             await asyncio.sleep(0)  # others have their turns
         done = commit(self.ctx, prepared.id, result)

@@ -73,7 +73,7 @@ async def test_a_change_that_waits_for_its_machine_says_so(
     assert unit.due == machine.due == failed_at + timedelta(seconds=5)
     assert unit.unattended
     assert machine.unattended
-    assert machine_message(runtime) == f"{error}; since {failed_at}; {NOBODY}"
+    assert machine_message(runtime) == f"{error}; since {failed_at:%Y-%m-%d %H:%M:%SZ}; {NOBODY}"
     work.unreachable.clear()
     runtime.clock.advance(5)
     await drive(runtime, work)

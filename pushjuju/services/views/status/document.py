@@ -221,7 +221,7 @@ def _instance(rows: Rows, machine: MachineRow) -> Seen:
 
 def _with_next(rows: Rows, seen: Seen, machine: str) -> Seen:
     """Add to what failed on a machine since when that is so, and who works on it."""
-    since = f"since {seen.since}" if seen.since else ""
+    since = f"since {seen.since:%Y-%m-%d %H:%M:%SZ}" if seen.since else ""
     return seen._replace(
         message="; ".join(text for text in (seen.message, since, rows.failing[machine]) if text)
     )
