@@ -380,7 +380,7 @@ async def test_another_version_of_our_program_cancels_a_hook(world: World) -> No
     world.deploy("if [ $hook = start ]; then sleep 4321; fi")
     with world.process():
         box = await in_start(world)
-    hook = world.open_operations()[0].id
+    (hook,) = (operation.id for operation in world.open_operations() if operation.name == "start")
     key = world.ctx.controller.private_key
     target = MachineTarget(host=box.record.address, user="root", identity_files=(key,), use_ssh_config=False)
     async with open_session(target, program=pack()) as session:  # one without hook tools

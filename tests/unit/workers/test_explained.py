@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from pushjuju.core.clock import to_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import DiskFull, PushjujuError, Unreachable
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import applications
@@ -41,8 +43,8 @@ def told(runtime: World, *names: str) -> list[Reason]:
     return explain.explain(runtime.ctx, runtime.model, wanted, names)
 
 
-def machine_message(runtime: World) -> str:
-    document = status_document.document(runtime.ctx, runtime.resolve_model())
+def machine_message(runtime: World, moment: Callable[[str], Any] = from_iso) -> str:
+    document = status_document.document(runtime.ctx, runtime.resolve_model(), moment)
     return str(document["machines"]["0"]["machine-status"]["message"])
 
 
@@ -74,6 +76,7 @@ async def test_a_change_that_waits_for_its_machine_says_so(
     assert unit.unattended
     assert machine.unattended
     assert machine_message(runtime) == f"{error}; since {failed_at:%Y-%m-%d %H:%M:%SZ}; {NOBODY}"
+    assert machine_message(runtime, lambda _: "noon") == f"{error}; since noon; {NOBODY}"
     work.unreachable.clear()
     runtime.clock.advance(5)
     await drive(runtime, work)

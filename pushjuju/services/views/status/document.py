@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -221,7 +221,10 @@ def _instance(rows: Rows, machine: MachineRow) -> Seen:
 
 def _with_next(rows: Rows, seen: Seen, machine: str) -> Seen:
     """Add to what failed on a machine since when that is so, and who works on it."""
-    since = f"since {seen.since:%Y-%m-%d %H:%M:%SZ}" if seen.since else ""
+    since = seen.since  # a text when the caller asked for times as text
+    if isinstance(since, datetime):
+        since = f"{since:%Y-%m-%d %H:%M:%SZ}"
+    since = f"since {since}" if since else ""
     return seen._replace(
         message="; ".join(text for text in (seen.message, since, rows.failing[machine]) if text)
     )
