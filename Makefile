@@ -39,7 +39,7 @@ shape-update: setup  ## Write lower numbers into tests/docs/baseline (MOVED=1: m
 	$(BIN)/python contrib/shape.py update $(if $(MOVED),--moved)
 
 unit: setup  ## Tests without machines and without sshd
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/fuzz tests/migration tests/golden tests/docs
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/fuzz tests/migration tests/golden tests/docs
 
 test:  ## Every test, on real machines too; installs what is missing (root or sudo)
 	python3 contrib/dev.py test
@@ -90,7 +90,7 @@ lowest: setup  ## The quick tests with the lowest versions that pyproject.toml a
 	$(BIN)/python -m pip install -q uv
 	$(UV) venv -q --clear --seed .venv-lowest
 	$(UV) pip install -q --python .venv-lowest --resolution lowest-direct --group dev -e .
-	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/migration
+	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/migration
 
 audit: setup  ## Known vulnerabilities of what is locked (pip-audit); says so when their list cannot be had
 	$(BIN)/python contrib/audit.py

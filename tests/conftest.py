@@ -14,7 +14,7 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from tests.charms_tools.hubstore import HubStore
-    from tests.unit.services.world import Charms, World
+    from tests.world.controller import Charms, World
 
 # A loaded machine is slow now and then: no example fails for that. A failure prints how to repeat it.
 # CI takes the same examples each time, so that a change is judged by itself; people's runs look further.
@@ -54,7 +54,7 @@ def no_copy_of_a_controller_stays_in_the_checkout() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def packs(tmp_path_factory: pytest.TempPathFactory) -> Charms:
     """Small charms, packed once."""
-    from tests.unit.services.world import Charms
+    from tests.world.controller import Charms
 
     return Charms(tmp_path_factory.mktemp("charms"))
 
@@ -62,7 +62,7 @@ def packs(tmp_path_factory: pytest.TempPathFactory) -> Charms:
 @pytest.fixture(scope="session")
 def empty_shop(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A controller's data directory with one model, to be copied."""
-    from tests.unit.services.world import World
+    from tests.world.controller import World
 
     root = tmp_path_factory.mktemp("shop")
     World.build(root, packs).ctx.close()
@@ -72,7 +72,7 @@ def empty_shop(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
 @pytest.fixture
 def shop(tmp_path: Path, empty_shop: Path, packs: Charms) -> Iterator[World]:
     """A controller with the model `shop`, a fake clock, and machines that answer in this process."""
-    from tests.unit.services.world import World
+    from tests.world.controller import World
 
     made = World.copy(empty_shop, tmp_path, packs)
     yield made

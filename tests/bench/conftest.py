@@ -10,7 +10,7 @@ import pytest
 
 from pushjuju.testing.machines import local_cloud  # noqa: F401
 from tests.bench.figures import ROOT, Report, summary
-from tests.unit.services.world import Charms, World
+from tests.world.controller import Charms, World
 
 _REPORT = pytest.StashKey[Report]()
 

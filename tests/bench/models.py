@@ -13,7 +13,7 @@ from pushjuju.core.status import Agent, InstanceStatus, MachineStatus, StatusKin
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.network import addresses_from_nics
 from pushjuju.store.tx import Tx
-from tests.unit.services.world import UBUNTU, World
+from tests.world.controller import UBUNTU, World
 
 _HARDWARE = json.dumps({"arch": "amd64", "cores": "2", "mem": "2048M"})
 

@@ -28,7 +28,7 @@ from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.workers import background
 from tests.bench import played
 from tests.bench.played import Cloud
-from tests.unit.services.world import UBUNTU, Charms, World
+from tests.world.controller import UBUNTU, Charms, World
 
 OURS = str(Path(__file__).parents[2] / "pushjuju") + os.sep
 COUNTED = {"turns": "take_turn", "snapshots": "look", "decisions": "decide"}

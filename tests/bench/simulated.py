@@ -31,7 +31,7 @@ from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.store.rows.records import Unit
 from tests.bench import played
 from tests.bench.played import Cloud
-from tests.unit.services.world import UBUNTU, Charms, World
+from tests.world.controller import UBUNTU, Charms, World
 
 SPREAD = 4  # machines that the applications of one stack share; each has one unit on every one of them
 STACK: dict[str, dict[str, Any]] = {

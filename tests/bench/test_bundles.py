@@ -15,7 +15,7 @@ from pushjuju.services.bundles.read.load import load
 from tests.bench.figures import Report
 from tests.bench.processes import pushjuju, wall
 from tests.bench.test_commands import focus
-from tests.unit.services.world import World
+from tests.world.controller import World
 
 pytestmark = pytest.mark.bench
 

@@ -12,7 +12,7 @@ from tests.bench.figures import Report
 from tests.bench.models import crowd
 from tests.bench.processes import Run, cpu_note, pushjuju, runs, weighed
 from tests.bench.test_commands import focus
-from tests.unit.services.world import World
+from tests.world.controller import World
 
 UNITS, MACHINES, MODELS = 1000, 300, 100
 FEW = 20

@@ -16,7 +16,7 @@ from tests.bench.figures import Report
 from tests.bench.models import populate
 from tests.bench.processes import cpu_note, pushjuju, runs
 from tests.bench.statements import counted
-from tests.unit.services.world import Charms, World
+from tests.world.controller import Charms, World
 
 UNITS = 20
 MANY = 2000

@@ -14,7 +14,7 @@ from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.workers.driver import Driver
 from tests.bench.simulated import STACK, Simulation
 from tests.bench.statements import counted, effort
-from tests.unit.services.world import UBUNTU, Charms, World
+from tests.world.controller import UBUNTU, Charms, World
 
 FEW, MANY = 10, 600  # units of other applications around
 SAME = 1.1  # how much more a thing may take among many: a tree gets a level, a page splits

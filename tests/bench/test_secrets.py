@@ -9,8 +9,8 @@ from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.requests import user_secrets
 from tests.bench.statements import counted
-from tests.unit.services.world import World, ok
-from tests.uniter.scribe import Hook, begin
+from tests.world.controller import World, ok
+from tests.world.secret_charm import Hook, begin
 
 CONTENT = Content({"token": "YQ=="})
 MANY = 50

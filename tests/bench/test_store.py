@@ -20,7 +20,7 @@ from pushjuju.uniter.dispatch import prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import look
 from tests.bench.figures import Report
 from tests.bench.statements import counted
-from tests.unit.services.world import World
+from tests.world.controller import World
 
 OTHERS = (10, 100, 1000)
 UNIT = "web/0"

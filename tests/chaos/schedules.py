@@ -32,9 +32,9 @@ from unittest import mock
 from pushjuju.core.status import Agent
 from pushjuju.workers.machine import contact
 from tests.chaos.storm import FAULTS, Fault, Storm, moments
-from tests.unit.services.world import Charms, World
-from tests.uniter.fleet import pause
-from tests.uniter.town import People, check_nothing_left, check_rest
+from tests.world.controller import Charms, World
+from tests.world.random_model import People, check_nothing_left, check_rest
+from tests.world.stepped import pause
 
 WORDS = (
     *("deploy", "relate", "relate", "add_unit", "remove_unit", "remove_application", "remove_relation"),

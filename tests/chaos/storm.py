@@ -30,8 +30,8 @@ from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import Tx
 from pushjuju.workers.driver import AFTER_BUG_S
 from pushjuju.workers.machine.machine_worker import Outcome
-from tests.uniter.fleet import Box, Cloud, Controller, Session, Shop, is_quiet, left_out, pause
-from tests.uniter.town import Town
+from tests.world.random_model import Town
+from tests.world.stepped import Box, Cloud, Controller, Session, Shop, is_quiet, left_out, pause
 
 PACKAGE = Path(__file__).parents[2] / "pushjuju"
 WAITS = ("connect", "cloud", "push", "send", "begun", "live", "answer", "result", "ack", "write", "wrote")

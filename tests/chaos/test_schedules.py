@@ -17,7 +17,7 @@ from pushjuju.store.tx import Tx
 from tests.chaos import schedules
 from tests.chaos.schedules import draw_plan, run, summary
 from tests.chaos.storm import ELSEWHERE, FAULTS, WAITS, Fault, Rig, checkpoints, moments
-from tests.unit.services.world import Charms
+from tests.world.controller import Charms
 
 PARTS = 6
 PART = 10  # schedules

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from tests.charms.client import Client
-from tests.uniter.witness import Witness
+from tests.world.witness import Witness
 
 _DISPATCH = r"""#!/bin/bash
 set -eu

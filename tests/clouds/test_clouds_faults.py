@@ -21,8 +21,8 @@ from pushjuju.workers.loops import poller
 from pushjuju.workers.provision import firstboot
 from tests.clouds.benches import BENCHES, bench_of
 from tests.clouds.cases import CloudBench
-from tests.unit.services.world import Box, World
-from tests.unit.workers.fakes import Shop, worker
+from tests.world.controller import Box, World
+from tests.world.runtime import Shop, worker
 
 pytest.importorskip("libcloud", reason="the providers need apache-libcloud")
 pytestmark = pytest.mark.timeout(120)

@@ -34,8 +34,8 @@ from tests.clouds.httpfake import Answer, Asked
 from tests.clouds.moto_server import Moto, server  # noqa: F401
 from tests.clouds.test_ec2 import CREDENTIAL, MODEL, cloud  # noqa: F401
 from tests.clouds.vanishing import at_each_moment, start_in_the_end
-from tests.unit.services.world import UBUNTU, Box, World
-from tests.unit.workers.fakes import Shop, worker
+from tests.world.controller import UBUNTU, Box, World
+from tests.world.runtime import Shop, worker
 
 pytestmark = pytest.mark.timeout(120)
 FULL = refusal(

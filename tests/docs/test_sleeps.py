@@ -28,8 +28,8 @@ LEFT = {
     "tests/ssh/test_machine.py": 2,  # memory at rest; the linger time
     "tests/ssh/test_survive.py": 2,  # how long a fault lasts; two processes begin close together
     "tests/ssh/test_tools.py": 1,  # longer than a call may take
-    "tests/unit/plugins/test_blocking.py": 1,  # a call that blocks
-    "tests/unit/state/hammer.py": 1,  # chance
+    "tests/unit/testing/test_blocking.py": 1,  # a call that blocks
+    "tests/unit/store/hammer.py": 1,  # chance
 }
 
 

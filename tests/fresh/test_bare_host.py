@@ -21,10 +21,10 @@ DEV = "contrib/dev.py"
 _LACKING = ("ip", "nft", "ssh", "systemd-nspawn", "mmdebstrap", "tmux", "man", "sshd")
 # Tests that are skipped where a tool is missing: man, shells and tmux, cloud-init, ssh-keygen, tmux, ssh.
 _NEEDY = (
-    "tests/unit/cli/test_publishing.py::test_man_takes_the_page",
-    "tests/unit/cli/test_completing.py::test_a_real_shell_completes",
-    "tests/unit/workers/test_userdata.py::test_every_form_is_a_valid_document_for_cloud_init",
-    "tests/unit/state/test_datadir.py::test_ssh_reads_the_key",
+    "tests/unit/cli/commands/program/test_publishing.py::test_man_takes_the_page",
+    "tests/unit/cli/complete/test_completing.py::test_a_real_shell_completes",
+    "tests/unit/workers/provision/test_userdata.py::test_every_form_is_a_valid_document_for_cloud_init",
+    "tests/unit/store/test_datadir.py::test_ssh_reads_the_key",
     "tests/ssh/test_debugging.py::test_a_second_session_is_refused",
     "tests/ssh/test_jumps.py::test_ssh_and_scp_go_through_the_models_jump_host",
 )

@@ -12,7 +12,7 @@ import pytest
 from pushjuju.core.placement import Placement
 from pushjuju.services.requests import integrate
 from pushjuju.store.db import Store
-from tests.unit.services.world import Charms, World
+from tests.world.controller import Charms, World
 
 HERE = Placement.parse("0")
 ACTIONS = "backup:\n  params:\n    to: {type: string}\n"

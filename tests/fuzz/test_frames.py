@@ -26,8 +26,8 @@ from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.trust import frames, intake
 from tests.fuzz.hostile import ODD, deep, fuzz, spoilt
 from tests.fuzz.test_results import ACTION, EVENTS, HOOK, NUMBERED
-from tests.unit.services.world import Box
 from tests.waiting import until
+from tests.world.controller import Box
 
 HELLO: dict[str, Any] = {
     **Box("0").hello(),

@@ -17,7 +17,7 @@ from pushjuju.uniter.requests import Request
 from pushjuju.workers.machine import commands
 from tests.fuzz.conftest import Stage
 from tests.fuzz.hostile import ODD, deep, fuzz, spoilt
-from tests.unit.services.world import World
+from tests.world.controller import World
 
 PORT = {"endpoint": "site", "protocol": "tcp", "from": 80, "to": 90}
 EVENTS: list[dict[str, Any]] = [

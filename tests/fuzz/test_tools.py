@@ -16,7 +16,7 @@ from pushjuju.runner.remote.tools import goyaml
 from pushjuju.runner.remote.tools.toolcontext import ToolContext
 from pushjuju.runner.trust import intake
 from tests.fuzz.hostile import TEXTS, fuzz
-from tests.unit.hooktools.conftest import REGISTRY, SNAPSHOT, HookRun
+from tests.world.hook_run import REGISTRY, SNAPSHOT, HookRun
 
 KNOWN = [
     "-",

@@ -29,8 +29,8 @@ from pushjuju.uniter.commit import commit, take_events
 from pushjuju.workers import live
 from pushjuju.workers.machine import contact
 from tests.fuzz.conftest import Stage
-from tests.unit.services.world import World, event, ok, status_event
-from tests.unit.workers.fakes import Session, Shop, worker
+from tests.world.controller import World, event, ok, status_event
+from tests.world.runtime import Session, Shop, worker
 
 PEERS, SITE = 0, 1  # relations of the stage: web with itself, web with db
 NOT_LEADER = 'prerequisites failed: "web/1" is not leader of "web"'

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-AUDIT = Path(__file__).parents[2] / "contrib/audit.py"
+from tests.world import CHECKOUT
+
+AUDIT = CHECKOUT / "contrib/audit.py"
 # pip-audit's own answers and texts (2.10).
 _IDNA = {"name": "idna", "version": "3.6", "vulns": []}
 _SICK = {**_IDNA, "vulns": [{"id": "PYSEC-2024-60", "fix_versions": ["3.7"], "aliases": []}]}

@@ -13,8 +13,9 @@ from pushjuju.charms.archive.reader import read_charm
 from pushjuju.charms.archive.unpack import unpack
 from pushjuju.charms.format.config import OptionType
 from pushjuju.charms.values.hooks import hook_names
+from tests.world import CHECKOUT
 
-CONTRIB = Path(__file__).parents[3] / "contrib" / "charms"
+CONTRIB = CHECKOUT / "contrib/charms"
 HELLO = CONTRIB / "hello-page"
 
 # Stands for every hook tool and for systemctl: notes the call, answers what a lone leader would hear.

@@ -29,7 +29,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.views import relation_view
 from pushjuju.store import processes
 from pushjuju.workers.provision import precheck
-from tests.unit.services.world import UBUNTU, Charms, World
+from tests.world.controller import UBUNTU, Charms, World
 
 Run = Callable[..., Any]
 SOURCES = Path(registry.__file__).parents[2]

@@ -15,11 +15,12 @@ import pytest
 import yaml
 
 from tests.charms_tools.hubstore import JAMMY, NOBLE, HubStore
-from tests.unit.services.twins import Twins
-from tests.unit.services.world import Charms
+from tests.world import HELLO_PAGE
+from tests.world.controller import Charms
+from tests.world.two_models import Twins
 
 Run = Callable[..., Any]
-CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")
+CHARM = str(HELLO_PAGE)
 CLOUDS = """clouds:
   campus:
     auth-types: [userpass]

@@ -23,8 +23,8 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.store import db
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue
 from pushjuju.store.rows.records import Machine
-from tests.unit.services.world import World
-from tests.unit.workers.fakes import Shop, drive, driver
+from tests.world.controller import World
+from tests.world.runtime import Shop, drive, driver
 
 HOUR = 3600.0
 TEN_YEARS = 10 * 365 * 24 * HOUR

@@ -30,9 +30,9 @@ from pushjuju.store.queue import SqliteWorkQueue, WorkItem, lease_at_least, mach
 from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
-from tests.unit.services.world import UBUNTU, World
-from tests.unit.workers.fakes import Session, Shop, drive, driver
 from tests.waiting import stays, until
+from tests.world.controller import UBUNTU, World
+from tests.world.runtime import Session, Shop, drive, driver
 
 
 def _items(runtime: World) -> dict[str, WorkItem]:

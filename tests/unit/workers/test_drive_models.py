@@ -10,8 +10,8 @@ from pushjuju.store.queue import Claim, machine_key
 from pushjuju.store.rows.records import Model
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Event
-from tests.unit.services.twins import Twins
-from tests.unit.services.world import Charms
+from tests.world.controller import Charms
+from tests.world.two_models import Twins
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ from pushjuju.store import processes
 from pushjuju.store.queue import SqliteWorkQueue, machine_key, process_owner
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine import contact
-from tests.unit.services.world import World
-from tests.unit.workers.fakes import Shop, drive
+from tests.world.controller import World
+from tests.world.runtime import Shop, drive
 
 NOBODY = "nobody is working on this; next: pushjuju update-status, or any command"
 _OTHER = """

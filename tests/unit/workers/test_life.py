@@ -6,8 +6,8 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from tests.unit.services.world import PEERS, World
-from tests.unit.workers.fakes import Shop, drive
+from tests.world.controller import PEERS, World
+from tests.world.runtime import Shop, drive
 
 PEER = "cluster-relation-"
 OPERATION = {

@@ -17,7 +17,7 @@ from pushjuju.runner.remote.operation import hookrun
 from pushjuju.runner.remote.toolkit import Tool, run_tool
 from pushjuju.workers import live
 from pushjuju.workers.runtime import _answered, _sources
-from tests.unit.services.world import World
+from tests.world.controller import World
 
 HERE = """
 from pushjuju.runner.remote.toolkit import Tool

@@ -25,8 +25,8 @@ from pushjuju.store.rows.records import Relation, Task
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.dispatch import Prepared
 from pushjuju.workers.loops import cleaner
-from tests.unit.services.world import Charms, World
 from tests.unit.workers.test_random_lives import Life
+from tests.world.controller import Charms, World
 
 STORES = {"data": {"type": "filesystem", "multiple": {"range": "0-3"}}}
 HOST = {"host": {"interface": "juju-info", "scope": "container"}}

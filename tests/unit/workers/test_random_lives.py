@@ -22,7 +22,7 @@ from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide import Answer, Decision, from_wire, replay
 from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import look
-from tests.unit.services.world import Charms, World
+from tests.world.controller import Charms, World
 
 HOOKS = (
     "install", "config-changed", "start", "leader-elected", "leader-settings-changed", "upgrade-charm",

@@ -1,6 +1,6 @@
 """Content on its way to a backend and back, and what happens while that is away.
 
-The backend is a stand-in that speaks a Vault's HTTP (`tests/unit/plugins/vault_standin.py`), not a real
+The backend is a stand-in that speaks a Vault's HTTP (`tests/world/vault.py`), not a real
 Vault.
 """
 
@@ -22,9 +22,9 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import user_secrets
 from pushjuju.workers import live
-from tests.unit.plugins.vault_standin import TOKEN, StandIn, running
-from tests.unit.services.world import World
-from tests.unit.workers.fakes import Shop, drive
+from tests.world.controller import World
+from tests.world.runtime import Shop, drive
+from tests.world.vault import TOKEN, StandIn, running
 
 FIRST, SECOND = Content({"token": "Zmlyc3Q="}), Content({"token": "c2Vjb25k"})
 

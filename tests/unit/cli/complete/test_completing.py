@@ -1,0 +1,467 @@
+"""Completion: what is offered, how little is imported for it, and real shells that ask."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.commands import registry
+from pushjuju.cli.complete import completeclouds, completing
+from pushjuju.cli.help import hooktoolhelp
+from pushjuju.core import constraints
+from pushjuju.core.secrets import Content
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.requests import integrate, user_secrets
+from tests.world.controller import Charms, World
+
+Run = Callable[..., Any]
+SHELLS = ("bash", "zsh", "fish")
+# Each of these costs more than a TAB may.
+HEAVY = (
+    "asyncio",
+    "asyncssh",
+    "click",
+    "dataclasses",
+    "json",
+    "pushjuju.core",
+    "pushjuju.store",
+    "tomllib",
+    "typing",
+)
+
+
+_ACTIONS = """
+greet:
+  description: Says hello
+  params:
+    loud: {type: boolean, description: How loud}
+    name: {type: string}
+grow: {}
+"""
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> dict[str, str]:
+    """A model with two applications, a relation, storage, a secret and an action; its environment."""
+    root = tmp_path_factory.mktemp("lab")
+    world = World.build(root, packs)
+    actions = {"actions.yaml": _ACTIONS}
+    stored = {"storage": {"data": {"type": "filesystem", "location": "/srv"}}}
+    resources = {"resources": {"site": {"type": "file", "filename": "site.tar"}}}
+    web = packs.make("web", requires={"db": {"interface": "sql"}}, files=actions, **stored, **resources)
+    world.deploy("web", 2, packed=web)
+    world.deploy("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
+    integrate.integrate(world.ctx, world.model, "web", "db")
+    world.ctx.controller.set("current-model", "admin/shop")
+    world.ctx.datadir.set_current_controller("home")
+    users.add(world.ctx, "kim", "Kim")
+    secret = fill(world)
+    world.ctx.close()
+    return {"PUSHJUJU_DATA": str(world.ctx.datadir.root), "HOME": str(root), "SECRET": secret}
+
+
+def fill(world: World) -> str:
+    """Give a model a space with a subnet, a key, a secret, a task; the client a cloud with credentials.
+
+    Returns:
+        The secret's URI.
+    """
+    spaces.add(world.ctx, world.model, "dmz", [])
+    with world.ctx.store.write() as tx:
+        tx.run("subnet_add", model=world.model, cidr="10.0.0.0/24")
+        line = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMJjmGvRkMKcQgUPVJMqKqBBWAPHQGNYJLZOcVJmYdnR kim@lab"
+        tx.run("model_config_set", model=world.model, key="authorized-keys", value=json.dumps(line))
+    actions.enqueue(world.ctx, world.model, actions.ActionRequest(action="greet", receivers=["web/0"]))
+    root = world.ctx.datadir.root
+    (root / "clouds.toml").write_text('[clouds.lab]\ntype = "lxd"\nregions = { east = {}, west = {} }\n')
+    (root / "credentials.toml").write_text(
+        '[credentials.lab]\ndefault-credential = "kim"\n[credentials.lab.kim]\nauth-type = "certificate"\n'
+        'client-key = "sealed:x"\n[credentials.lab.spare]\nauth-type = "certificate"\n'
+    )
+    return user_secrets.add(world.ctx, world.model, "word", Content({"word": "eA=="}))
+
+
+def offered(env: dict[str, str], line: str) -> list[str]:
+    """Return what is offered at the end of a line, without what is said about it."""
+    return [text for text, _ in completing.answer(completing.split(line), env)[1]]
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("statu", ["status"]),
+        ("--debug statu", ["status"]),
+        ("remove-unit ", ["db/0", "web/0", "web/1"]),
+        ("remove-unit web/0 w", ["web/1"]),
+        ("show-application ", ["db", "web"]),
+        ("show-machine ", ["0", "1", "2"]),
+        ("integrate d", ["db"]),
+        ("relate db:", ["db:server", "db:cluster", "db:juju-info"]),
+        ("integrate db:server web:d", ["web:db"]),
+        ("config web ti", ["title="]),
+        ("config web title=x de", ["debug="]),
+        ("run web/0 gr", ["greet", "grow"]),
+        ("run web/0 w", ["web/1", "web/leader"]),
+        ("show-action web gree", ["greet"]),
+        ("attach-resource web ", ["site="]),
+        ("add-storage web/0 ", ["data"]),
+        ("show-storage ", ["data/0", "data/1"]),
+        ("status -m ", ["admin/shop", "shop"]),
+        ("status --model=sh", ["--model=shop"]),
+        ("status -m admin/nope ", []),
+        ("-m", []),
+        ("switch ho", ["home"]),
+        ("show-controller ", ["home"]),
+        ("remove-relation 2", ["2"]),
+        ("plan -- remove-un", ["remove-unit"]),
+        ("plan -- remove-unit web/", ["web/0", "web/1"]),
+        ("plan remove-unit web/", ["web/0", "web/1"]),
+        ("hooks --failed db", ["db/0"]),
+        ("hooks --hook conf", ["config-changed"]),
+        ("hooks --form", ["--format"]),
+        ("hooks --format ", ["tabular", "yaml", "json"]),
+        ("hooks --format=j", ["--format=json"]),
+        ("add-unit --to ", ["0", "1", "2"]),
+        ("add-unit --num-units ", []),
+        ("model-config update-status", ["update-status-hook-interval="]),
+        ("completion ", ["bash", "zsh", "fish"]),
+        ("explain data/", ["data/0", "data/1"]),
+        ("deploy --base x --cha", ["--channel"]),
+        ("nope ", []),
+        ("doctor l", ["local", "lab", "linode", "localhost"]),
+        ("show-user k", ["kim"]),
+        ("grant ", ["admin", "kim"]),
+        ("grant kim s", ["superuser"]),
+        ("grant kim read sh", ["shop"]),
+        ("grant-cloud kim add-model lab", ["lab"]),
+        ("show-cloud l", ["local", "lab", "linode", "localhost"]),
+        ("update-cloud ", ["lab"]),
+        ("show-credential lab ", ["kim", "spare"]),
+        ("update-credential lab k", ["kim"]),
+        ("remove-credential lab kim ", []),
+        ("default-credential lab ", ["kim", "spare"]),
+        ("set-credential lab s", ["spare"]),
+        ("bootstrap lab/", ["lab/east", "lab/west"]),
+        ("bootstrap lab home --credential ", ["kim", "spare"]),
+        ("bootstrap lab --credential=k", ["--credential=kim"]),
+        ("add-model dev lab/e", ["lab/east"]),
+        ("add-model dev lab --credential s", ["spare"]),
+        ("add-model dev --credential s", []),
+        ("default-region lab ", ["east", "west"]),
+        ("add-credential lab --region w", ["west"]),
+        ("default-region google europe-west1", ["europe-west1"]),
+        ("ssh web/l", ["web/leader"]),
+        ("exec --unit web/0,web/", ["web/0,web/0", "web/0,web/1", "web/0,web/leader"]),
+        ("operations --status r", ["running"]),
+        ("operations --actions gr", ["greet", "grow"]),
+        ("cancel-task ", ["2"]),
+        ("show-task ", ["2"]),
+        ("config web debug=t", ["debug=true"]),
+        ("config web --reset title,no", ["title,note"]),
+        ("model-config --reset update-status-hook-i", ["update-status-hook-interval"]),
+        ("controller-config audit-log-max-b", ["audit-log-max-backups="]),
+        ("expose web --endpoints d", ["db"]),
+        ("bind web db", ["db="]),
+        ("bind web db=", ["db=alpha", "db=dmz"]),
+        ("show-space ", ["alpha", "dmz"]),
+        ("move-to-space dmz ", ["10.0.0.0/24"]),
+        ("remove-ssh-key ", ["kim@lab"]),
+        ("grant-secret ", ["word", "SECRET"]),
+        ("grant-secret word web,d", ["web,db"]),
+        ("debug-hooks web/0 db-relation-c", ["db-relation-created", "db-relation-changed"]),
+        ("debug-code web/0 gre", ["greet"]),
+        ("wait-for unit w", ["web/0", "web/1"]),
+        ("deploy --channel ed", ["edge"]),
+        ("set-constraints web me", ["mem="]),
+        ("upgrade-machine 0 prepare ubuntu@24", ["ubuntu@24.04"]),
+        ("schema ex", ["explain"]),
+        ("help-tool relation-g", ["relation-get"]),
+        ("resources --format t", ["tabular"]),
+        ("show-status-log web --type w", ["workload"]),
+        ("disable-command ", ["all", "destroy-model", "remove-object"]),
+        ("-- statu", ["status"]),
+    ],
+)
+def test_what_is_offered(env: dict[str, str], line: str, offers: list[str]) -> None:
+    expected = [text.replace("SECRET", env["SECRET"]) for text in offers]
+    assert offered(env, line) == expected
+
+
+def test_words_about_the_offers(env: dict[str, str]) -> None:
+    assert ("greet", "Says hello") in completing.answer(["run", "web/0", ""], env)[1]
+    assert completing.answer(["deploy", ""], env) == ("files", [])
+    assert completing.answer(["config", "web", ""], env)[0] == "nospace"
+    assert completing.answer(["show-application", "--output", ""], env)[0] == "files"
+
+
+def test_parameters_of_the_action_that_is_given(env: dict[str, str]) -> None:
+    asked = completing.answer(["run", "web/0", "web/1", "greet", ""], env)
+    assert asked == ("nospace", [("loud=", "How loud"), ("name=", "")])
+    assert completing.answer(["run", "web/leader", "greet", "loud=1", ""], env)[1] == [("name=", "")]
+    assert completing.answer(["run", "web/0", "grow", ""], env)[1] == []
+
+
+def test_scp_completes_what_lies_here(
+    env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "web.tar").write_text("")
+    (tmp_path / ".hidden").write_text("")
+    assert [text for text, _ in completing.answer(["scp", "s"], env)[1]] == ["site/"]
+    assert completing.answer(["scp", "site/w"], env)[1] == [("site/web.tar", "")]
+    assert completing.answer(["scp", f"{tmp_path}/.h"], env)[1] == [(f"{tmp_path}/.hidden", "")]
+    offered = [text for text, _ in completing.answer(["scp", ""], env)[1]]
+    assert {"web/0", "0", "site/"} <= set(offered)
+    assert ".hidden" not in offered
+
+
+def test_names_of_charms_cannot_say_anything_to_a_shell(tmp_path: Path, packs: Charms) -> None:
+    world = World.build(tmp_path, packs)
+    odd = {
+        name: {"type": "string", "description": "\x1b[2Jx"}
+        for name in ("a$(id)", "b`id`", "c;d", "e f", "ok")
+    }
+    world.deploy("web", packed=packs.make("web", peers=None, config=odd))
+    world.ctx.controller.set("current-model", "admin/shop")
+    world.ctx.datadir.set_current_controller("home")
+    world.ctx.close()
+    env = {"PUSHJUJU_DATA": str(world.ctx.datadir.root), "HOME": str(tmp_path)}
+    assert offered(env, "config web ") == ["ok="]
+    assert asked(env, "zsh", "config", "web", "").stdout == "nospace\nok=\t[2Jx\n"
+
+
+def test_every_command_is_offered_and_every_rule_is_of_a_command() -> None:
+    assert {text for text, _ in completing.answer([""], {"HOME": "/nope"})[1]} == set(registry.words())
+    assert set(completing.ARGUMENTS) <= registry.known()
+
+
+NOT_HERE = {
+    "abort",
+    "add-branch",
+    "add-k8s",
+    "branch",
+    "commit",
+    "commits",
+    "diff",
+    "remove-k8s",
+    "show-commit",
+    "track",
+    "update-k8s",
+}  # fmt: skip - refused, whatever their arguments
+
+
+def test_every_command_with_arguments_has_a_rule_and_every_kind_an_answer() -> None:
+    root = Root()
+    for word in sorted(registry.words()):
+        found = root.get_command(None, word)  # type: ignore[arg-type]
+        assert found is not None
+        assert not found.usage or word in completing.ARGUMENTS or word in NOT_HERE, word
+    rules = (*completing.ARGUMENTS.values(), *completing.VALUES.values(), *completing.OF_COMMAND.values())
+    kinds = {kind.rstrip("*,") for rule in rules for place in rule.split() for kind in place.split("|")}
+    known = {"file", *completing._OFFERS, *completing.FIXED, *completing.QUERIES}
+    assert kinds <= known, kinds - known
+    assert completing._OFFERS.keys().isdisjoint({*completing.FIXED, *completing.QUERIES})
+
+
+def test_names_that_the_tables_keep_are_those_of_the_program() -> None:
+    found = hooktoolhelp.tools({}, print)
+    assert completing.FIXED["hooktool"].split() == sorted(found)
+    assert {key.rstrip("=") for key in completing.FIXED["constraint"].split()} == set(constraints.ORDER)
+    types = PluginHost(environ={"PUSHJUJU_DISABLE_PLUGINS": "all"}).provider_types()
+    public = {name: table for kind in types for name, table in kind.public_clouds.items()}
+    assert set(completeclouds.PUBLIC) == set(public)
+    assert {name: list(table.get("regions") or ()) for name, table in completeclouds._public().items()} == {
+        name: list(table.get("regions") or ()) for name, table in public.items()
+    }
+
+
+def test_credentials_are_named_not_opened(env: dict[str, str]) -> None:
+    done = asked(env, "zsh", "show-credential", "lab", "")
+    assert done.stdout == "plain\nkim\tcertificate\nspare\tcertificate\n"
+
+
+def test_flags_of_the_table_are_read_as_the_commands_read_them() -> None:
+    root = Root()
+    for word in sorted(registry.words()):
+        found = root.get_command(None, word)  # type: ignore[arg-type]
+        for spec in found.specs if found is not None else ():
+            for name in (f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names):
+                bare = name in completing.BARE.get(word, ())
+                assert not (spec.boolean and name in completing.VALUES) or bare, (
+                    f"{word} {name} takes no value"
+                )
+                assert spec.boolean or not bare, f"{word} {name} takes a value"
+                assert spec.boolean or name not in completing.SWITCHES, f"{word} {name} takes a value"
+
+
+@pytest.mark.parametrize("line", ["remove-unit ", "status -m ", "show-controller ", "replay ", "a b -m x:y "])
+def test_without_a_store_nothing_is_offered_and_nothing_is_made(tmp_path: Path, line: str) -> None:
+    env = {"PUSHJUJU_DATA": str(tmp_path / "none"), "HOME": str(tmp_path)}
+    assert offered(env, line) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def asked(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "pushjuju.cli", "__complete", *words]
+    return subprocess.run(
+        argv, env={"PATH": "/usr/bin:/bin", **env}, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_broken_store_says_nothing(env: dict[str, str], tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(env["PUSHJUJU_DATA"], root)
+    (root / "controllers" / "home" / "state.db").write_bytes(b"no store" * 1000)
+    done = asked({"PUSHJUJU_DATA": str(root)}, "zsh", "remove-unit", "")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
+@pytest.mark.parametrize("words", [("remove-unit", ""), ("",), ("status", "-m", "")])
+def test_a_tab_imports_almost_nothing(env: dict[str, str], words: tuple[str, ...]) -> None:
+    code = (
+        "import sys; from pushjuju.cli.entry import main\ntry: main()\nexcept SystemExit: print(*sys.modules)"
+    )
+    argv = [sys.executable, "-c", code, "__complete", "zsh", *words]
+    done = subprocess.run(argv, env={"PATH": "/usr/bin", **env}, capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()[-1].split()
+    assert "pushjuju.cli.complete.completing" in modules
+    assert not [name for name in modules if name.startswith(HEAVY)]
+
+
+def test_bash_gets_what_is_behind_its_break(env: dict[str, str]) -> None:
+    breaks = " \t\n\"'><=;|&(:"
+    assert asked(env, "bash", "pushjuju integrate web:d", breaks).stdout == "plain\ndb\n"
+    assert asked(env, "bash", "pushjuju status --model=sh", breaks).stdout == "plain\nshop\n"
+    assert asked(env, "bash", "pushjuju integrate web:d", " ").stdout == "plain\nweb:db\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a  b ", ["a", "b", ""]),
+        ("a 'b c", ["a", "b c"]),
+        ('a "b\\"c" d', ["a", 'b"c', "d"]),
+        ("a\\ b ''", ["a b", ""]),
+        ("", [""]),
+    ],
+)
+def test_lines_are_split_as_shells_do(text: str, words: list[str]) -> None:
+    assert completing.split(text) == words
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_scripts_are_sound(run: Run, shell: str, tmp_path: Path) -> None:
+    script = run("completion", shell).out
+    assert "__complete" in script
+    if shutil.which(shell):
+        (tmp_path / "script").write_text(script)
+        subprocess.run([shell, "-n", tmp_path / "script"], check=True)
+
+
+def test_shells_that_nobody_knows(run: Run) -> None:
+    assert run("completion", "ksh").err.startswith('ERROR unknown shell "ksh"')
+    assert run("completion").status == 2
+
+
+# --- real shells ------------------------------------------------------------------------------------------
+
+_START = {
+    "bash": ("bash --norc --noprofile", "bind 'set enable-bracketed-paste off'"),
+    "zsh": ("zsh -f", "autoload -Uz compinit; compinit -u; setopt NO_LIST_AMBIGUOUS"),
+    "fish": ("fish --no-config --private", "function fish_prompt; echo '$ '; end"),
+}
+_SOURCE = {"fish": "pushjuju completion fish | source"}
+
+
+class Terminal:
+    """A shell in a terminal, driven through tmux."""
+
+    def __init__(self, shell: str, env: dict[str, str], folder: Path) -> None:
+        self._socket = folder / "tmux"
+        binary = folder / "bin" / "pushjuju"
+        binary.parent.mkdir()
+        binary.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m pushjuju.cli "$@"\n')
+        binary.chmod(0o755)
+        start, setup = _START[shell]
+        path = f"{binary.parent}:/usr/bin:/bin"
+        self._env = {**env, "PATH": path, "TERM": "xterm", "LC_ALL": "C.UTF-8", "PS1": "$ "}
+        words = ["new-session", "-d", "-x", "120", "-y", "40", "-c", str(folder), start]
+        self._tmux("-f", "/dev/null", *words)
+        self.type(f"{setup}\n")
+        self.type(f"{_SOURCE.get(shell, f'source <(pushjuju completion {shell})')}; clear; echo ready\n")
+        self.until("ready\n")
+
+    def _tmux(self, *words: str) -> str:
+        argv = ["tmux", "-S", str(self._socket), *words]
+        done = subprocess.run(argv, env=self._env, capture_output=True, text=True, check=True, timeout=30)
+        return done.stdout
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                self._tmux("send-keys", "Enter")
+            for at, piece in enumerate(part.split("\t")):
+                if at:
+                    self._tmux("send-keys", "Tab")
+                if piece:
+                    self._tmux("send-keys", "-l", piece)
+
+    def screen(self) -> str:
+        """Return what is to be seen."""
+        return self._tmux("capture-pane", "-p")
+
+    def until(self, text: str) -> str:
+        """Wait until something is to be seen; return the screen."""
+        end = time.monotonic() + 20
+        while True:
+            shown = self.screen()
+            if text in shown:
+                return shown
+            assert time.monotonic() < end, f"no {text!r} in\n{shown}"
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        """End the shell."""
+        self._tmux("kill-server")
+
+
+@pytest.fixture(params=SHELLS)
+def terminal(request: pytest.FixtureRequest, env: dict[str, str], tmp_path: Path) -> Iterator[Terminal]:
+    for program in (request.param, "tmux"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed: apt-get install {program}")
+    made = Terminal(request.param, {**env, "HOME": str(tmp_path)}, tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_real_shell_completes(terminal: Terminal) -> None:
+    terminal.type("pushjuju show-appl\t")
+    terminal.until("pushjuju show-application")
+    terminal.type("we\t")
+    terminal.until("pushjuju show-application web")
+    terminal.type("\x15")
+    terminal.type("pushjuju integrate web:d\t")
+    terminal.until("pushjuju integrate web:db")
+    terminal.type("\x15")
+    terminal.type("pushjuju config web tit\t")
+    terminal.until("pushjuju config web title=")
+    terminal.type("\x15")
+    terminal.type("pushjuju remove-unit web/\t\t")
+    shown = terminal.until("web/1")
+    assert "web/0" in shown

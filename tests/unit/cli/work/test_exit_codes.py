@@ -1,0 +1,262 @@
+"""The exit code of a command is about what was asked for; what is wrong elsewhere is a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.cli.work import drive
+from pushjuju.core.placement import Placement
+from pushjuju.services.requests import integrate
+from pushjuju.store.queue import machine_key, touch
+from pushjuju.workers import driver as workers
+from pushjuju.workers.driver import Driver, Settled
+from pushjuju.workers.machine import machine_run
+from tests.world.controller import Charms, World
+
+Run = Callable[..., Any]
+DOWN = "machine 1: no route to host"
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A model with web/0 on machine 0, and db/0 on machine 1, which does not answer."""
+    world = World.build(tmp_path, packs)
+    world.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
+    world.active("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
+    world.ctx.controller.set("current-model", "admin/shop")
+    world.ctx.datadir.set_current_controller("home")
+
+    async def settle(_: Any, **_more: Any) -> Settled:
+        return Settled(problems=(DOWN,))
+
+    monkeypatch.setattr(workers.Driver, "settle", settle)
+    monkeypatch.setattr(drive, "background", lambda *_: None)
+    return world
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("config", "web", "title=x"),
+        ("add-unit", "web"),
+        ("add-unit", "db"),  # the new unit has a machine of its own
+        ("add-machine",),
+        ("expose", "web"),
+        ("trust", "web"),
+        ("remove-unit", "web/0", "--no-prompt"),
+        ("remove-application", "web", "--no-prompt"),
+        ("remove-machine", "0", "--force", "--no-prompt"),
+        ("resolved", "--all"),
+        ("update-status", "web/0"),
+    ],
+    ids=" ".join,
+)
+def test_a_machine_that_is_down_elsewhere_is_a_warning(
+    runtime: World, run: Run, words: tuple[str, ...]
+) -> None:
+    ended = run(*words)
+    assert (ended.status, "ERROR" in ended.err) == (0, False), ended.err
+    assert f"WARNING elsewhere in the model: {DOWN}\n" in ended.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("config", "db", "title=x"),
+        ("add-unit", "db", "--to", "1"),
+        ("add-machine", "lxd:1"),
+        ("integrate", "web", "db"),
+        ("expose", "db"),
+        ("remove-unit", "db/0", "--no-prompt"),
+        ("remove-application", "db", "--no-prompt", "--force", "--no-wait"),
+        ("remove-machine", "1", "--force", "--no-prompt"),
+        ("model-config", "ssh-allow=10.0.0.0/8"),
+        ("update-status", "db/0"),
+        ("update-status",),
+    ],
+    ids=" ".join,
+)
+def test_a_machine_that_is_down_where_something_was_asked_for_is_an_error(
+    runtime: World, run: Run, words: tuple[str, ...]
+) -> None:
+    ended = run(*words)
+    assert (ended.status, f"ERROR {DOWN}\n" in ended.err) == (1, True), ended.err
+
+
+def test_the_end_of_a_relation_is_about_both_sides(runtime: World, run: Run) -> None:
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
+    runtime.settle()
+    assert run("remove-relation", "web", "db").status == 1
+
+
+# --- a unit that was set aside ----------------------------------------------------------------------------
+
+ASIDE = "unit db/0: start was killed 5 times in a row"
+Build = Callable[[str], World]
+
+
+@pytest.fixture
+def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Build:
+    """A model with web/0 and db/0 on machine 0, where work ends with a reason; db/0 is set aside."""
+
+    def build(reason: str) -> World:
+        world = World.build(tmp_path, packs)
+        world.active("web", packed=packs.make("web"))
+        world.active("db", packed=packs.make("db"), placements=[Placement.parse("0")])
+        world.ctx.controller.set("current-model", "admin/shop")
+        world.ctx.datadir.set_current_controller("home")
+
+        async def settle(driver: Driver, **_more: Any) -> Settled:
+            key, now = machine_key(world.model, "0"), world.clock.now()
+            machine_run.note_failed(driver.ctx, world.model, "db/0", machine_run.LOOP_ERROR, ASIDE)
+            with driver.ctx.store.write() as tx:
+                touch(tx, key, now)
+            claim = driver.queue.claim(key, now)
+            assert claim is not None
+            driver.queue.finish(
+                claim, now, now + timedelta(seconds=5), attempts=1, reason=reason, failed=True
+            )
+            return driver._summary()
+
+        monkeypatch.setattr(workers.Driver, "settle", settle)
+        monkeypatch.setattr(drive, "background", lambda *_: None)
+        return world
+
+    return build
+
+
+@pytest.mark.parametrize("words", [("config", "web", "title=x"), ("add-machine", "lxd:0")], ids=" ".join)
+def test_a_neighbour_that_was_set_aside_is_a_warning(shared: Build, run: Run, words: tuple[str, ...]) -> None:
+    shared(ASIDE)
+    ended = run(*words)
+    assert (ended.status, "ERROR" in ended.err) == (0, False), ended.err
+    assert f"WARNING elsewhere in the model: {ASIDE}\n" in ended.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("config", "db", "title=x"),
+        ("update-status", "db/0"),
+        ("update-status",),
+        ("remove-machine", "0", "--force", "--no-prompt"),
+    ],
+    ids=" ".join,
+)
+def test_a_unit_that_was_set_aside_is_an_error_for_who_asked_for_it(
+    shared: Build, run: Run, words: tuple[str, ...]
+) -> None:
+    shared(ASIDE)
+    ended = run(*words)
+    assert (ended.status, f"ERROR {ASIDE}\n" in ended.err) == (1, True), ended.err
+    assert "pushjuju debug-log --replay --include db/0" in ended.err
+    assert "pushjuju resolved" not in ended.err, "there is nothing to resolve"
+
+
+def test_what_the_machine_cannot_do_is_told_beside_the_unit_that_was_set_aside(
+    shared: Build, run: Run
+) -> None:
+    shared(f"no nft on it; {ASIDE}")
+    ended = run("config", "web", "title=x")
+    assert ended.status == 1
+    assert "ERROR machine 0: no nft on it\n" in ended.err
+    assert f"WARNING elsewhere in the model: {ASIDE}\n" in ended.err
+
+
+def test_a_machine_cannot_make_units_of_other_machines_fail(shared: Build, run: Run) -> None:
+    shared("no nft on it; unit web/7: gone")
+    ended = run("config", "web", "title=x")
+    assert "ERROR machine 0: no nft on it; unit web/7: gone\n" in ended.err
+
+
+# --- storage and profiles of a neighbour ------------------------------------------------------------------
+
+MKFS = "storage data/0 on machine 0: create filesystem 0/0: mkfs.ext4: no such program"
+LATER = "storage logs/1 on machine 0: attach filesystem 0/1: no such device"
+DISK = "disk of machine 7: destroy volume 0: busy"
+PROFILE = "unit db/0: machine 0 cannot have the LXD profiles of its charms: no such device"
+
+
+@pytest.fixture
+def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Callable[..., World]:
+    """A model with web/0 and db/0, which has storage, on machine 0, where work ends with a reason."""
+
+    def build(key: str, reason: str) -> World:
+        world = World.build(tmp_path, packs)
+        world.active("web", packed=packs.make("web"))
+        store = {"data": {"type": "filesystem", "location": "/srv/data"}}
+        world.deploy("db", packed=packs.make("db", storage=store), placements=[Placement.parse("0")])
+        world.ctx.controller.set("current-model", "admin/shop")
+        world.ctx.datadir.set_current_controller("home")
+
+        async def settle(driver: Driver, **_more: Any) -> Settled:
+            claim, now = None, world.clock.now()
+            with driver.ctx.store.write() as tx:
+                touch(tx, f"{world.model}/{key}", now)
+            claim = driver.queue.claim(f"{world.model}/{key}", now)
+            assert claim is not None
+            driver.queue.finish(claim, now, None, attempts=1, reason=reason, failed=True)
+            return driver._summary()
+
+        monkeypatch.setattr(workers.Driver, "settle", settle)
+        monkeypatch.setattr(drive, "background", lambda *_: None)
+        return world
+
+    return build
+
+
+@pytest.mark.parametrize("words", [("config", "web", "title=x"), ("add-machine",)], ids=" ".join)
+@pytest.mark.parametrize(
+    ("key", "reason", "told"),
+    [
+        ("machine/0", f"{MKFS}; {LATER}; {PROFILE}", (MKFS, LATER, PROFILE)),
+        ("model/storage", f"storage data/0: destroy volume 0: busy; {DISK}", (DISK,)),
+    ],
+    ids=["on a machine", "on no machine"],
+)
+def test_storage_or_a_profile_of_a_neighbour_that_fails_is_a_warning(
+    stored: Callable[..., World],
+    run: Run,
+    words: tuple[str, ...],
+    key: str,
+    reason: str,
+    told: tuple[str, ...],
+) -> None:
+    stored(key, reason)
+    ended = run(*words)
+    assert (ended.status, "ERROR" in ended.err) == (0, False), ended.err
+    for text in told:
+        assert f"WARNING elsewhere in the model: {text}\n" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("config", "db", "title=x"), MKFS),
+        (("remove-unit", "db/0", "--no-prompt"), MKFS),
+        (("remove-application", "db", "--no-prompt", "--destroy-storage"), MKFS),
+        (("remove-storage", "data/0", "--force"), MKFS),
+        (("update-status",), MKFS),
+        (("update-status", "db/0"), PROFILE),
+    ],
+    ids=lambda found: " ".join(found) if isinstance(found, tuple) else "",
+)
+def test_storage_or_a_profile_that_fails_is_an_error_for_who_asked_for_it(
+    stored: Callable[..., World], run: Run, words: tuple[str, ...], reason: str
+) -> None:
+    stored("machine/0", reason)
+    ended = run(*words)
+    assert (ended.status, f"ERROR {reason}\n" in ended.err) == (1, True), ended.err
+    assert "pushjuju resolved" not in ended.err, "there is nothing to resolve"
+
+
+def test_a_disk_that_stays_is_an_error_for_who_removed_its_machine(
+    stored: Callable[..., World], run: Run
+) -> None:
+    stored("model/storage", DISK.replace("7", "0"))
+    assert run("remove-machine", "0", "--force", "--no-prompt").status == 1

@@ -1,0 +1,46 @@
+"""The constraints of new machines: the model's under their own, by the rules of the model's cloud."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from typing import Any
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import constraints
+from tests.world.controller import UBUNTU, World
+
+
+def _cloud(shop: World, name: str) -> None:
+    with contextlib.closing(sqlite3.connect(shop.ctx.controller.store_path)) as store, store:
+        store.execute("UPDATE model SET cloud_type = ?", (name,))
+
+
+@pytest.mark.parametrize(
+    ("cloud", "model", "own", "merged"),
+    [
+        ("ec2", {"instance-type": "m5.large", "root-disk": 9}, {"cores": 2}, {"cores": 2, "root-disk": 9}),
+        (
+            "ec2",
+            {"cores": 2, "mem": 5, "arch": "arm64"},
+            {"instance-type": "a1"},
+            {"instance-type": "a1", "arch": "arm64"},
+        ),
+        ("lxd", {"instance-type": "c2-m4"}, {"cores": 2}, {"instance-type": "c2-m4", "cores": 2}),
+        ("nobody's", {"instance-type": "big"}, {"mem": 1}, {"mem": 1}),
+        ("ec2", {"instance-type": "big"}, {"mem": None}, {"instance-type": "big"}),
+        ("ec2", {"mem": 5, "cores": 2}, {"mem": None}, {"cores": 2}),
+        ("ec2", {}, {"mem": None, "cores": 1}, {"cores": 1}),
+    ],
+)
+def test_the_cloud_says_what_excludes_each_other(
+    shop: World, cloud: str, model: dict[str, Any], own: dict[str, Any], merged: dict[str, Any]
+) -> None:
+    _cloud(shop, cloud)
+    constraints.set_model(shop.ctx, shop.model, model)
+    assert shop.read(lambda tx: constraints.for_machine(tx, shop.model, own)) == merged
+    made = machines.add_machine(shop.ctx, shop.model, base=Base.parse(str(UBUNTU)), constraints=own)
+    assert shop.machine(made.id).constraints == merged

@@ -1,0 +1,208 @@
+"""The configuration of a model, and models as such."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.model import model_config, models
+from tests.world.controller import World
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "value"),
+    [
+        ("automatically-retry-hooks", "false", False),
+        ("automatically-retry-hooks", "T", True),
+        ("automatically-retry-hooks", True, True),
+        ("num-provision-workers", "4", 4),
+        ("num-provision-workers", 4, 4),
+        ("update-status-hook-interval", "1s", "1s"),
+        ("default-base", "ubuntu@24.04", "ubuntu@24.04/stable"),
+        ("default-base", "", ""),
+        ("logging-config", "<root>=DEBUG;unit=TRACE", "<root>=DEBUG;unit=TRACE"),
+        ("mode", "", ""),
+        ("mode", "strict,requires-prompts", "strict,requires-prompts"),
+        ("firewall-mode", "none", "none"),
+        ("a-key-of-a-charm-author", "1", "1"),
+    ],
+)
+def test_values_have_the_type_of_their_key(key: str, given: Any, value: Any) -> None:
+    found = model_config.parse_value(key, given)
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("key", "given", "text"),
+    [
+        ("name", "x", "name cannot be changed for a model, it is read-only"),
+        ("uuid", "x", "uuid cannot be changed for a model, it is read-only"),
+        (
+            "automatically-retry-hooks",
+            "perhaps",
+            'automatically-retry-hooks: expected bool, got string("perhaps")',
+        ),
+        ("num-provision-workers", "some", 'num-provision-workers: expected number, got string("some")'),
+        (
+            "update-status-hook-interval",
+            "5",
+            'invalid update status hook interval in model configuration: time: missing unit in duration "5"',
+        ),
+        ("update-status-hook-interval", "0", "update-status-hook-interval: must be positive, got 0"),
+        ("update-status-hook-interval", "-5m", "update-status-hook-interval: must be positive, got -5m"),
+        ("logging-config", "<root>=LOUD", 'unknown severity level "LOUD"'),
+        ("mode", "requires-prompt", 'mode(s) "requires-prompt" not valid'),
+        ("firewall-mode", "x", 'firewall-mode: expected one of [instance global none], got "x"'),
+        (
+            "provisioner-harvest-mode",
+            "x",
+            'provisioner-harvest-mode: expected one of [all none unknown destroyed], got "x"',
+        ),
+        ("default-base", "ubuntu", 'base string must contain exactly one @. "ubuntu" not valid'),
+    ],
+)
+def test_refused_values(shop: World, key: str, given: Any, text: str) -> None:
+    before = shop.dump()
+    with pytest.raises(NotValid) as caught:
+        shop.write(lambda tx: model_config.change(tx, shop.model, {"mode": "", key: given}, ["test-mode"]))
+    assert caught.value.message == text
+    assert shop.dump() == before
+
+
+def test_reset_of_what_is_read_only(shop: World) -> None:
+    before = shop.dump()
+    with pytest.raises(NotValid, match='"agent-version" cannot be reset'):
+        shop.write(lambda tx: model_config.change(tx, shop.model, {"mode": ""}, ["agent-version"]))
+    assert shop.dump() == before
+
+
+def test_defaults_and_what_is_set(shop: World) -> None:
+    shop.write(lambda tx: model_config.change(tx, shop.model, {"http-proxy": "http://p", "own": "1"}))
+    found = shop.read(lambda tx: model_config.effective(tx, shop.model))
+    assert found["http-proxy"] == {"value": "http://p", "source": "model"}
+    assert found["own"] == {"value": "1", "source": "model"}
+    assert found["update-status-hook-interval"] == {"value": "5m", "source": "default"}
+    assert list(found) == sorted(found)
+    assert shop.read(lambda tx: model_config.get(tx, shop.model, "http-proxy")) == "http://p"
+    assert shop.read(lambda tx: model_config.get(tx, shop.model, "nothing")) is None
+    shop.write(lambda tx: model_config.change(tx, shop.model, {}, ["http-proxy", "own"]))
+    assert shop.read(lambda tx: model_config.stored(tx, shop.model)) == {}
+
+
+def test_keys_that_people_name(shop: World) -> None:
+    assert shop.read(lambda tx: model_config.require(tx, shop.model, "test-mode")) is False
+    with pytest.raises(NotFound):
+        shop.read(lambda tx: model_config.require(tx, shop.model, "nothing"))
+
+
+def test_new_interval_restarts_the_wait_without_firing(shop: World) -> None:
+    """lifecycle 10.3: a change of the interval restarts the wait."""
+    shop.active(count=2)
+    shop.clear()
+    shop.clock.advance(10)
+    shop.write(lambda tx: model_config.change(tx, shop.model, {"update-status-hook-interval": "20s"}))
+    shop.settle()
+    assert shop.hooks() == []
+    for unit in ("web/0", "web/1"):
+        wait = (from_iso(str(shop.unit(unit).update_status_due)) - shop.clock.now()).total_seconds()
+        assert 16 <= wait <= 24
+    shop.clock.advance(24)
+    shop.settle()
+    assert (shop.of("web/0"), shop.of("web/1")) == (["update-status"], ["update-status"])
+
+
+def test_same_interval_again_leaves_the_wait_alone(shop: World) -> None:
+    shop.active()
+    due = shop.unit("web/0").update_status_due
+    shop.clock.advance(10)
+    shop.write(lambda tx: model_config.change(tx, shop.model, {"update-status-hook-interval": "5m"}))
+    shop.settle()
+    assert shop.unit("web/0").update_status_due == due
+
+
+# --- models -----------------------------------------------------------------------------------------------
+
+
+def test_new_model(shop: World) -> None:
+    made = models.add_model(shop.ctx, "two", config={"test-mode": "true"})
+    assert (made.name, made.owner, made.cloud, made.cloud_type, made.region) == (
+        "two", "admin", "local", "local", "default",
+    )  # fmt: skip
+    assert (made.life, made.qualified, made.created) == ("alive", "admin/two", to_iso(shop.clock.now()))
+    shop.model = made.uuid
+    assert shop.status(StatusKind.MODEL, "two") == ("available", "")
+    assert shop.read(lambda tx: model_config.stored(tx, made.uuid)) == {"test-mode": True}
+    assert [item.name for item in models.list_models(shop.ctx)] == ["shop", "two"]
+
+
+def test_a_new_model_takes_what_its_provider_says_unless_a_person_does(shop: World) -> None:
+    plain = models.add_model(shop.ctx, "two", cloud="manual")
+    asked = models.add_model(shop.ctx, "three", cloud="manual", config={"enable-os-upgrade": "true"})
+    assert shop.read(lambda tx: model_config.stored(tx, plain.uuid)) == {"enable-os-upgrade": False}
+    assert shop.read(lambda tx: model_config.stored(tx, asked.uuid)) == {"enable-os-upgrade": True}
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "text"),
+    [
+        (
+            {"name": "Two"},
+            UsageError,
+            '"Two" is not a valid name: model names may only contain lowercase letters, digits and hyphens',
+        ),
+        ({"name": "shop"}, AlreadyExists, 'model "shop" for admin already exists'),
+        ({"name": "two", "cloud": "mars"}, NotFound, "cloud mars not found"),
+        ({"name": "two", "credential": "c"}, NotFound, 'credential "c" for cloud "local" not found'),
+        (
+            {"name": "two", "config": {"name": "x"}},
+            NotValid,
+            "name cannot be changed for a model, it is read-only",
+        ),
+    ],
+)
+def test_refused_model(shop: World, asked: dict[str, Any], error: type[PushjujuError], text: str) -> None:
+    before = shop.dump()
+    with pytest.raises(error) as caught:
+        models.add_model(shop.ctx, **asked)
+    assert caught.value.message == text
+    assert shop.dump() == before
+
+
+def test_ways_to_name_a_model(shop: World) -> None:
+    uuid = shop.model
+    for text in ("shop", "admin/shop", uuid, uuid[:6]):
+        assert models.resolve(shop.ctx, text).uuid == uuid
+    shop.ctx.controller.set("current-model", "admin/shop")
+    assert models.resolve(shop.ctx, None).uuid == uuid
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nope", "model home:admin/nope not found"),
+        ("kim/shop", "model home:kim/shop not found"),
+        ("abcde", "model home:admin/abcde not found"),
+        ("%%%%%%", "model home:admin/%%%%%% not found"),
+    ],
+)
+def test_model_that_is_not_there(shop: World, text: str, message: str) -> None:
+    with pytest.raises(NotFound) as caught:
+        models.resolve(shop.ctx, text)
+    assert caught.value.message == message
+
+
+def test_no_model_in_focus(shop: World) -> None:
+    with pytest.raises(NotFound) as caught:
+        models.resolve(shop.ctx, None)
+    assert caught.value.message == "No model in focus."
+
+
+def test_current_model_was_destroyed(shop: World) -> None:
+    shop.ctx.controller.set("current-model", "admin/old")
+    with pytest.raises(NotFound) as caught:
+        models.resolve(shop.ctx, None)
+    assert caught.value.message.startswith('model "old" has been removed from the controller')

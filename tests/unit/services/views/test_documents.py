@@ -1,0 +1,173 @@
+"""models, show-model, controllers, show-unit: what test tools need of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core.errors import NotFound
+from pushjuju.services.requests import expose
+from pushjuju.services.views import documents
+from tests.world.controller import World, ok
+
+
+def test_models(shop: World) -> None:
+    shop.ctx.controller.set("current-model", "admin/shop")
+    found = documents.models_document(shop.ctx)
+    assert found["current-model"] == "shop"
+    (entry,) = found["models"]
+    assert {
+        key: entry[key] for key in ("name", "short-name", "model-uuid", "model-type", "is-controller")
+    } == {
+        "name": "admin/shop",
+        "short-name": "shop",
+        "model-uuid": shop.model,
+        "model-type": "iaas",
+        "is-controller": False,
+    }
+    assert (entry["owner"], entry["cloud"], entry["region"], entry["type"]) == (
+        "admin",
+        "local",
+        "default",
+        "local",
+    )
+    assert (entry["life"], entry["status"]) == ("alive", {"current": "available", "since": shop.clock.now()})
+    assert (entry["access"], entry["agent-version"]) == ("admin", JUJU_VERSION)
+
+
+def test_model_of_somebody_else_in_focus(shop: World) -> None:
+    shop.ctx.controller.set("current-model", "kim/shop")
+    assert documents.models_document(shop.ctx)["current-model"] == "kim/shop"
+
+
+def test_no_model_in_focus(shop: World) -> None:
+    assert "current-model" not in documents.models_document(shop.ctx)
+
+
+def test_counts(shop: World) -> None:
+    shop.active(count=2)
+    assert documents.model_counts(shop.ctx) == {shop.model: (2, 4, 2)}
+
+
+def test_show_model_has_what_jubilant_needs(shop: World) -> None:
+    shop.active()
+    found = documents.show_model(shop.ctx, shop.resolve_model())
+    assert list(found) == ["shop"]
+    shown = found["shop"]
+    needed = {
+        "name",
+        "short-name",
+        "model-uuid",
+        "model-type",
+        "controller-uuid",
+        "controller-name",
+        "is-controller",
+        "cloud",
+        "life",
+    }
+    assert needed <= shown.keys()
+    assert shown["name"] == "admin/shop"
+    assert set(shown["users"]["admin"]) >= {"access", "last-connection"}
+    assert shown["machines"] == {"0": {"cores": 2}}
+    assert shown["secret-backends"] == {"internal": {"num-secrets": 0, "status": "active"}}
+    assert set(shown["supported-features"][0]) == {"name", "description", "version"}
+
+
+def test_controllers(shop: World) -> None:
+    shop.active(count=2)
+    shop.ctx.datadir.set_current_controller("home")
+    found = documents.controllers_document(shop.ctx.datadir, "admin", _no_problem)
+    assert found["current-controller"] == "home"
+    entry = found["controllers"]["home"]
+    assert (entry["model-count"], entry["machine-count"], entry["cloud"]) == (1, 2, "local")
+
+
+def _no_problem(name: str, error: Exception) -> None:
+    raise AssertionError(name) from error
+
+
+def _unit(shop: World, name: str = "web/0") -> dict[str, Any]:
+    found: dict[str, Any] = documents.show_units(shop.ctx, shop.model, [name])[name]
+    return found
+
+
+def test_show_unit_has_what_jubilant_needs(shop: World) -> None:
+    shop.active(count=2)
+    shop.box("1").will(
+        "update-status",
+        ok(
+            writes={
+                "relations": {"0": {"unit": {"k": "v"}}},
+                "ports": {"open": [{"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}]},
+            },
+            events=[{"seq": 1, "e": {"k": "version", "version": "1.0"}}],
+        ),
+    )
+    shop.clock.advance(400)
+    shop.settle()
+    shop.box("0").will("update-status", ok(writes={"relations": {"0": {"app": {"a": "b"}}}}))
+    shop.clock.advance(400)
+    shop.settle()
+    shown = _unit(shop)
+    assert list(shown) == [
+        "workload-version",
+        "machine",
+        "opened-ports",
+        "public-address",
+        "charm",
+        "leader",
+        "life",
+        "relation-info",
+    ]
+    assert (shown["opened-ports"], shown["leader"], shown["charm"]) == ([], True, "local:web-0")
+    assert _unit(shop, "web/1")["opened-ports"] == ["80/tcp"]
+    (relation,) = shown["relation-info"]
+    assert (relation["relation-id"], relation["endpoint"], relation["related-endpoint"]) == (
+        0,
+        "cluster",
+        "cluster",
+    )
+    assert relation["application-data"] == {"a": "b"}
+    assert relation["local-unit"]["in-scope"] is True
+    other = relation["related-units"]["web/1"]
+    assert other["in-scope"] is True
+    assert other["data"] == {
+        "egress-subnets": "10.0.0.3/32",
+        "ingress-address": "10.0.0.3",
+        "private-address": "10.0.0.3",
+        "k": "v",
+    }
+
+
+def test_show_unit_that_is_new(shop: World) -> None:
+    shop.deploy()
+    shown = _unit(shop)
+    assert (shown["opened-ports"], shown["leader"], shown["life"]) == ([], False, "alive")
+    assert "public-address" not in shown
+
+
+def test_show_unit_that_is_not_there(shop: World) -> None:
+    with pytest.raises(NotFound) as caught:
+        documents.show_units(shop.ctx, shop.model, ["web/0"])
+    assert caught.value.message == 'unit "web/0" not found'
+
+
+def test_an_application_is_shown_with_bindings_and_exposures(shop: World) -> None:
+    shop.deploy(constraints={"mem": 1024})
+    expose.expose(shop.ctx, shop.model, "web", cidrs=["10.0.0.0/8"])
+    (shown,) = documents.show_applications(shop.ctx, shop.model, ["web"]).values()
+    assert shown == {
+        "charm": "web",
+        "base": "ubuntu@22.04",
+        "constraints": {"mem": 1024},
+        "principal": True,
+        "exposed": True,
+        "exposed-endpoints": {"": {"expose-to-cidrs": ["10.0.0.0/8"]}},
+        "remote": False,
+        "life": "alive",
+        "endpoint-bindings": {"": "alpha", "cluster": "alpha"},
+    }
+    with pytest.raises(NotFound, match='application "none" not found'):
+        documents.show_applications(shop.ctx, shop.model, ["web", "none"])

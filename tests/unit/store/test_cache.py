@@ -1,0 +1,315 @@
+"""What was read before is told again only as long as it is so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.core.clock import SystemClock
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine.machines import new_machine
+from pushjuju.store import cache as memo_module
+from pushjuju.store.cache import Memo, Recent
+from pushjuju.store.db import Store
+from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.rows.records import Machine, Model
+from pushjuju.store.statements import queries
+from pushjuju.uniter import turn as turns
+from pushjuju.uniter.turn import Turn
+from tests.unit.workers.test_random_lives import live
+from tests.world.controller import Charms, World
+
+KEY = {"key": "k"}
+
+
+class Distrustful(Memo):
+    """Asks the store as well, each time; `told`: how often it had an answer without asking."""
+
+    told = 0
+
+    def ask(self, make: Callable[..., Any], statement: str, params: Mapping[str, Any], *record: Any) -> Any:
+        before = self._answers.get((make, statement, record, *params.items()))
+        answer = super().ask(make, statement, params, *record)
+        if self.effects(statement).kept:
+            assert answer == make(self._connection.execute(statement, params), *record), statement
+            Distrustful.told += before is not None and before[3] is answer
+        return answer
+
+
+@pytest.fixture
+def remembering(store: Store) -> Store:
+    """A store that remembers."""
+    store.remember()
+    return store
+
+
+def value(store: Store, model: Model) -> object:
+    with store.read() as tx:
+        return tx.scalar("model_config_get", model=model.uuid, **KEY)
+
+
+def put(store: Store, model: Model, text: str) -> None:
+    with store.write() as tx:
+        tx.run("model_config_set", model=model.uuid, **KEY, value=text)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 6])
+def test_every_answer_is_what_the_store_would_say(
+    tmp_path: Path, empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(memo_module, "Memo", Distrustful)
+    monkeypatch.setattr(Distrustful, "told", 0)
+    remember_always(monkeypatch)
+    shop = World.copy(empty_shop, tmp_path, packs)
+    live(shop, Random(seed))
+    assert Distrustful.told > 500
+    shop.ctx.close()
+
+
+def remember_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every store remember."""
+    opened = Store.open
+
+    def open_remembering(path: Path, **options: bool) -> Store:
+        made = opened(path, **options)
+        made.remember()
+        return made
+
+    monkeypatch.setattr(Store, "open", open_remembering)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 6])
+def test_a_turn_that_is_spared_would_have_come_to_the_same_and_written_nothing(
+    tmp_path: Path, empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    spared: list[Turn] = []
+    at_rest = turns._at_rest
+
+    def doubted(ctx: Context, model: str, name: str) -> Turn | None:
+        found = at_rest(ctx, model, name)
+        if found is not None:
+            before = ctx.store._connection.total_changes
+            with monkeypatch.context() as patch:
+                patch.setattr(turns, "_at_rest", lambda *_: None)
+                assert turns.take_turn(ctx, model, name) == found
+            assert ctx.store._connection.total_changes == before
+            spared.append(found)
+        return found
+
+    monkeypatch.setattr(turns, "_at_rest", doubted)
+    remember_always(monkeypatch)
+    shop = World.copy(empty_shop, tmp_path, packs)
+    live(shop, Random(seed))
+    assert len(spared) > 5
+    shop.ctx.close()
+
+
+def test_what_was_concluded_stands_until_something_of_it_changes(remembering: Store, model: Model) -> None:
+    put(remembering, model, "1")
+    with remembering.read() as tx:
+        tx.watch()
+        tx.conclude("it", tx.scalar("model_config_get", model=model.uuid, **KEY))
+    assert remembering.concluded("it") == "1"
+    put(remembering, model, "2")
+    assert remembering.concluded("it") is None
+
+
+def test_what_was_concluded_falls_with_a_write_of_another_process(remembering: Store, model: Model) -> None:
+    with remembering.read() as tx:
+        tx.watch()
+        tx.conclude("it", (tx.scalar("model_config_get", model=model.uuid, **KEY),))
+    other = Store.open(remembering.path)
+    put(other, model, "1")
+    other.close()
+    assert remembering.concluded("it") is None
+
+
+def test_nothing_is_concluded_from_numbers_that_are_drawn(remembering: Store) -> None:
+    with remembering.write() as tx:
+        tx.watch()
+        tx.conclude("it", tx.next("scope", "name"))
+    assert remembering.concluded("it") is None
+
+
+def test_a_watch_ends_with_its_transaction(remembering: Store, model: Model) -> None:
+    with remembering.read() as tx:
+        tx.watch()
+    with remembering.read() as tx:
+        tx.conclude("it", tx.scalar("model_config_get", model=model.uuid, **KEY))
+    assert remembering.concluded("it") is None
+
+
+@pytest.fixture
+def machine(remembering: Store, model: Model) -> dict[str, Any]:
+    """The key of a machine."""
+    with remembering.write() as tx:
+        now = SystemClock().now()
+        made = new_machine(tx, model.uuid, base=Base("ubuntu", "24.04"), constraints={}, now=now)
+    return {"model": model.uuid, "id": made.id}
+
+
+def attempts(store: Store, machine: Mapping[str, Any]) -> int:
+    with store.read() as tx:
+        return tx.get(Machine, "machine_get", "no machine", **machine).attempts
+
+
+def test_who_changes_a_known_row_spares_the_next_one_the_reading(
+    remembering: Store, machine: dict[str, Any]
+) -> None:
+    assert attempts(remembering, machine) == 0
+    with remembering.write() as tx:
+        tx.change(Machine, "machine_get", "machine_set_attempts", machine, attempts=3)
+    seen: list[str] = []
+    remembering._connection.set_trace_callback(seen.append)
+    assert attempts(remembering, machine) == 3
+    assert not any("FROM machine" in text for text in seen)
+    remembering.forget()
+    assert attempts(remembering, machine) == 3
+
+
+def test_a_row_that_nobody_read_is_changed_as_well(remembering: Store, machine: dict[str, Any]) -> None:
+    with remembering.write() as tx:
+        tx.change(Machine, "machine_get", "machine_set_attempts", machine, attempts=3)
+    assert attempts(remembering, machine) == 3
+
+
+def test_what_was_known_of_a_row_falls_with_its_change(remembering: Store, machine: dict[str, Any]) -> None:
+    attempts(remembering, machine)
+    with pytest.raises(PushjujuError), remembering.write() as tx:  # noqa: PT012 - the block is the transaction
+        tx.change(Machine, "machine_get", "machine_set_attempts", machine, attempts=3)
+        raise PushjujuError("no")
+    assert attempts(remembering, machine) == 0
+
+
+def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store, model: Model) -> None:
+    def set_status(entity: str) -> None:
+        with remembering.write() as tx:
+            tx.run(
+                "status_set", model=model.uuid, kind="workload", entity=entity, status="active", message="",
+                data="{}", since=entity,
+            )  # fmt: skip
+
+    def read_status() -> object:
+        with remembering.read() as tx:
+            return tx.rows("status_get", model=model.uuid, kind="workload", entity="web/0")
+
+    set_status("web/0")
+    read_status()
+    set_status("web/1")
+    seen: list[str] = []
+    remembering._connection.set_trace_callback(seen.append)
+    read_status()
+    assert not any("FROM status" in text for text in seen)
+    set_status("web/0")
+    read_status()
+    assert any("FROM status" in text for text in seen)
+
+
+@pytest.mark.parametrize(
+    ("statement", "row"),
+    [
+        ("SELECT life FROM unit WHERE model = :model AND name = :unit ORDER BY name", ("unit", ("unit",))),
+        ("SELECT data FROM status WHERE kind = :k AND entity = :e LIMIT 1", ("status", ("e", "k"))),
+        ("SELECT data FROM status WHERE kind = 'workload' AND entity = :e", None),
+        ("SELECT life FROM unit WHERE model = :model AND name = :a OR life = :b", None),
+        ("SELECT life FROM unit WHERE model = :model AND NOT name = :name", None),
+        ("SELECT life FROM unit WHERE model = :model AND name >= :name", None),
+        ("SELECT life FROM unit WHERE (life = :life AND name = :name)", None),
+        ("SELECT life FROM unit WHERE name = :name AND machine IN (SELECT id FROM machine)", None),
+        ("SELECT u.life FROM unit u CROSS JOIN machine m WHERE u.name = :name", None),
+        ("UPDATE unit SET life = :life WHERE model = :model AND name = :name", ("unit", ("name",))),
+        ("UPDATE unit SET life = :life, name = :new WHERE model = :model AND name = :name", None),
+        ("UPDATE unit SET life = :name WHERE model = :model", None),
+        ("DELETE FROM lease WHERE model = :model AND application = :name", ("lease", ("name",))),
+        ("DELETE FROM lease WHERE model = :model AND holder = :name", None),
+        ("INSERT INTO work (key, due) VALUES (:key, :due)", ("work", ("key",))),
+        ("INSERT INTO work (key, due) VALUES (:key, :due) ON CONFLICT (key) DO NOTHING", ("work", ("key",))),
+        ("INSERT INTO relation (model, id) VALUES (:m, :id) ON CONFLICT (model, key) DO NOTHING", None),
+        ("INSERT INTO work (due) VALUES (:due)", None),
+        ("INSERT INTO work (key, due) SELECT key, due FROM work", None),
+        ("INSERT OR REPLACE INTO work (key, due) VALUES (:key, :due)", None),
+    ],
+)
+def test_which_rows_a_statement_touches(
+    remembering: Store, statement: str, row: tuple[str, tuple[str, ...]] | None
+) -> None:
+    assert remembering._memo is not None
+    assert remembering._memo.effects(statement).row == row
+
+
+def test_what_was_read_is_not_read_again(remembering: Store, model: Model) -> None:
+    put(remembering, model, "1")
+    assert value(remembering, model) == "1"
+    seen: list[str] = []
+    remembering._connection.set_trace_callback(seen.append)
+    assert value(remembering, model) == "1"
+    assert seen == ["BEGIN", "PRAGMA data_version", "COMMIT"]
+
+
+def test_what_another_process_writes_is_seen(remembering: Store, model: Model) -> None:
+    other = Store.open(remembering.path)
+    for text in "123":
+        assert value(remembering, model) != text
+        put(other, model, text)
+        assert value(remembering, model) == text
+    other.close()
+
+
+def test_what_was_undone_was_never_read(remembering: Store, model: Model) -> None:
+    put(remembering, model, "1")
+    with pytest.raises(PushjujuError), remembering.write() as tx:  # noqa: PT012 - the block is the transaction
+        tx.run("model_config_set", model=model.uuid, **KEY, value="2")
+        assert tx.scalar("model_config_get", model=model.uuid, **KEY) == "2"
+        raise PushjujuError("no")
+    assert value(remembering, model) == "1"
+
+
+async def test_a_part_that_was_undone_was_never_read(remembering: Store, model: Model) -> None:
+    deferred = DeferredStore(remembering)
+    put(deferred, model, "1")
+    with pytest.raises(PushjujuError), deferred.write() as tx:  # noqa: PT012 - the block is the part
+        tx.run("model_config_set", model=model.uuid, **KEY, value="2")
+        assert tx.scalar("model_config_get", model=model.uuid, **KEY) == "2"
+        raise PushjujuError("no")
+    assert value(deferred, model) == "1"
+    await deferred.durable()
+
+
+def test_a_row_that_went_with_another_one_is_gone(remembering: Store, model: Model) -> None:
+    put(remembering, model, "1")
+    assert value(remembering, model) == "1"
+    with remembering.write() as tx:
+        tx.run("model_delete", model=model.uuid)
+    assert value(remembering, model) is None
+
+
+def test_what_a_statement_touches(remembering: Store) -> None:
+    remembering.remember()
+    memo = remembering._memo
+    assert memo is not None
+    statements = queries()
+    assert memo.effects(statements["unit_set_state"]).writes == (("unit", "state"),)
+    assert memo.effects(statements["sequence_next"]).kept is False
+    assert {("relation", ""), ("relation_bag", ""), ("relation_scope", "")} <= set(
+        memo.effects(statements["relation_delete"]).writes
+    )
+    lives = memo.effects(statements["unit_lives_of_principal"])
+    assert lives.reads == (("unit", ("application", "life", "model", "name", "number", "principal")),)
+    for statement in statements.values():
+        found = memo.effects(statement)
+        assert found.kept != bool(found.writes), statement
+
+
+def test_what_nobody_asks_for_is_forgotten() -> None:
+    recent = Recent(8)
+    for number in range(100):
+        recent.put(number, number)
+        assert recent.get(0) == 0
+    assert recent.get(50) is None
+    assert len(recent._young) + len(recent._old) <= 8

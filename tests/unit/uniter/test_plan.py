@@ -1,0 +1,277 @@
+"""Hooks of a new unit that are decided together: what follows what, what each sees, what ends a plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate
+from pushjuju.services.views import hook_runs
+from pushjuju.store.rows.records import Operation
+from pushjuju.uniter.commit import Committed, commit
+from pushjuju.uniter.decide import HookKind
+from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.turn import Turn, take_turn
+from tests.world.controller import World, failed, ok, status_event
+
+UNIT = "web/0"
+ALL = ["charm local:web-0", "install", "leader-elected", "config-changed", "start"]
+
+
+def ahead(runtime: World, unit: str = UNIT) -> Turn:
+    """Let a unit decide as far as it can."""
+    runtime.box()
+    return take_turn(runtime.ctx, runtime.model, unit, ahead=True)
+
+
+def lone(runtime: World) -> None:
+    """Deploy a unit without peers: nothing of the model changes on its way."""
+    runtime.deploy(packed=runtime.charms.make(peers={}))
+
+
+def titles(turn: Turn) -> list[str]:
+    """Return what a turn came to, in its order."""
+    assert turn.prepared is not None
+    return [item.title for item in (turn.prepared, *turn.plan)]
+
+
+def rows(runtime: World) -> list[tuple[str, str]]:
+    """Return (name, state) of the unit's operations that are not over."""
+    found = runtime.read(
+        lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit=UNIT, limit=99)
+    )
+    return [(row.name, row.state) for row in reversed(found) if row.state != "committed"]
+
+
+def ended(runtime: World, prepared: Prepared, result: dict[str, Any] | None = None) -> Committed:
+    """Take a result in."""
+    return commit(runtime.ctx, prepared.id, result or ok())
+
+
+def rebuilt(runtime: World, prepared: Prepared) -> dict[str, Any]:
+    """Return the request for an operation as it is built now."""
+
+    def build(tx: Any) -> Prepared:
+        view = look(tx, runtime.model, prepared.unit)
+        row = tx.get(Operation, "operation_get", "gone", id=prepared.id)
+        assert view is not None
+        return prepared_operation(tx, view, read_operation(row.document), row.id)
+
+    return dict(runtime.read(build).frame)
+
+
+def test_a_new_unit_decides_as_far_as_it_can(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    assert titles(turn) == ALL
+    assert rows(runtime) == [(ALL[0], "prepared"), *((name, "planned") for name in ALL[1:])]
+    links = [(item.frame.get("after"), item.frame.get("then")) for item in (turn.prepared, *turn.plan)]
+    ids = [item.id for item in (turn.prepared, *turn.plan)]
+    assert links == [(None, True), (ids[0], True), (ids[1], True), (ids[2], True), (ids[3], None)]
+
+
+def test_each_is_taken_up_when_the_one_before_it_is_committed(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    assert turn.prepared is not None
+    current, seen = turn.prepared, []
+    for following in turn.plan:
+        done = ended(runtime, current)
+        assert done.next == following.id
+        seen.append(runtime.agent()[1])
+        current = following
+    assert seen == [f"running {name} hook" for name in ALL[1:]]
+    assert ended(runtime, current).next == ""
+    assert (rows(runtime), runtime.turn().prepared) == ([], None)
+    assert runtime.agent() == ("idle", "")
+
+
+def test_each_sees_what_it_would_see_if_it_were_asked_for_then(runtime: World) -> None:
+    packed = runtime.charms.make(
+        peers={"cluster": {"interface": "x"}}, requires={"db": {"interface": "sql"}},
+        config={"options": {"title": {"type": "string", "default": "a"}}},
+    )  # fmt: skip
+    runtime.deploy(packed=packed)
+    runtime.deploy("db", packed=runtime.charms.make("db", provides={"server": {"interface": "sql"}}))
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
+    plans = []
+    while (turn := ahead(runtime)).prepared is not None:
+        plans.append(titles(turn))
+        current: Prepared = turn.prepared
+        ended(runtime, current)
+        for following in turn.plan:
+            sent = {key: value for key, value in following.frame.items() if key not in ("after", "then")}
+            assert sent == rebuilt(runtime, following), following.title
+            ended(runtime, following)
+    assert plans[:2] == [
+        ["charm local:web-0", "install"],
+        ["cluster-relation-created", "db-relation-created", "leader-elected", "config-changed", "start"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "result", [failed(), ok(reboot="after"), ok(outcome="terminated", signal=9, exit=None)]
+)
+def test_a_hook_that_does_not_end_well_ends_the_plan(runtime: World, result: dict[str, Any]) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    assert turn.prepared is not None
+    assert ended(runtime, turn.prepared).next == turn.plan[0].id
+    assert ended(runtime, turn.plan[0], result).next == ""
+    assert [name for name, state in rows(runtime) if state == "planned"] == []
+    before = runtime.dump()
+    assert ended(runtime, turn.plan[1]).message == "committed before"  # whatever its machine says
+    assert runtime.dump() == before
+
+
+def test_a_result_that_comes_before_its_turn_changes_nothing(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    before = runtime.dump()
+    for item in turn.plan:
+        result = ok(writes={"state": {"a": "b"}}, events=[status_event(1, "active")])
+        assert ended(runtime, item, result).message == "committed before"
+    assert runtime.dump() == before
+
+
+def test_what_people_change_meanwhile_is_seen_by_the_hooks_after_the_plan(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    assert turn.prepared is not None
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    for item in (turn.prepared, *turn.plan):
+        ended(runtime, item)
+    again = runtime.prepared()
+    assert again.title == "config-changed"
+    assert again.frame["context"]["config"]["title"] == "new"
+
+
+def test_a_unit_that_is_removed_meanwhile_stops_after_its_plan(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    assert turn.prepared is not None
+    ended(runtime, turn.prepared)
+    removal.remove_units(runtime.ctx, runtime.model, [UNIT])
+    for item in turn.plan:
+        ended(runtime, item)
+    assert runtime.prepared().title == "stop"
+
+
+def test_a_unit_that_is_gone_takes_its_plan_along(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    unit = runtime.unit(UNIT)
+    runtime.write(lambda tx: removal.remove_unit(tx, unit, runtime.clock.now()))
+    assert turn.prepared is not None
+    for item in (turn.prepared, *turn.plan):
+        assert (ended(runtime, item).next, ended(runtime, item).message) == ("", "committed before")
+
+
+def test_a_status_that_a_hook_sets_stays_until_the_next_one_sets_another(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    assert turn.prepared is not None
+    ended(runtime, turn.prepared)
+    ended(
+        runtime, turn.plan[0], ok(events=[status_event(1, "blocked", "no disk")], writes={"status_set": True})
+    )
+    for item in turn.plan[1:]:
+        ended(runtime, item)
+    assert runtime.workload() == ("blocked", "no disk")
+    assert runtime.history(StatusKind.WORKLOAD, UNIT)[-1] == ("blocked", "no disk")
+
+
+def test_a_unit_at_work_plans_nothing(runtime: World) -> None:
+    lone(runtime)
+    for item in (turn := ahead(runtime)).plan and (turn.prepared, *turn.plan):
+        assert item is not None
+        ended(runtime, item)
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    turn = ahead(runtime)
+    assert titles(turn) == [HookKind.CONFIG_CHANGED]
+    assert "then" not in (turn.prepared.frame if turn.prepared else {})
+
+
+def test_nothing_is_planned_behind_a_hook_that_is_tried_again(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    assert turn.prepared is not None
+    ended(runtime, turn.prepared)
+    ended(runtime, turn.plan[0], failed())
+    assert ahead(runtime).prepared is None  # it waits for its retry
+    assert runtime.agent() == ("error", 'hook failed: "install"')
+    runtime.clock.advance(400)
+    turn = ahead(runtime)
+    assert titles(turn)[0] == "install"
+    assert ended(runtime, turn.prepared or turn.plan[0]).ok
+
+
+# --- what is told afterwards ------------------------------------------------------------------------------
+
+
+def run_at(runtime: World, turn: Turn, clock: float) -> list[str]:
+    """Let a machine run a plan while nobody hears of it, then take all in; return what hooks said.
+
+    Args:
+        clock: Seconds that the machine's clock is ahead.
+    """
+    assert turn.prepared is not None
+    begun, said = runtime.clock.now().timestamp() + clock, []
+    runtime.clock.advance(60)
+    for number, item in enumerate((turn.prepared, *turn.plan)):
+        start = begun + 10 * number
+        told = status_event(1, "maintenance", f"{item.title} says")
+        told["e"]["time"] = start + 5
+        said.append(told["e"]["message"])
+        events = [told] if number else []
+        writes = {"status_set": bool(number)}
+        ended(runtime, item, ok(events=events, writes=writes, started=start, ended=start + 9))
+    return said[1:]
+
+
+@pytest.mark.parametrize("clock", [0.0, -3600.0, 3600.0])
+def test_statuses_are_listed_in_the_order_in_which_they_were_set(runtime: World, clock: float) -> None:
+    """Also of hooks whose results came together, and of machines whose clock is wrong."""
+    lone(runtime)
+    said = run_at(runtime, ahead(runtime), clock)
+    entries = runtime.read(
+        lambda tx: statuses.history(
+            tx, runtime.model, StatusKind.WORKLOAD, UNIT, also=StatusKind.AGENT, limit=99
+        )
+    )
+    assert [item.since for item in entries] == sorted(item.since for item in entries)
+    texts = [item.message for item in entries if item.message.endswith((" says", " hook"))]
+    hooks = [f"running {name} hook" for name in ALL[1:]]
+    assert texts == [text for pair in zip(hooks, said, strict=True) for text in pair]
+    assert (
+        runtime.workload()[1] == said[-1] == [item.message for item in entries if item.kind == "workload"][-1]
+    )
+    if not clock:
+        seconds = [(item.since - entries[0].since).total_seconds() for item in entries]
+        assert seconds[texts.index("running start hook")] < 60
+
+
+def test_each_hook_is_told_with_its_own_statuses(runtime: World) -> None:
+    lone(runtime)
+    run_at(runtime, ahead(runtime), 0.0)
+    told = {
+        run.hook: run.changes for run in hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted())
+    }
+    assert told == {ALL[0]: {}, **{name: {"status": [f"maintenance: {name} says"]} for name in ALL[1:]}}
+
+
+def test_a_failed_hook_is_told_with_the_statuses_that_it_set(runtime: World) -> None:
+    lone(runtime)
+    turn = ahead(runtime)
+    assert turn.prepared is not None
+    ended(runtime, turn.prepared)
+    events = [status_event(1, "blocked", "no disk"), status_event(2, "blocked", "no disk")]
+    ended(runtime, turn.plan[0], failed(events=events))
+    run = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted())[-1]
+    assert (run.hook, run.changes) == ("install", {"status": ["blocked: no disk"]})

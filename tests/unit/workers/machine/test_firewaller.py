@@ -1,0 +1,247 @@
+"""The firewall of machines: in force from the first contact on, told again when others, kept over deaths."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import ProviderError, RemoteFailed
+from pushjuju.core.firewall import EVERYWHERE
+from pushjuju.core.placement import Placement
+from pushjuju.services.entities.application import units as unit_service
+from pushjuju.services.entities.model import firewall, model_config
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import expose as service
+from pushjuju.services.views.status import document
+from pushjuju.workers.machine.firewaller import Firewaller
+from tests.world.controller import World
+from tests.world.runtime import Guard, Shop, drive, worker
+
+HERE = Placement.parse("0")
+
+
+class Died(BaseException):
+    """The controller was killed."""
+
+
+def _guarded(world: World, **more: Any) -> Shop:
+    runtime = Shop(world, **more)
+    runtime.guard = Guard()
+    return runtime
+
+
+def _opens(world: World, machine: str, hook: str, port: int, unit: str = "", word: str = "open") -> None:
+    ports = {word: [{"endpoint": "", "protocol": "tcp", "from": port, "to": port}]}
+    world.boxes[machine].will(hook, {"writes": {"ports": ports}}, unit=unit)
+
+
+def _ingress(runtime: Shop, machine: str = "0") -> dict[str, tuple[str, ...]]:
+    assert runtime.guard is not None
+    return {str(rule.range): rule.sources for rule in runtime.guard.of(machine).ingress}
+
+
+def _guard(runtime: Shop) -> Guard:
+    assert runtime.guard is not None
+    return runtime.guard
+
+
+async def _at_rest(world: World, count: int = 1) -> Shop:
+    runtime = _guarded(world)
+    world.deploy(count=count)
+    assert (await drive(world, runtime)).problems == ()
+    return runtime
+
+
+async def _config(world: World, runtime: Shop, port: int, word: str = "open") -> None:
+    """Let a config-changed open or close a port."""
+    from pushjuju.services.entities.application import applications
+
+    _opens(world, "0", "config-changed", port, word=word)
+    applications.set_config(world.ctx, world.model, "web", values={"title": f"{word} {port}"})
+    assert (await drive(world, runtime)).problems == ()
+
+
+async def test_rules_come_with_the_first_contact_and_no_more(runtime: World) -> None:
+    """Once per machine, however many hooks run; a later contact that changes nothing tells nothing."""
+    work = await _at_rest(runtime)
+    assert _guard(work).times("0") == 1
+    assert _ingress(work) == {}
+    assert _guard(work).of("0").mates == ("10.0.0.2/32",)
+    await _config(runtime, work, 80)
+    assert _guard(work).times("0") == 1
+    runtime.write(lambda tx: firewall.changed_on(tx, runtime.model, "0", runtime.clock.now(), "a test"))
+    opened = len(work.opened)
+    assert (await drive(runtime, work)).problems == ()
+    assert (_guard(work).times("0"), len(work.opened)) == (1, opened)
+
+
+async def test_exposure_and_ports_come_and_go(runtime: World) -> None:
+    work = await _at_rest(runtime)
+    await _config(runtime, work, 80)
+    service.expose(runtime.ctx, runtime.model, "web", cidrs=["10.1.0.0/16"])
+    await drive(runtime, work)
+    assert _ingress(work) == {"80/tcp": ("10.1.0.0/16",)}
+    await _config(runtime, work, 443)
+    assert _ingress(work) == {"80/tcp": ("10.1.0.0/16",), "443/tcp": ("10.1.0.0/16",)}
+    await _config(runtime, work, 80, "close")
+    assert _ingress(work) == {"443/tcp": ("10.1.0.0/16",)}
+    service.expose(runtime.ctx, runtime.model, "web")
+    await drive(runtime, work)
+    assert _ingress(work) == {"443/tcp": EVERYWHERE}
+    service.unexpose(runtime.ctx, runtime.model, "web")
+    await drive(runtime, work)
+    assert _ingress(work) == {}
+    assert _guard(work).times("0") == 6
+
+
+async def test_ports_of_a_removed_unit_are_shut(runtime: World) -> None:
+    work = await _at_rest(runtime)
+    runtime.deploy("db", placements=[HERE])
+    _opens(runtime, "0", "install", 5432, unit="db/0")
+    service.expose(runtime.ctx, runtime.model, "db")
+    await drive(runtime, work)
+    assert _ingress(work) == {"5432/tcp": EVERYWHERE}
+    removal.remove_units(runtime.ctx, runtime.model, ["db/0"])
+    await drive(runtime, work)
+    assert "db/0" not in runtime.units()
+    assert _ingress(work) == {}
+
+
+async def test_machines_that_come_and_go_are_let_in_and_out(runtime: World) -> None:
+    work = await _at_rest(runtime)
+    with runtime.ctx.store.write() as tx:
+        from pushjuju.services.entities.application import applications
+
+        unit_service.add(tx, applications.get(tx, runtime.model, "web"), 1, [], runtime.clock.now())
+    await drive(runtime, work)
+    assert _guard(work).of("0").mates == _guard(work).of("1").mates == ("10.0.0.2/31",)
+    removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
+    await drive(runtime, work)
+    assert runtime.machine_ids() == ["0"]
+    assert _guard(work).of("0").mates == ("10.0.0.2/32",)
+
+
+async def test_another_boot_brings_the_rules_again(runtime: World) -> None:
+    work = await _at_rest(runtime)
+    runtime.boxes["0"].boot_id = "boot-2"
+    await _config(runtime, work, 80)
+    assert _guard(work).times("0") == 2
+
+
+async def test_rules_come_again_from_time_to_time(runtime: World) -> None:
+    work = await _at_rest(runtime)
+    runtime.clock.advance(3601)
+    await _config(runtime, work, 80)
+    assert _guard(work).times("0") == 2
+
+
+async def test_who_may_log_in(runtime: World) -> None:
+    work = await _at_rest(runtime)
+
+    def change(tx: Any) -> None:
+        model_config.change(tx, runtime.model, {"ssh-allow": "10.7.0.0/16"})
+        firewall.changed_everywhere(tx, runtime.model, runtime.clock.now(), "a test")
+
+    runtime.write(change)
+    await drive(runtime, work)
+    assert _guard(work).of("0").ssh == ("10.7.0.0/16", "192.0.2.9/32")
+
+
+# --- when things fail -------------------------------------------------------------------------------------
+
+
+async def test_a_machine_without_firewall_says_why_and_its_hooks_run(runtime: World) -> None:
+    work = _guarded(runtime)
+    _guard(work).refusals = [RemoteFailed("no nft on it", detail="install it")]
+    runtime.deploy()
+    settled = await drive(runtime, work)
+    assert settled.problems == ("machine 0: no nft on it: install it",)
+    assert runtime.agent() == ("idle", "")
+    machine = document.document(runtime.ctx, runtime.resolve_model())["machines"]["0"]["modification-status"]
+    assert (machine["current"], machine["message"]) == ("error", "no nft on it: install it")
+    assert _guard(work).times("0") == 0
+    runtime.clock.advance(10)
+    assert (await drive(runtime, work)).problems == ()
+    assert _guard(work).times("0") == 1
+    machine = document.document(runtime.ctx, runtime.resolve_model())["machines"]["0"]["modification-status"]
+    assert machine["current"] == "idle"
+
+
+async def test_failures_are_tried_again_later_each_time(runtime: World) -> None:
+    work = _guarded(runtime)
+    _guard(work).refusals = [RemoteFailed("no") for _ in range(3)]
+    runtime.deploy()
+    due = []
+    for attempts in range(4):
+        outcome = await worker(work, attempts=attempts)
+        assert outcome.failed is (attempts < 3)
+        assert outcome.due is not None
+        due.append(outcome.due - runtime.clock.now())
+    assert due[:3] == [timedelta(seconds=5), timedelta(seconds=10), timedelta(seconds=20)]
+    logged = [line for line in runtime.dump()["log"] if "no" in line]
+    assert len(logged) == 1
+
+
+@pytest.mark.parametrize("at", ["attached", "prepared", "firewall-applied", "saved"])
+async def test_a_controller_that_dies_leaves_rules_that_the_next_one_completes(
+    runtime: World, at: str
+) -> None:
+    runtime.deploy()
+    service.expose(runtime.ctx, runtime.model, "web")
+    dead: list[str] = []
+
+    def die(name: str) -> None:
+        if name == at and not dead:
+            dead.append(name)
+            raise Died
+
+    guard = Guard()
+    first = _guarded(runtime, checkpoint=die)
+    first.guard = guard
+    with pytest.raises(Died):
+        await worker(first)
+    _opens(runtime, "0", "start", 80)
+    second = _guarded(runtime)
+    second.guard = guard
+    assert (await drive(runtime, second)).problems == ()
+    assert _ingress(second) == {"80/tcp": EVERYWHERE}
+    known = runtime.read(lambda tx: firewall.state(tx, runtime.model, "0"))
+    assert (known.changes, known.applied) == (known.seen, guard.of("0").digest())
+
+
+async def test_a_machine_that_goes_on_without_us_is_left_open(runtime: World) -> None:
+    work = await _at_rest(runtime)
+    removal.remove_machines(
+        runtime.ctx, runtime.model, ["0"], force=removal.Force(wait_s=600), keep_instance=True
+    )
+    await drive(runtime, work)
+    assert _guard(work).cleared == ["0"]
+    assert (runtime.machine_ids(), work.cloud.stopped) == ([], [])
+    assert runtime.read(lambda tx: firewall.state(tx, runtime.model, "0")) is None
+
+
+async def test_a_machine_that_ends_is_not_asked(runtime: World) -> None:
+    work = await _at_rest(runtime)
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    await drive(runtime, work)
+    assert (_guard(work).cleared, runtime.machine_ids()) == ([], [])
+
+
+async def test_a_machine_that_cannot_be_made_is_not_guarded(runtime: World) -> None:
+    work = _guarded(runtime)
+    runtime.deploy()
+    work.cloud.refusals = [ProviderError("no quota")]
+    await worker(work)
+    assert _guard(work).applied == []
+
+
+async def test_a_machine_that_is_just_gone_is_not_asked(runtime: World) -> None:
+    """While it reboots the session knows nothing of it."""
+    work = await _at_rest(runtime)
+    guard = Firewaller.of(work, runtime.machine("0"))
+    session = await work.session(runtime.machine("0"))
+    session.hello = {}
+    assert guard is not None
+    assert not guard.is_stale(session)

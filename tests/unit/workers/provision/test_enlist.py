@@ -1,0 +1,135 @@
+"""Machines that are there already: taken in whole, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import AlreadyExists, AuthFailed, NotValid, ProviderError, PushjujuError
+from pushjuju.core.placement import Placement
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.types import Hardware, Instance, SSHTarget, Started
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.workers.provision.enlist import add_given_machine
+from tests.world.controller import SETUP, Box, World
+from tests.world.runtime import Cloud, Shop, worker
+
+TARGET = "ssh:kim@192.0.2.7:2222"
+
+
+class Manual(Cloud):
+    """A provider that takes machines in."""
+
+    refused: PushjujuError | None = None
+    keys: Sequence[str] = ()
+
+    async def enlist(
+        self,
+        target: str,
+        *,
+        machine_id: str,
+        authorized_keys: Sequence[str],
+        identities: Sequence[Path] = (),
+        progress: Any = None,
+    ) -> Started:
+        """Take one in."""
+        progress("allocating", "logging in")
+        self.keys = authorized_keys
+        if self.refused:
+            raise self.refused
+        self.world.boxes[machine_id] = Box(id=machine_id, address="192.0.2.7")
+        instance = Instance(
+            id=f"manual:{target}",
+            status=InstanceStatus.RUNNING,
+            message="Manually provisioned machine",
+            hardware=Hardware(arch="amd64", cores=4),
+        )
+        return Started(instance=instance, base=Base.parse("ubuntu@22.04"))
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return where it answers."""
+        return SSHTarget(host="192.0.2.7", port=2222, user="kim", host_keys=("ssh-ed25519 k",))
+
+
+def _shop(runtime: World) -> tuple[Shop, Manual]:
+    work, cloud = Shop(runtime), Manual(runtime)
+    work.cloud = cloud
+    return work, cloud
+
+
+async def test_machine_taken_in(runtime: World) -> None:
+    work, cloud = _shop(runtime)
+    runtime.forget_work()
+    machine = await add_given_machine(work, runtime.model, TARGET, public_keys=["ssh-ed25519 mine"])
+    assert machine == runtime.machine("0")
+    assert (machine.provider, machine.instance_id, machine.base) == (
+        "manual",
+        f"manual:{TARGET}",
+        "ubuntu@22.04/stable",
+    )
+    assert {key: machine.ssh[key] for key in ("host", "port", "user")} == {
+        "host": "192.0.2.7", "port": 2222, "user": "kim",
+    }  # fmt: skip
+    own = runtime.ctx.controller.public_key.read_text().strip()
+    assert list(cloud.keys) == [own, "ssh-ed25519 mine"]
+    assert runtime.status(StatusKind.MACHINE, "0") == ("pending", "")
+    assert runtime.status(StatusKind.INSTANCE, "0") == ("running", "Manually provisioned machine")
+    assert runtime.touched() == ["machine/0"]
+    known = runtime.ctx.controller.known_hosts(runtime.model).read_text()
+    assert known == "[192.0.2.7]:2222 ssh-ed25519 k\n"
+    assert ("machine 0", "logging in") in [(item.entity, item.text) for item in work.events]
+
+
+async def test_units_come_to_it_and_leave_it_clean(runtime: World) -> None:
+    work, cloud = _shop(runtime)
+    await add_given_machine(work, runtime.model, TARGET)
+    runtime.deploy(placements=[Placement.parse("0")])
+    assert not (await worker(work)).failed
+    assert tuple(runtime.of("web/0")) == SETUP
+    assert runtime.status(StatusKind.INSTANCE, "0") == ("running", "Manually provisioned machine")
+    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    box = runtime.boxes["0"]
+    await worker(work)
+    assert (box.frames[-1]["kind"], box.frames[-1]["last"]) == ("remove-unit", True)
+    assert cloud.stopped == [f"manual:{TARGET}"]
+    assert runtime.machine_ids() == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AuthFailed("the machine refuses the login"),
+        AlreadyExists("machine is already provisioned"),
+        ProviderError("no python"),
+    ],
+)
+async def test_a_refused_machine_leaves_nothing(runtime: World, error: PushjujuError) -> None:
+    work, cloud = _shop(runtime)
+    before = runtime.dump()
+    cloud.refused = error
+    with pytest.raises(type(error)):
+        await add_given_machine(work, runtime.model, TARGET)
+    after = runtime.dump()
+    assert {table for table in after if after[table] != before[table]} <= {"sequence"}
+    cloud.refused = None
+    assert (await add_given_machine(work, runtime.model, TARGET)).id == "0"
+
+
+async def test_dying_model_takes_nothing_in(runtime: World) -> None:
+    work, _ = _shop(runtime)
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
+    before = runtime.dump()
+    with pytest.raises(NotValid, match='model "shop" is no longer alive'):
+        await add_given_machine(work, runtime.model, TARGET)
+    assert runtime.dump() == before
+
+
+async def test_provider_that_takes_nothing_in(runtime: World) -> None:
+    with pytest.raises(NotValid, match="the manual provider cannot take in machines"):
+        await add_given_machine(Shop(runtime), runtime.model, TARGET)
+    assert runtime.machine_ids() == []

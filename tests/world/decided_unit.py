@@ -1,0 +1,231 @@
+"""A small world around the resolver: it decides, and each operation succeeds, fails or is cut off as told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pushjuju.core.life import Life
+from pushjuju.uniter.decide import (
+    Answer,
+    Decision,
+    Effect,
+    EffectKind,
+    HookInfo,
+    LocalState,
+    Operation,
+    OperationName,
+    RemoteRelation,
+    RemoteState,
+    ResolvedMode,
+    SeriesStatus,
+    decide,
+    initial_state,
+    reconcile_effects,
+)
+from pushjuju.uniter.state.operation import (
+    Outcome,
+    apply_effects,
+    commit_effects,
+    committed,
+    executed,
+    hook_name,
+    is_success,
+    prepare,
+    restarted,
+    skip_reason,
+)
+
+CHARM = "local:web-0"
+DEPLOYED = RemoteState(
+    unit="web/0",
+    charm_url=CHARM,
+    config_hash="config-1",
+    trust_hash="trust-1",
+    addresses_hash="addresses-1",
+    boot_id="boot-1",
+)
+
+
+class Crash(Exception):
+    """The controller was killed."""
+
+
+@dataclass
+class DecidedUnit:
+    """One unit, its model and its machine.
+
+    Attributes:
+        hooks: Full names of the hooks that ran, in order, also those that failed.
+        operations: Texts of the operations that were begun.
+        outcomes: Full hook name or operation text -> outcomes of its next runs; then it succeeds.
+        crash: After how many written steps the controller dies; None for never.
+        started: The operation whose prepare was written and whose result was not.
+        journal: What the machine knows of it: nothing if it never began there.
+        half: Whether an operation was noted as executed and is not committed; the next step completes it.
+        fail_next: How the next hook ends, whatever its name.
+        infos: Hooks that were committed (run, or skipped), and the local state just before the commit.
+    """
+
+    remote: RemoteState = DEPLOYED
+    local: LocalState = field(default_factory=lambda: initial_state(CHARM))
+    hooks: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
+    outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
+    effects: list[Effect] = field(default_factory=list)
+    scopes: set[int] = field(default_factory=set)
+    crash: int | None = None
+    writes: int = 0
+    started: Operation | None = None
+    journal: Outcome | None = None
+    half: bool = False
+    fail_next: Outcome | None = None
+    infos: list[tuple[HookInfo, LocalState]] = field(default_factory=list)
+
+    def model(self, **changes: Any) -> None:
+        """Change the remote state."""
+        self.remote = replace(self.remote, **changes)
+
+    def relate(self, relation_id: int, endpoint: str = "db", **parts: Any) -> None:
+        """Add or change a relation."""
+        parts.setdefault("remote_application", "pg")
+        old = self.remote.relations.get(relation_id)
+        relation = replace(old, **parts) if old else RemoteRelation(endpoint=endpoint, **parts)
+        self.model(relations={**self.remote.relations, relation_id: relation})
+
+    def unrelate(self, relation_id: int) -> None:
+        """Take a relation out of the model."""
+        self.model(relations={key: item for key, item in self.remote.relations.items() if key != relation_id})
+
+    def fail(self, name: str, times: int = 1, outcome: Outcome = Outcome.FAILED) -> None:
+        """Let the next runs of a hook or operation end badly."""
+        self.outcomes.setdefault(name, []).extend([outcome] * times)
+
+    def retry_due(self) -> None:
+        """Let the retry timer fire."""
+        self.model(retry_hook_version=self.remote.retry_hook_version + 1)
+
+    def decide(self) -> Decision:
+        """Set the model right, then decide."""
+        for _ in range(5):
+            effects = reconcile_effects(self.local, self.remote)
+            if not effects:
+                break
+            self._perform(effects)
+        return decide(self.local, self.remote)
+
+    def step(self) -> Decision:
+        """Decide once, and do it."""
+        decision = self.decide()
+        self._perform(decision.effects)
+        if decision.answer is Answer.RESTART:
+            self._write(restarted(self.local))
+        if decision.operation is not None:
+            self._run(decision.operation)
+        return decision
+
+    def settle(self, limit: int = 80) -> Decision:
+        """Decide and do until there is nothing to do; return the last decision."""
+        for _ in range(limit):
+            decision = self.step()
+            if decision.answer not in (Answer.RUN, Answer.RESTART):
+                return decision
+        raise AssertionError(f"never at rest: {self.operations[-10:]}")
+
+    def new_hooks(self) -> list[str]:
+        """Settle, and return the hooks that ran meanwhile."""
+        before = len(self.hooks)
+        self.settle()
+        return self.hooks[before:]
+
+    def recover(self) -> None:
+        """Start a new controller: what the machine still knows is committed first."""
+        self.crash = None
+        if self.started is not None:
+            self._finish(self.started, self.journal or Outcome.NOT_STARTED)
+
+    def _run(self, operation: Operation) -> None:
+        self.operations.append(operation.text)
+        pointless = bool(skip_reason(self.local, operation, self.remote))
+        if operation.name is OperationName.SKIP_HOOK or pointless:
+            self._commit(operation, pointless=pointless and operation.name is OperationName.RUN_HOOK)
+            return
+        self.started = operation
+        self._write(prepare(self.local, operation, self.remote))
+        self.journal = self._on_machine(operation)
+        self._write(self.local)
+        self._finish(operation, self.journal)
+
+    def _on_machine(self, operation: Operation) -> Outcome:
+        name = operation.text
+        if operation.hook is not None:
+            name = hook_name(operation.hook, operation.endpoint)
+            self.hooks.append(name)
+            if self.fail_next is not None:
+                outcome, self.fail_next = self.fail_next, None
+                return outcome
+        kept = self.outcomes.get(name)
+        return kept.pop(0) if kept else Outcome.OK
+
+    def _finish(self, operation: Operation, outcome: Outcome) -> None:
+        self.started = self.journal = None
+        action = operation.name in (OperationName.RUN_ACTION, OperationName.FAIL_ACTION)
+        self.half = is_success(outcome) or (action and outcome is Outcome.FAILED)
+        self._write(executed(self.local, operation, outcome))
+        if self.half:
+            self._commit(operation)
+
+    def _commit(self, operation: Operation, *, pointless: bool = False) -> None:
+        if operation.hook is not None and not pointless:
+            self.infos.append((operation.hook, self.local))
+        self._perform(commit_effects(operation, pointless=pointless))
+        self.model(
+            charm_present=self.remote.charm_present or bool(operation.charm_url),
+            actions=tuple(item for item in self.remote.actions if item.id != operation.action_id),
+            commands=tuple(item for item in self.remote.commands if item != operation.command),
+        )
+        self.half = False
+        self._write(committed(self.local, operation))
+
+    def _write(self, local: LocalState) -> None:
+        self.local = local
+        self.writes += 1
+        if self.crash is not None and self.writes >= self.crash:
+            raise Crash
+
+    def _perform(self, effects: tuple[Effect, ...]) -> None:
+        self.effects.extend(effects)
+        for effect in effects:
+            self._perform_on_model(effect)
+        self.local = apply_effects(self.local, effects)
+
+    def _perform_on_model(self, effect: Effect) -> None:
+        remote = self.remote
+        match effect.kind:
+            case EffectKind.CLEAR_RESOLVED:
+                self.model(resolved=ResolvedMode.NONE)
+            case EffectKind.DESTROY_SUBORDINATES:
+                self.model(subordinates=dict.fromkeys(remote.subordinates, Life.DYING))
+            case EffectKind.DESTROY_UNIT:
+                self.model(life=Life.DYING)
+            case EffectKind.ENTER_SCOPE if effect.relation_id is not None:
+                self.scopes.add(effect.relation_id)
+            case EffectKind.LEAVE_SCOPE if effect.relation_id is not None:
+                self.scopes.discard(effect.relation_id)
+                if remote.relations[effect.relation_id].life is not Life.ALIVE:
+                    self.unrelate(effect.relation_id)
+            case EffectKind.DESTROY_STORAGE_ATTACHMENTS:
+                dying = {key: replace(item, life=Life.DYING) for key, item in remote.storage.items()}
+                self.model(storage=dying)
+            case EffectKind.REMOVE_STORAGE_ATTACHMENT:
+                kept = {key: item for key, item in remote.storage.items() if key != effect.storage_id}
+                self.model(storage=kept)
+            case EffectKind.SECRET_ROTATED:
+                self.model(secrets_rotate=tuple(u for u in remote.secrets_rotate if u != effect.secret_uri))
+            case EffectKind.SECRET_EXPIRY_SEEN:
+                left = (item for item in remote.secrets_expired if item.uri != effect.secret_uri)
+                self.model(secrets_expired=tuple(left))
+            case EffectKind.SERIES_STATUS:
+                self.model(series=SeriesStatus(effect.message))
+            case _:
+                pass

@@ -1,0 +1,297 @@
+"""A cloud and sessions without SSH: machines are the boxes of tests.world.controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.errors import ConnectionLost, PushjujuError, Unreachable
+from pushjuju.core.firewall import MachineRules
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.types import (
+    Finding,
+    Firewall,
+    GuardedMachine,
+    Hardware,
+    Instance,
+    SSHTarget,
+    Started,
+    StartRequest,
+)
+from pushjuju.runner.session import ExecResult
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.driver import Driver, Settled
+from pushjuju.workers.events import Event
+from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
+from pushjuju.workers.runtime import Runtime, no_checkpoint
+from tests.world.controller import Box, World
+
+SILENCE_S = 30.0  # how far the clock moves while nobody answers
+
+
+class Cloud:
+    """A provider whose machines are boxes.
+
+    Attributes:
+        refusals: Errors of the next starts.
+        stuck: Errors of the next stops.
+        asked: Requests for machines.
+        stopped: Ids that were stopped.
+        destroyed: How often the model was cleared away.
+        halted: Boxes that are stopped, by their machines.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.refusals: list[Exception] = []
+        self.stuck: list[PushjujuError] = []
+        self.asked: list[StartRequest] = []
+        self.stopped: list[str] = []
+        self.destroyed = 0
+        self.halted: dict[str, Box] = {}
+
+    async def precheck(self, base: Any, constraints: Any, placement: str) -> None:
+        """Take everything."""
+
+    async def start(self, request: StartRequest) -> Started:
+        """Make a box."""
+        self.asked.append(request)
+        request.progress("allocating", "making a box")
+        if self.refusals:
+            raise self.refusals.pop(0)
+        number = request.machine_id
+        self.world.boxes[number] = Box(id=number, address=_address(number))
+        return Started(
+            instance=self._instance(number), base=request.base, host_keys=(f"ssh-ed25519 {number}",)
+        )
+
+    def _instance(self, number: str) -> Instance:
+        return Instance(
+            id=f"i-{number}",
+            machine_id=number,
+            status=InstanceStatus.STOPPED if number in self.halted else InstanceStatus.RUNNING,
+            message="Stopped" if number in self.halted else "Running",
+            hardware=Hardware(arch="amd64", cores=2, mem=2048),
+            display_name=f"box-{number}",
+        )
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """Take boxes away."""
+        if self.stuck:
+            raise self.stuck.pop(0)
+        self.stopped += ids
+        for name in ids:
+            if box := self.world.boxes.pop(name.removeprefix("i-"), None):
+                self.world.gone.append(box)
+
+    async def list(self) -> Sequence[Instance]:
+        """Return what runs."""
+        return [self._instance(number) for number in self.world.boxes]
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return what runs, by id."""
+        numbers = [name.removeprefix("i-") for name in ids]
+        there = {**self.world.boxes, **self.halted}
+        return [self._instance(number) if number in there else None for number in numbers]
+
+    def halt(self, number: str) -> None:
+        """Switch a box off, as somebody in it or in the cloud does."""
+        self.halted[number] = self.world.boxes.pop(number)
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return where a box would answer."""
+        number = instance.id.removeprefix("i-")
+        return SSHTarget(host=_address(number), host_keys=(f"ssh-ed25519 {number}",))
+
+    async def destroy_model(self) -> None:
+        """Count."""
+        self.destroyed += 1
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Find nothing."""
+        return []
+
+
+def _address(number: str) -> str:
+    """Where a box answers; containers have a network of their own."""
+    host, _, inner = number.partition("/lxd/")
+    return f"10.{int(host) + 1}.0.{int(inner) + 2}" if inner else f"10.0.0.{int(host) + 2}"
+
+
+class Resuming(Cloud):
+    """A cloud that starts stopped boxes again."""
+
+    async def resume(self, instance_id: str) -> None:
+        """Switch a box on."""
+        number = instance_id.removeprefix("i-")
+        self.world.boxes[number] = self.halted.pop(number)
+        self.world.boxes[number].boot_id += "+"
+
+
+class Guard:
+    """A firewall that keeps what it was told.
+
+    Attributes:
+        applied: (Machine, its rules), in order.
+        cleared: Machines whose rules were taken away.
+        refusals: Errors of the next applications.
+    """
+
+    def __init__(self) -> None:
+        self.applied: list[tuple[str, MachineRules]] = []
+        self.cleared: list[str] = []
+        self.refusals: list[PushjujuError] = []
+
+    async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
+        """Keep the rules."""
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.applied.append((machine.machine_id, rules))
+
+    async def clear(self, machine: GuardedMachine) -> None:
+        """Note it."""
+        self.cleared.append(machine.machine_id)
+
+    def of(self, machine: str) -> MachineRules:
+        """The rules in force on a machine."""
+        return next(rules for name, rules in reversed(self.applied) if name == machine)
+
+    def times(self, machine: str) -> int:
+        """How often a machine was told rules."""
+        return sum(name == machine for name, _ in self.applied)
+
+
+class Session:
+    """An attachment to a box."""
+
+    def __init__(self, box: Box) -> None:
+        self.box = box
+        self.hello = box.hello()
+        self.requests: dict[str, dict[str, Any]] = box.requests
+        self.on_requests: Callable[[], None] = lambda: None
+        self.lease: Mapping[str, Any] | None = None
+        self.connected = False  # boxes come and go without a word: each visit is a contact of its own
+
+    def answer(self, request: str, error: str) -> None:
+        """Answer a request of `juju-exec` with an error."""
+        self.box.requests.pop(request, None)
+        self.box.answered.append((request, error))
+
+    async def run(
+        self, frame: Mapping[str, Any], on_event: Any = None, on_live: Any = None, plan: Any = ()
+    ) -> dict[str, Any]:
+        """Run an operation; a script may stream events, make live calls, or cut the connection.
+
+        Here nothing of a plan begins before somebody waits for it.
+        """
+        known = frame["id"] in self.box.results
+        result = self.box.run(frame)
+        self.box.requests.pop(frame.get("request", ""), None)
+        if known:
+            return {key: value for key, value in result.items() if key not in ("cut", "live")}
+        for tool, argv in result.get("live", ()):
+            call = {"tool": tool, "argv": argv, "stdin": b"", "cwd": "/"}
+            self.box.answers.append(await on_live(call))
+        if result.get("cut"):
+            raise ConnectionLost("the connection was lost")
+        for item in result.get("events", ()):
+            on_event(item["seq"], item["e"])
+        return result
+
+    async def put_blob(self, sha256: str, path: Path, like: Any = None) -> None:
+        """Take an archive."""
+        assert path.stat().st_size  # noqa: ASYNC240 - a small local file
+        self.box.blobs.append(sha256)
+
+    async def exec(self, **_: Any) -> ExecResult:
+        """End a script at once, with nothing to say."""
+        return ExecResult(exit=0, signal=None, stdout="", stderr="")
+
+    async def look_again(self) -> None:
+        """Hear what the box says now."""
+        self.hello = self.box.hello()
+
+    def forget(self, operation: str) -> None:
+        """Let go of an operation of a plan; nothing is kept for it."""
+
+    def forget_blob(self, sha256: str) -> None:
+        """Take it that an archive is not there any more: all are taken again here anyway."""
+
+    async def ack(self, operation_id: str) -> None:
+        """Forget a result."""
+        self.box.results.pop(operation_id, None)
+
+    async def cancel(self, operation_id: str, signal: str = "KILL") -> None:
+        """Note what was interrupted."""
+        self.box.cancelled.append(operation_id)
+
+    async def fetch(self, operation_id: str) -> dict[str, Any]:
+        """Wait for nothing."""
+        return {"outcome": "terminated"}
+
+
+class Shop(Runtime):
+    """A workshop whose sessions lead to boxes.
+
+    Attributes:
+        cloud: The provider of every model.
+        guard: What guards every machine; None: nothing.
+        unreachable: Machines that do not answer -> the error; they answer again once taken out.
+        events: What was told.
+    """
+
+    def __init__(self, world: World, checkpoint: Callable[[str], None] = no_checkpoint) -> None:
+        self.events: list[Event] = []
+        super().__init__(world.ctx, self.events.append, None, checkpoint)
+        self.world = world
+        self.cloud = Cloud(world)
+        self.guard: Guard | None = None
+        self.unreachable: dict[str, PushjujuError] = {}
+        self.opened: list[str] = []
+
+    def provider(self, model: str, cloud: str | None = None) -> Any:
+        """Return the one cloud."""
+        return self.cloud
+
+    def _provider_of_container(self, machine: Machine) -> Any:
+        """Return the cloud: it makes containers as well."""
+        return self.cloud
+
+    def firewall(self, machine: Machine) -> Firewall | None:
+        """Return the one guard."""
+        return self.guard
+
+    async def session(self, machine: Machine) -> Any:
+        """Return a session to a box."""
+        if machine.id in self.unreachable or machine.id not in self.world.boxes:
+            self.world.clock.advance(SILENCE_S)
+            raise self.unreachable.get(machine.id) or Unreachable("no route to host")
+        self.opened.append(machine.id)
+        return Session(self.world.boxes[machine.id])
+
+    def attached(self, machine: Machine) -> Any:
+        """Return a session to a box that was reached before."""
+        box = self.world.boxes.get(machine.id)
+        return Session(box) if box is not None and machine.id in self.opened else None
+
+    async def drop(self, machine: Machine) -> None:
+        """Have nothing to close."""
+
+
+def driver(world: World, runtime: Shop | None = None, prefix: str | None = None) -> Driver:
+    """Return a driver of the model whose machines are boxes."""
+    made = Driver(world.ctx, world.model if prefix is None else prefix)
+    made.runtime = runtime or Shop(world)
+    made.runtime.tell = made.tell if runtime is None else runtime.tell
+    return made
+
+
+async def drive(world: World, runtime: Shop) -> Settled:
+    """Work the model to rest."""
+    return await driver(world, runtime).settle()
+
+
+async def worker(runtime: Shop, machine: str = "0", attempts: int = 0) -> Outcome:
+    """Work one machine once."""
+    return await MachineWorker(runtime, runtime.world.model, machine, attempts).work()

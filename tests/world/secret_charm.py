@@ -1,0 +1,112 @@
+"""A charm that works with secrets: real tools in played hooks, on the real store."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pushjuju.plugins.hooks import leadership, secrets
+from pushjuju.runner.remote import toolkit
+from pushjuju.services.requests import update_status
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.commit import Committed
+from pushjuju.uniter.dispatch import Prepared
+from pushjuju.workers import live
+from tests.world.controller import World, ok
+
+TOOLS: dict[str, toolkit.Tool] = {**secrets.TOOLS, **leadership.TOOLS}
+
+
+class Hook:
+    """One hook of a unit that runs: its tools are called by the line that a charm would type."""
+
+    def __init__(self, runtime: World, prepared: Prepared) -> None:
+        self.runtime = runtime
+        self.prepared = prepared
+        self.unit = prepared.unit
+        self.context: Mapping[str, Any] = json.loads(json.dumps(prepared.frame["context"]))
+        self.writes: dict[str, Any] = {}
+
+    def run(self, line: str) -> tuple[int, str, str]:
+        """Call a tool; return exit code, stdout, stderr."""
+        name, *argv = shlex.split(line)
+        before = copy.deepcopy(self.context)
+        rc, out, err = toolkit.run_tool(
+            TOOLS,
+            name,
+            argv,
+            self.context,
+            self.writes,
+            stdin=bytes,
+            cwd=str(Path.cwd()),
+            emit=lambda _: None,
+            live=self._live,
+            reads={},
+        )
+        assert self.context == before, "a tool changed the snapshot"
+        return rc, out.decode(), err.decode()
+
+    def _live(self, tool: str, argv: list[str], _stdin: bytes, _cwd: str) -> tuple[int, bytes, bytes]:
+        return live.answer(self.runtime.ctx, self.runtime.model, self.unit, tool, argv)
+
+    def ok(self, line: str) -> str:
+        """Call a tool that must succeed; return what it prints, without the newline."""
+        rc, out, err = self.run(line)
+        assert (rc, err) == (0, ""), f"{line}: rc {rc}: {err}"
+        return out.rstrip("\n")
+
+    def fails(self, line: str) -> tuple[int, str]:
+        """Call a tool that must fail; return exit code and message."""
+        rc, out, err = self.run(line)
+        assert rc, f"{line} succeeded: {out}"
+        return rc, err.removeprefix("ERROR ").rstrip("\n")
+
+    def end(self, **more: Any) -> Committed:
+        """Let the hook end well, and take in what it wrote."""
+        return self.runtime.commit(self.prepared, ok(writes=json.loads(json.dumps(self.writes)), **more))
+
+    def add(self, line: str) -> str:
+        """Add a secret; return its id."""
+        return self.ok(f"secret-add {line}").rpartition("/")[2]
+
+
+def begin(runtime: World, unit: str) -> Hook:
+    """Begin a hook of a unit, after all that it has to do before."""
+    runtime.work(runtime.unit(unit).machine or "")
+    update_status.make_due(runtime.ctx, runtime.model, [unit])
+    return Hook(runtime, runtime.until("update-status", unit))
+
+
+def during(runtime: World, unit: str, *lines: str) -> list[str]:
+    """Run a hook that calls some tools, to its good end; return what they print."""
+    hook = begin(runtime, unit)
+    printed = [hook.ok(line) for line in lines]
+    done = hook.end()
+    assert done.ok, done.message
+    return printed
+
+
+def add(runtime: World, unit: str, line: str = "token=first") -> str:
+    """Let a unit add a secret in a hook; return its id."""
+    (printed,) = during(runtime, unit, f"secret-add {line}")
+    return printed.rpartition("/")[2]
+
+
+def read(runtime: World, unit: str, words: str) -> str:
+    """Let a unit read a secret in a hook."""
+    (printed,) = during(runtime, unit, f"secret-get {words}")
+    return printed
+
+
+def rows(runtime: World, query: str, **params: Any) -> list[dict[str, Any]]:
+    """Return rows of the store."""
+
+    def look(tx: Tx) -> list[dict[str, Any]]:
+        return [dict(row) for row in tx.rows(query, model=runtime.model, **params)]
+
+    found: list[dict[str, Any]] = runtime.read(look)
+    return found

@@ -1,0 +1,138 @@
+"""Two models of one controller: `shop` consumes what `prod` offers; their units run in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.offerurl import parse
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import offers, relations
+from pushjuju.services.requests import consume, integrate
+from pushjuju.store.rows.records import Offer, Relation
+from tests.world.controller import Box, Charms, World
+
+METADATA: dict[str, dict[str, Any]] = {
+    "web": {
+        "requires": {"db": {"interface": "sql", "limit": 1}, "cache": {"interface": "mem"}},
+        "provides": {"site": {"interface": "http"}},
+    },
+    "db": {"provides": {"server": {"interface": "sql"}, "fast": {"interface": "mem"}}},
+    "log": {
+        "subordinate": True,
+        "requires": {"host": {"interface": "juju-info", "scope": "container"}},
+    },
+    "one": {"provides": {"server": {"interface": "sql", "limit": 1}}},
+    "proxy": {"requires": {"backend": {"interface": "http"}}},
+}
+
+
+class Twins:
+    """The consuming model and the offering one."""
+
+    def __init__(self, root: Path, charms: Charms) -> None:
+        self.shop = World.build(root, charms)
+        ctx = self.shop.ctx
+        self.prod = World(ctx, self.shop.clock, charms, models.add_model(ctx, "prod"))
+        self.prod.boxes = Others(self.prod)
+        self.charms = charms
+
+    @classmethod
+    def copy(cls, source: Path, root: Path, charms: Charms) -> Twins:
+        """Copy what was made before and nobody has open, with machines anew."""
+        made = cls.__new__(cls)
+        made.shop = World.copy(source, root, charms)
+        ctx = made.shop.ctx
+        made.prod = World(ctx, made.shop.clock, charms, models.resolve(ctx, "prod"))
+        made.prod.boxes = Others(made.prod)
+        made.charms = charms
+        return made
+
+    @property
+    def ctx(self) -> Any:
+        """The controller of both."""
+        return self.shop.ctx
+
+    def deploy(self, world: World, *names: str, count: int = 1) -> None:
+        """Deploy applications."""
+        for name in names:
+            packed = self.charms.make(name, config=None, peers=None, **METADATA[name])
+            number = 0 if METADATA[name].get("subordinate") else count
+            world.deploy(name, number, packed=packed)
+
+    def offer(self, *endpoints: str, application: str = "db", name: str = "") -> Offer:
+        """Offer endpoints of an application of `prod`."""
+        return offers.offer(self.ctx, self.prod.model, application, list(endpoints) or ["server"], name)
+
+    def consume(self, url: str = "prod.db", alias: str = "") -> str:
+        """Let `shop` consume an offer."""
+        return consume.consume(self.ctx, self.shop.model, parse(url), alias)
+
+    def relate(self, first: str = "web:db", url: str = "prod.db", **more: Any) -> int:
+        """Relate an application of `shop` to an offer; return the id of the relation there."""
+        found = parse(url)
+        second = f"{found.offer}:{found.endpoint}" if found.endpoint else found.offer
+        return integrate.integrate(self.ctx, self.shop.model, first, second, offer=found, **more)
+
+    def settle(self) -> None:
+        """Work both models until nothing is left to do."""
+        for _ in range(50):
+            busy = False
+            for world in (self.shop, self.prod):
+                for machine in world.machine_ids():
+                    busy |= world.work(machine)
+            if not busy:
+                return
+        raise AssertionError("never at rest")
+
+    def ready(self, count: int = 1) -> int:
+        """Deploy web and db, offer db, relate them, bring all to rest; return the relation in `shop`."""
+        self.deploy(self.shop, "web")
+        self.deploy(self.prod, "db", count=count)
+        self.offer()
+        made = self.relate()
+        self.settle()
+        return made
+
+    def ready_relation(self) -> int:
+        """Relate them, and bring all to rest."""
+        made = self.relate()
+        self.settle()
+        return made
+
+    def proxy(self) -> str:
+        """Return what `prod` calls web."""
+        found = self.shop.read(
+            lambda tx: tx.list(Relation, "relation_to_other_models", model=self.shop.model)
+        )
+        return str(found[0].far_alias)
+
+    def bag(self, world: World, relation: int, entity: str) -> Mapping[str, str]:
+        """Return what somebody wrote, as one of the models has it."""
+        found: Mapping[str, str] = world.read(lambda tx: relations.bag(tx, world.model, relation, entity))
+        return found
+
+    def relations(self, world: World) -> list[Relation]:
+        """Return the relations of a model to others."""
+        found: list[Relation] = world.read(
+            lambda tx: tx.list(Relation, "relation_to_other_models", model=world.model)
+        )
+        return found
+
+    def clear(self) -> None:
+        """Forget the hooks that ran."""
+        self.shop.clear()
+        self.prod.clear()
+
+
+class Others(dict[str, Box]):
+    """Machines with other addresses than those of the first model."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self.world = world
+
+    def __setitem__(self, key: str, box: Box) -> None:
+        box.address = f"10.9.0.{int(key) + 2}"
+        super().__setitem__(key, box)
