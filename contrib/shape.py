@@ -40,7 +40,7 @@ SAID_ONCE = {
     "Go's integers": r"^def (?:atoi|parse_int\w*)\(",
     "Go's durations": r"^def (?:_|parse_)duration\(text",
     "Juju's natural order": r"^def natural_key\(",
-    "Juju's flags": r'''^def quote_list\(|^"""Juju's flag''',
+    "Juju's flags": r"^def dashed\(",
     "log levels": r'^_?LEVELS = .*"TRACE"|^ +"UNSPECIFIED": 0, "TRACE"',
 }
 

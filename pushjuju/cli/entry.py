@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _whole_streams() -> None:
-    """Put the null device where a standard stream is closed, as Go does: no file of ours takes its place."""
+    """Put the null device where a standard stream is closed, as Go does, so that no file gets its number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, os.O_RDWR)

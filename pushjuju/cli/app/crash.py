@@ -15,7 +15,7 @@ from pushjuju.core.errors import PushjujuError
 
 
 class InternalError(PushjujuError):
-    """A bug of ours: not something the person did."""
+    """A fault in pushjuju itself: not something the user did."""
 
     message = "internal error"
     code = "internal"

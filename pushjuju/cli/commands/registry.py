@@ -102,5 +102,5 @@ def _file(word: str) -> str:
 
 
 def known() -> set[str]:
-    """Return every command of Juju and of ours."""
+    """Return every command, Juju's and pushjuju's."""
     return set(words())

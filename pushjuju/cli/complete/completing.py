@@ -1,8 +1,8 @@
 """What may come next on a command line: the answers that shells ask for at each TAB.
 
 A process for each key press, so this imports almost nothing: no click, no store, no TOML. Names come from the
-store by one small statement. A command's own module is imported only to list its flags. Whatever goes wrong,
-nothing is offered and nothing is said: a shell is no place for errors.
+store by one small statement. A command's own module is imported only to list its flags. On any error nothing
+is offered and nothing is printed: a prompt is no place for errors.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Line:
             self.controller = value
 
     def takes_value(self, flag: str) -> bool:
-        """Tell whether a flag is followed by its value."""
+        """Return True when a flag is followed by its value."""
         if flag in VALUES:
             return flag not in BARE.get(self.command, ())
         if flag in SWITCHES or not self.command:
@@ -120,7 +120,7 @@ def answer(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, list[Offe
 
 
 def _is_plain(text: str) -> bool:
-    """Tell whether a shell takes a text as one word and as nothing else: charms choose some of the names."""
+    """Return True when a shell takes a text as one plain word: charms choose some of the names."""
     return text.isascii() and all(sign.isalnum() or sign in _PLAIN for sign in text)
 
 
@@ -230,7 +230,7 @@ def _choices_of(line: Line, flag: str) -> Iterator[Offer]:
 
 
 def _levels(_line: Line) -> Iterator[Offer]:
-    """Offer what may be granted to whom; the targets are not written yet."""
+    """Offer the levels of access that `grant` takes; the user and the entities are not typed yet."""
     return ((word, "") for word in ("read", "write", "admin", "consume", "login", "superuser"))
 
 
@@ -364,7 +364,7 @@ def _parameters(line: Line) -> Iterator[Offer]:
 
 
 def _local_files(line: Line) -> Iterator[Offer]:
-    """Offer what lies in the folder of a path that was begun."""
+    """Offer the files in the folder of a path that was begun."""
     folder, slash, start = line.current.rpartition("/")
     try:
         found = sorted(os.scandir(folder or slash or "."), key=lambda entry: entry.name)

@@ -48,7 +48,7 @@ GLOBAL_FLAGS = (
 
 
 class Exited(PushjujuError):
-    """A program that we started ended; its exit status is ours, and it has said all there is to say."""
+    """A program that the command started has ended: its exit status is used, and no error is printed."""
 
     message = ""
 
@@ -59,7 +59,7 @@ class Exited(PushjujuError):
 
 @dataclass(slots=True)
 class Cli:
-    """What a command has at hand besides its arguments.
+    """What a command has besides its arguments.
 
     Attributes:
         console: Streams, environment, information lines, questions.
@@ -206,7 +206,7 @@ class Command(click.Command):
 
 
 def is_ignored(spec: FlagSpec) -> bool:
-    """Tell whether a flag has no meaning here, as its help says."""
+    """Return True when a flag has no meaning here, as its help says."""
     return spec.help.startswith(_IGNORED) or spec.help.endswith(_NO_USE)
 
 

@@ -110,7 +110,7 @@ class Selection:
         return LEVELS[LEVELS.index(self.level) :] if self.level and self.level != LEVELS[0] else ()
 
     def tags(self) -> tuple[str, ...]:
-        """Return the tags that alone can be shown, where all names mean one tag each; none: any."""
+        """Return the tags to which the log can be narrowed; empty when a name means more than one tag."""
         found = tuple("" if "*" in name else exact_tag(name) for name in self.include)
         return found if all(found) and not any("," in tag for tag in found) else ()
 

@@ -27,8 +27,9 @@ def progress(console: Console, *, lines: bool | None = None) -> Iterator[Report]
     """Show progress while the block runs.
 
     Args:
-        lines: Whether each change is a line where stderr cannot be drawn on; None: where stdout or stderr is
-            a terminal. Scripts get what Juju prints, and no more; with `--verbose` each change is a line.
+        lines: Whether each change is a line where stderr cannot be drawn on; by default, when stdout or
+            stderr is a terminal. Scripts get what Juju prints, and no more; with `--verbose` each change is a
+            line.
 
     Yields:
         The function to call with each event.
@@ -49,7 +50,7 @@ def _is_watched(console: Console) -> bool:
 
 
 def wants_output(console: Console) -> bool:
-    """Tell whether somebody looks at the last lines that hooks print."""
+    """Return True when somebody looks at the last lines that hooks print."""
     return console.painter is not None or (console.verbose and not console.quiet)
 
 
@@ -61,7 +62,7 @@ class _Lines:
         self._last: dict[str, str] = {}
 
     def report(self, event: ProgressEvent) -> None:
-        """Print the event unless it repeats what was said of its entity."""
+        """Print the event unless it repeats the last text of its entity."""
         if event.line:
             self._console.detail(f"{event.entity}: {event.line}")
             return
@@ -131,7 +132,7 @@ class _Screen:
                 return
 
     def _draw(self) -> bool:
-        """Draw the tree; False: the terminal is gone."""
+        """Draw the tree; return False when the terminal is gone."""
         room = size(self._console.stderr)[1] - 1
         with self._painter.lock:
             if not self._rows:

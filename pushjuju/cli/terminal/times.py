@@ -16,7 +16,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def wants_utc(env: Mapping[str, str], *, flag: bool) -> bool:
-    """Tell whether times are shown in UTC: `--utc`, or `JUJU_STATUS_ISO_TIME`.
+    """Return True when times are shown in UTC: `--utc`, or `JUJU_STATUS_ISO_TIME`.
 
     Raises:
         UsageError: The variable holds another word.

@@ -1,7 +1,7 @@
 """Which commands `disable-command` forbids.
 
 A command of these tables is refused as soon as its model is known, before it does anything. Those of `MIXED`
-only look unless they are told to change: they ask themselves, with `session.require_change`.
+only read unless their flags ask for a change: they check that themselves, with `session.require_change`.
 """
 
 from __future__ import annotations

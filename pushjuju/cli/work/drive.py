@@ -32,7 +32,7 @@ _NO_WAIT = ("0", "false", "no")
 
 
 def waits(cli: Cli, *, no_wait: bool = False) -> bool:
-    """Tell whether this call works in the foreground: not with `--no-wait` or `PUSHJUJU_WAIT=0`."""
+    """Return True when this call works in the foreground: not with `--no-wait` or `PUSHJUJU_WAIT=0`."""
     return not no_wait and not cli.rehearsal and cli.env.get("PUSHJUJU_WAIT", "").lower() not in _NO_WAIT
 
 
@@ -51,8 +51,9 @@ def settle(
         cli: The call.
         ctx: The controller.
         model: UUID.
-        touched: Applications, units or machines that this command is about: only their failures, and those
-            of the machines that they are on, make it fail; EVERY_MACHINE: of all machines; None: all.
+        touched: Applications, units or machines that this command is about: only their failures, and those of
+            the machines that they are on, make the command fail. EVERY_MACHINE stands for all machines; by
+            default any failure counts.
         no_wait: Record only.
         routine: The command asked for update-status. Else slow hooks of that are left to the background.
 
@@ -117,7 +118,7 @@ def around_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
 
 
 def storage_subject(storage: str) -> str:
-    """Return how storage that a command is about is told apart from a unit of the same name."""
+    """Return the name of a storage among the subjects of a command, which no unit can have."""
     return f"storage {storage}"
 
 
@@ -131,7 +132,7 @@ def background(cli: Cli, ctx: Context) -> None:
 
 
 def in_background(ctx: Context) -> bool:
-    """Tell whether a background process works for a controller."""
+    """Return True when a background process works for a controller."""
     from pushjuju.workers import background as process
 
     return process.running(ctx.controller)

@@ -45,7 +45,7 @@ _REFUSALS = (NotFound, NotValid, NotPermitted, Conflict)
 
 @dataclass
 class Plan:
-    """What a removal is about, entity by entity. When one is refused all stay, and all faults are told.
+    """What a removal is about, entity by entity. When one is refused all stay; the error names all faults.
 
     Attributes:
         failed: The start of an error, with a place for the entity: `removing unit {} failed`.

@@ -46,7 +46,7 @@ class Session:
 
     @property
     def identifier(self) -> str:
-        """`admin/shop`, as messages name the model."""
+        """`admin/web`, as messages name the model."""
         return self.model.qualified
 
 
@@ -139,7 +139,7 @@ def require_change(opened: Session) -> None:
 
 
 def first_claim(cli: Cli) -> int | None:
-    """Return the lowest number of a claim by which what this call wants may be worked; None: unknown.
+    """Return the lowest number of a claim that may work what this call wants, or None when that is not known.
 
     It is of the time before the call wrote anything: a background process may be faster than the call itself.
     """
@@ -165,7 +165,7 @@ def open_or_make_model(cli: Cli, text: str = "") -> Session:
 
 
 def any_controller(cli: Cli, text: str = "") -> bool:
-    """Tell whether a model that somebody named, or the current one, has to be there already."""
+    """Return True when a model that somebody named, or the current one, has to be there already."""
     named = text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER")
     return bool(named or data_dir(cli).controllers())
 
@@ -254,7 +254,7 @@ def moving(cli: Cli) -> Iterator[None]:
 
 
 def position(cli: Cli) -> str:
-    """Return where we are: `home:admin/shop`, `home` without a model, or an empty text."""
+    """Return the current model: `home:admin/web`, `home` without a model, or an empty text."""
     folder = data_dir(cli)
     name = folder.current_controller()
     if not name:

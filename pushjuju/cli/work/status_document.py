@@ -18,7 +18,7 @@ def status_document(opened: Session, *, utc: bool) -> dict[str, Any]:
 
 
 def is_empty(document: Mapping[str, Any]) -> bool:
-    """Tell whether a status document shows nothing but the model."""
+    """Return True when a status document shows nothing but the model."""
     return not any(
         document.get(key) for key in ("machines", "applications", "application-endpoints", "offers")
     )

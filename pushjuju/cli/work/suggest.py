@@ -61,7 +61,7 @@ def hint(message: str, cli: Cli) -> str:
 
 
 def _is_alike(name: str, near: str) -> bool:
-    """Tell whether a name may be a slip for another: what units of all applications share says nothing."""
+    """Return True when a name may be a slip for another; the number of a unit alone says nothing."""
     application, _, number = name.rpartition("/")
     if application and number.isdigit():
         return name != near and distance(application, near.rpartition("/")[0]) <= (len(application) + 1) // 2

@@ -83,7 +83,7 @@ class Waiter:
             raise
 
     def look(self) -> bool:
-        """Show what is new; tell whether all is over.
+        """Show what is new; return True when all is over.
 
         Raises:
             TimedOut: It took too long.
@@ -155,8 +155,8 @@ def foreground(
     Args:
         cli: The call.
         opened: The model.
-        look: Shows what is new, and tells whether all that is waited for is over.
-        until: Called at rest; False: stay for what becomes due later.
+        look: Shows what is new, and returns True when everything that is waited for is over.
+        until: Called at rest; while it returns False the wait goes on for what becomes due later.
         patience: Seconds with what else is under way when all is over; then it is left to the background.
     """
     import asyncio
@@ -209,5 +209,5 @@ def failures(found: Sequence[dict[str, object]]) -> str:
 
 
 def is_over(status: str) -> bool:
-    """Tell whether a task of this status is over."""
+    """Return True when a task of this status is over."""
     return TaskStatus(status).over

@@ -85,7 +85,7 @@ def _check_filter(wanted: Mapping[str, Sequence[str]]) -> None:
     """Refuse what can match nothing.
 
     Raises:
-        UsageError: A name or a status that is none; all of them are told.
+        UsageError: A name or a status does not exist; the error lists all that are wrong.
     """
     faults = [
         f"invalid {noun} {quote(name)}"

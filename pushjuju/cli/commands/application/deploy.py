@@ -227,7 +227,7 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
 
 
 def _fixed_revision(cli: Cli, asked: Mapping[str, Any]) -> bool:
-    """Tell whether a revision is asked for without a channel, which bundles alone may do."""
+    """Return True when a revision is asked for without a channel, which bundles alone may do."""
     return "revision" in cli.given and not asked["channel"]
 
 

@@ -88,7 +88,7 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
 
 
 def is_local(text: str) -> bool:
-    """Tell whether `--switch` names a path or a repository, not a store's charm."""
+    """Return True when `--switch` names a path or a repository, not a store's charm."""
     return bool(text) and (is_path(text) or charm_sources.is_brought(text))
 
 
@@ -130,14 +130,14 @@ def tell_added(cli: Cli, found: charm_sources.Acquired, revision: int) -> None:
 
 
 def stays(known: Known, found: charm_sources.Acquired) -> bool:
-    """Tell whether the application has that very charm already."""
+    """Return True when the application has that very charm already."""
     return found.origin is not None and found.origin.url == known.application.charm_url
 
 
 def stay(
     cli: Cli, opened: Session, request: RefreshRequest, found: charm_sources.Acquired, *, by_revision: bool
 ) -> bool:
-    """Change what goes with a charm that is there already, and say so; false: nothing has to be driven.
+    """Change what goes with a charm that is there already; return False when there is nothing to work on.
 
     Raises:
         NotValid, NotFound: Something does not fit; nothing is changed.

@@ -9,7 +9,7 @@ VALID = ", ".join(blocks.SETS)
 
 
 def set_block(args: tuple[str, ...]) -> str:
-    """Return the set of commands that is meant.
+    """Return the set of commands that the argument names.
 
     Raises:
         UsageError: There is no such set; the message is Juju's.

@@ -102,7 +102,7 @@ def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked
 
 
 def _shown(cli: Cli, prepared: Prepared, left: list[str], asked: Mapping[str, Any]) -> bool:
-    """Show the changes, and ask; tell whether they are to be made.
+    """Show the changes, and ask; return True when the changes are to be made.
 
     Raises:
         Aborted: The answer is not yes.

@@ -31,7 +31,7 @@ _NOT_FOR_BUNDLES = (
 
 
 def names_bundle(argument: str) -> bool:
-    """Tell whether an argument of `deploy` is the path of a bundle."""
+    """Return True when an argument of `deploy` is the path of a bundle."""
     if not argument.startswith((".", "/", "~")):
         return False
     from pushjuju.services.bundles.read.source import is_bundle
@@ -209,7 +209,7 @@ def load(cli: Cli, argument: str, overlays: Iterable[str], *, dry_run: bool) -> 
     """Read a bundle; tell what of it is ignored where nothing is changed.
 
     Raises:
-        NotFound, NotValid: It is not there, or cannot be read; rules that it breaks are told with others.
+        NotFound, NotValid: The bundle is not there, or cannot be read; broken rules are listed together.
     """
     from pushjuju.services.bundles.read import load as reader
 

@@ -33,7 +33,7 @@ class Acquired:
     """A charm that is here.
 
     Attributes:
-        origin: The store that it comes from; None: a person gave it.
+        origin: The store that the charm comes from, or None when a user gave the charm as a file.
         resources: Name -> what the store has for it.
         files: Name -> file that a person gives.
         asked: Name -> revision that a person asked for.
@@ -62,7 +62,7 @@ class Acquired:
 
 
 def is_brought(argument: str) -> bool:
-    """Tell whether a charm argument has the form of a place that a plugin brings charms from."""
+    """Return True when a charm argument has the form of a place that a plugin brings charms from."""
     scheme = _SCHEME.match(argument)
     return argument.startswith(GIT) or (scheme is not None and scheme[1] not in _JUJUS)
 
@@ -79,7 +79,7 @@ def kind_of(cli: Cli, argument: str) -> ArgumentKind:
 
 
 def is_store_name(cli: Cli, argument: str) -> bool:
-    """Tell whether a charm argument names a store's charm; it raises what `kind_of` does."""
+    """Return True when a charm argument names a store's charm; it raises what `kind_of` does."""
     return kind_of(cli, argument) is ArgumentKind.CHARMHUB
 
 
@@ -119,7 +119,7 @@ def from_place(
     """Bring a charm from a path or a git repository, packed; a source tree is built first.
 
     Args:
-        choose: Tells what machines it is for; None: those that the charm names, as usual.
+        choose: Returns the machines that the charm is for; without it, the machines that the charm names.
         scripts: Whether its scripts may be run in a machine that is thrown away.
 
     Raises:

@@ -72,7 +72,7 @@ def model_defaults(
 
 
 def _place(ctx: Context, cloud: str, region: str) -> tuple[str, str]:
-    """Return (cloud, region); the region is empty when all are meant.
+    """Return (cloud, region); the region is empty when the command names a whole cloud.
 
     Raises:
         NotFound: No such cloud.
@@ -88,7 +88,7 @@ def _place(ctx: Context, cloud: str, region: str) -> tuple[str, str]:
 
 
 def _of_region(entry: dict[str, Any], region: str) -> dict[str, Any]:
-    """Return an entry with what is said for one region alone."""
+    """Return an entry with the values of a single region."""
     mine = [item for item in entry.get("regions", ()) if item["name"] == region]
     kept = {key: value for key, value in entry.items() if key != "regions"}
     return {**kept, "regions": mine} if mine else kept

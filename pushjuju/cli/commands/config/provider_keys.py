@@ -25,7 +25,7 @@ _OURS = frozenset(
 def of(cli: Cli, names: Collection[str], cloud_type: str = "") -> dict[str, Attr]:
     """Return the keys of one type of cloud, or of all types.
 
-    Plugins are loaded only for names that are not ours; a type that nobody drives has no keys.
+    Plugins are loaded only for names that are not built in; a type without a provider has no keys.
     """
     if _OURS.issuperset(names):
         return {}

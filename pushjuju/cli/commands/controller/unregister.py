@@ -24,7 +24,7 @@ from pushjuju.services.entities.model import controllers as service
     see_also=("destroy-controller", "kill-controller", "controllers"),
 )
 def unregister(cli: Cli, args: tuple[str, ...], *, no_prompt: bool) -> None:
-    """Forget a controller, and touch nothing of it."""
+    """Forget a controller on this client; the controller itself stays as it is."""
     folder, name = session.data_dir(cli), args[0]
     folder.controller(name)
     if not no_prompt:

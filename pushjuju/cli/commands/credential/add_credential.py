@@ -131,7 +131,7 @@ def _keep_here(
     verb: str,
     path: str,
 ) -> bool:
-    """Write new credentials to the client; tell whether one was there already."""
+    """Write new credentials to the client; return True when the client had any of them already."""
     known = files.credentials(cloud).credentials if verb == "added" else {}
     for name in known.keys() & found.keys():
         cli.console.info(

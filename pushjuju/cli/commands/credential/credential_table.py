@@ -19,7 +19,7 @@ Documents = Mapping[str, Mapping[str, Any]]
 
 
 def credentials(form: str, controller: Documents | None, client: Documents | None) -> str:
-    """Return the document of `credentials`: cloud -> credentials of each side; None: not looked at."""
+    """Return the document of `credentials`: cloud -> credentials of each side; None leaves a side out."""
     pairs = (("controller-credentials", controller), ("client-credentials", client))
     if form == "json":
         shown = {

@@ -60,7 +60,7 @@ def _document(path: Path) -> object:
 
 
 def _cloud(where: Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
-    """Take a cloud over; with `quiet` nothing is said of those that are left out."""
+    """Take a cloud over; with `quiet`, clouds that are left out are not mentioned."""
     kind = documents.kind_of(where.host, cloud.type)
     if cloud.name in documents.client_clouds(where.host, where.files):
         said = f"cloud {quote(cloud.name)} is known here already"

@@ -169,7 +169,7 @@ def _locked(cli: Cli, machine: str, status: SeriesStatus) -> str:
 
 
 class _Follower:
-    """Shows what is said of an upgrade while it goes on."""
+    """Shows the messages of an upgrade while the upgrade runs."""
 
     def __init__(
         self, cli: Cli, opened: session.Session, machine: str, affected: Sequence[str], *, seen: int
@@ -180,7 +180,7 @@ class _Follower:
             cli: The call.
             opened: The model.
             machine: Its id.
-            affected: Units of the machine: what they fail at is told.
+            affected: Units of the machine, whose failures are shown.
             seen: The last message that is old.
         """
         self._cli, self._opened, self._machine = cli, opened, machine
@@ -215,7 +215,7 @@ class _Follower:
         raise Conflict(_locked(self._cli, self._machine, self._status))
 
     def look(self) -> bool:
-        """Print what is new; tell whether it got as far as it can."""
+        """Print new messages; return True when the upgrade got as far as it can."""
         model, machine = self._opened.uuid, self._machine
         with self._opened.ctx.store.read() as tx:
             self._status = upgrade_machine.status_of(tx, model, machine)

@@ -54,7 +54,7 @@ def force_of(flag: str, *, force: bool, no_wait: bool, timeout: float | None) ->
 
 
 def storage_fate(*, destroy: bool, release: bool) -> bool | None:
-    """Return what becomes of storage: True destroyed, False released, None: there must be none.
+    """Return what becomes of storage: True destroyed, False released, or None when the model must have none.
 
     Raises:
         UsageError: Both are asked for.
@@ -92,14 +92,14 @@ def begin_removal(
 
 
 def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: float | None = None) -> None:
-    """Wait until a model is gone, as Juju's client does, whoever works on it.
+    """Wait until a model is gone, as Juju's client does, also when another process works on the removal.
 
     Args:
         cli: The call.
         ctx: The controller.
         model: Which.
         forced: Whether failures of hooks count for nothing.
-        until: A moment of the monotonic clock that ends the wait; None: there is none.
+        until: The moment of the monotonic clock that ends the wait, or None to wait for ever.
 
     Raises:
         NotFound: It is at rest and still there; the detail says what waits for what.

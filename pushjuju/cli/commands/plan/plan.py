@@ -214,7 +214,7 @@ def _steps(before: Rehearsal | None, after: Rehearsal) -> list[tuple[Foreseen, b
 
 
 def _same(step: Foreseen) -> tuple[str, ...]:
-    """Return what tells whether two operations are the same."""
+    """Return the key by which two operations count as the same."""
     return (step.model, step.machine, step.unit, step.title)
 
 

@@ -39,7 +39,7 @@ def content_given(cli: Cli, words: Sequence[str], file: str) -> Content:
 
 
 def _settings(name: str, data: bytes) -> dict[str, str]:
-    """Read a map of texts, a number as it is written; what is wrong is told without what the file holds.
+    """Read a map of texts, a number as written; an error never quotes what the file holds.
 
     Raises:
         NotValid: It is none.

@@ -78,7 +78,7 @@ def script(
 
     Args:
         unit: Whose hooks.
-        names: Hooks and actions that are waited for; none: all.
+        names: Hooks and actions to wait for; empty for all.
         kind: `hooks`: a shell in the place of each; `code`: they run, where somebody looks on.
         at: Value of JUJU_DEBUG_AT; empty for none.
         machine: Its id, for people.
@@ -96,7 +96,7 @@ def script(
 
 
 def command(text: str) -> str:
-    """Return the command line that runs a script as root, whoever logs in."""
+    """Return the command line that runs a script as root, for any login."""
     packed = base64.b64encode(text.encode()).decode("ascii")
     inner = shlex.quote(f'eval "$(echo {packed} | base64 -d)"')
     return f'if [ "$(id -u)" = 0 ]; then exec bash -c {inner}; else exec sudo bash -c {inner}; fi'

@@ -40,7 +40,7 @@ def start_debugging(
 
 
 def _unit_of(opened: session.Session, text: str) -> str:
-    """Return the unit that is meant: by its name or as `application/leader`.
+    """Return the unit that the user named, by its name or as `application/leader`.
 
     Raises:
         NotValid: It is no unit's name.

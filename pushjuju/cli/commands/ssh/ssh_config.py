@@ -115,7 +115,7 @@ def own_settings(host: str) -> dict[str, list[str]]:
 
 
 def goes_through(settings: Mapping[str, Sequence[str]]) -> bool:
-    """Tell whether `~/.ssh/config` leads to a host through another one."""
+    """Return True when `~/.ssh/config` leads to a host through another one."""
     return any(value != "none" for key in _DETOURS for value in settings.get(key, ()))
 
 

@@ -68,7 +68,7 @@ def target_of(
         opened: The model.
         name: What the person wrote.
         user: The login that was asked for; empty for the usual one.
-        proxy: Whether to go through a jump host; None: where there is one.
+        proxy: Whether to go through a jump host; with None, when the machine has one.
 
     Raises:
         NotFound: There is no such thing, its machine does not run yet, or there is no jump host.

@@ -30,7 +30,7 @@ _FOLLOW_S = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Amount:
-    """How much of the log is shown: backlog lines (None: all), a limit (0: none), whether to follow."""
+    """Which part of the log is shown: the backlog, at most `limit` lines, and what follows."""
 
     backlog: int | None
     limit: int

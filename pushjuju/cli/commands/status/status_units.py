@@ -47,7 +47,7 @@ def agent_of(unit: Mapping[str, Any]) -> str:
 
 
 def works(unit: Mapping[str, Any]) -> bool:
-    """Tell whether a unit counts in the application's scale."""
+    """Return True when a unit counts in the application's scale."""
     return agent_of(unit) in _WORKING and workload_of(unit) != "terminated"
 
 

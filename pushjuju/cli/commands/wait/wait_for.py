@@ -233,7 +233,7 @@ class _Watch:
             raise
 
     def look(self) -> bool:
-        """Tell whether the query holds; the store is only read when it has changed."""
+        """Return True when the query holds; the store is only read when it has changed."""
         version = self._ctx.store.version()
         if not self._holds and version != self._seen:
             self._seen = version
@@ -257,7 +257,7 @@ class _Watch:
         return holds
 
     def _missing(self) -> bool:
-        """Tell whether the query holds for an entity that is not there: removed, or not yet made."""
+        """Return True when the query holds for an entity that is not there: removed, or not yet made."""
         if self._asked is None:
             self._say(f"{self._word} {quote(self._name)} not found, waiting...")
             return False

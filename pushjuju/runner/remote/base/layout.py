@@ -76,7 +76,7 @@ class Layout:
         return self.tools + "/" + unit_tag(unit)
 
     def units(self) -> list[str]:
-        """Return the units that have files of ours here; Juju's have an ``agent.conf``."""
+        """Return the units that have files of pushjuju here; units of a Juju agent have an ``agent.conf``."""
         try:
             names = sorted(os.listdir(self.agents))
         except OSError:

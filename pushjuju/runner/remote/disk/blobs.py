@@ -24,7 +24,7 @@ def sha256() -> Any:
 
 
 def is_digest(text: str) -> bool:
-    """Tell whether a text is a SHA-256 in lower-case hex."""
+    """Return True when a text is a SHA-256 in lower-case hex."""
     return len(text) == 64 and all(c in "0123456789abcdef" for c in text)
 
 

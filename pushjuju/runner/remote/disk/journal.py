@@ -1,4 +1,4 @@
-"""The journal: one file per operation, synced before the operation starts and before its result is told.
+"""The journal: one file per operation, synced before the operation starts and before its result is sent.
 
 Lines of JSON: ``begin`` first, then ``child`` (the started process), ``events``, last ``result``. The process
 that runs the operation holds an exclusive flock on its file; a file without result and without lock is an
@@ -132,7 +132,7 @@ class Entry:
 
 
 def running(path: str) -> bool:
-    """Tell whether a process still holds the journal file of its operation."""
+    """Return True when a process still holds the journal file of its operation."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -34,7 +34,7 @@ def folder(base: str) -> str:
 
 
 def is_id(name: str) -> bool:
-    """Tell whether a text has the form of a request's id."""
+    """Return True when a text has the form of a request's id."""
     return name[:1] == "r" and name.isascii() and name[1:].replace("-", "").isdigit()
 
 
@@ -75,11 +75,11 @@ class Ticket:
         _sync(folder(base))
 
     def waits(self) -> bool:
-        """Tell whether it has not begun."""
+        """Return True when it has not begun."""
         return os.path.exists(self.path)
 
     def is_lost(self) -> bool:
-        """Tell whether nobody will ever answer: all of ours was taken from the machine."""
+        """Return True when no answer can come any more: pushjuju's files were removed from the machine."""
         return not any(os.path.exists(self.path + ending) for ending in ("", BEGUN, DONE))
 
     def hush(self) -> None:
@@ -248,7 +248,7 @@ def _read(path: str) -> dict[str, Any] | None:
 
 
 def _is_held(path: str) -> bool:
-    """Tell whether the process that made a request still lives."""
+    """Return True when the process that made a request still lives."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

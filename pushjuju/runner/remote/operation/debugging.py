@@ -94,7 +94,7 @@ class Session:
         self.names = words[4:]
 
     def wants(self, name: str) -> bool:
-        """Tell whether a hook or action is asked for; without names all are."""
+        """Return True when a hook or action is asked for; without names all are."""
         return not self.names or name in self.names
 
 
@@ -162,7 +162,7 @@ class Window:
             pass
 
     def _is_ours(self, pid: str) -> bool:
-        """Tell whether a process is the window's shell, not one that got its number later."""
+        """Return True when a process is the window's shell, not one that got its number later."""
         known = ("/proc/%s/cmdline", "/proc/%s/environ")
         return any(self.folder in layout.read_text(path % pid) for path in known)
 

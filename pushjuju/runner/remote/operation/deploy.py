@@ -163,7 +163,7 @@ def _revision_file(charm: str, url: str) -> None:
 
 
 def is_hook(name: str) -> bool:
-    """Tell whether a file in ``hooks/`` has a name that Juju may run."""
+    """Return True when a file in ``hooks/`` has a name that Juju may run."""
     return name in _HOOKS or name.endswith(_HOOK_ENDINGS)
 
 

@@ -254,7 +254,7 @@ class Host:
         return found
 
     def _is_kept(self, event: dict[str, Any]) -> bool:
-        """Tell whether the controller would store a log line or a line of output; other events it takes."""
+        """Return True when the controller would keep a line of log or output; it keeps all other events."""
         if event["k"] == "log":
             module, level = event["module"], event["level"]
         elif event["k"] == "output":
@@ -347,7 +347,7 @@ class Host:
             raise Withdrawn("nobody waits for it any more")
 
     def _take_id(self) -> journal.Writer:
-        """Make the journal file of the operation: whoever makes it runs the operation, nobody else.
+        """Make the journal file of the operation: only the process that makes the file runs the operation.
 
         Raises:
             Known: Somebody else did.
@@ -401,7 +401,7 @@ class Host:
         self._hold(result, frame)
 
     def close(self) -> bool:
-        """Let go of everything of this operation; tell whether the process may take another one."""
+        """Let go of everything of this operation; return True when the process may take another operation."""
         if self._journal is not None:
             os.close(self._journal.fd)
         os.chdir("/")

@@ -55,7 +55,7 @@ def _remove_unit(host: Host) -> dict[str, Any]:
 
 
 def _remove_own(host: Host, path: str) -> None:
-    """Remove a file that was ours; only below Juju's own directories."""
+    """Remove a file that pushjuju made; only below Juju's own directories."""
     clean = os.path.normpath(path)
     allowed = ("/var/lib/juju/", "/var/log/juju/", "/etc/profile.d/juju")
     if not clean.startswith(allowed):
@@ -68,7 +68,7 @@ def _remove_own(host: Host, path: str) -> None:
 
 
 def purge(paths: layout.Layout) -> None:
-    """Remove everything of ours; called by the server as its last act.
+    """Remove everything that pushjuju put on the machine; called by the server as its last act.
 
     The mark of the holder goes only when the machine is let go: one without units is still its model's.
     """

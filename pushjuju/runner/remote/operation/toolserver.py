@@ -60,7 +60,7 @@ class _Call:
         return data
 
     def complete(self) -> bool:
-        """Tell whether a length and that many bytes are there."""
+        """Return True when a length and that many bytes are there."""
         return len(self.buffer) >= 4 and len(self.buffer) >= 4 + self.size()
 
     def size(self) -> int:

@@ -185,7 +185,7 @@ class Controllers:
         self._unpurge(kind)
 
     def _unpurge(self, kind: str) -> None:
-        """Keep what is ours on the machine: a unit comes after the last one went."""
+        """Cancel the removal of pushjuju's files: a unit comes after the last unit went."""
         if kind in ("deploy", "hook"):
             try:
                 os.unlink(self.state.paths.base + "/purge")

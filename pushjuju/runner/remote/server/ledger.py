@@ -1,6 +1,7 @@
 """What the machine knows of operations, by their ids: waiting, running, ended, acknowledged.
 
-An id that is known here is never started again; whoever asks gets its result, or all that follows.
+An id that is known here is never started again; a controller that asks gets the result, or all events that
+follow.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Ledger:
     # -- answers -------------------------------------------------------------------------------------------
 
     def known(self) -> list[dict[str, Any]]:
-        """Return the operations that are not acknowledged, as a controller is told at hello."""
+        """Return the operations that are not acknowledged, as a controller gets them at its hello."""
         done = [{"id": op_id, "done": True} for op_id in self.state.done]
         running = [{"id": op_id, "done": bool(one.unsaved)} for op_id, one in self.state.running.items()]
         return done + running + [{"id": one.op_id, "done": False} for one in self.state.waiting()]

@@ -1,7 +1,7 @@
 """The server: one process per machine and program version, alive only while there is work or an attachment.
 
 It owns the local socket, hands operations to processes of their own (``host``), keeps one hook at a time on
-the machine, and passes frames between them and whoever is attached. It holds nothing that matters:
+the machine, and passes frames between them and the attached controllers. It holds nothing that matters:
 everything that must survive is in the journal, so it may be killed at any moment.
 
 Its rooms, each calling only those before it: ``parties`` (who and what there is), ``attachments``
@@ -129,7 +129,7 @@ class Server:
     # -- the end -------------------------------------------------------------------------------------------
 
     def _is_purging(self) -> bool:
-        """Tell whether the last unit is gone and everybody knows it: there is nothing to linger for."""
+        """Return True when the last unit is gone and everybody knows it: there is nothing to linger for."""
         return os.path.exists(self.state.paths.base + "/purge") and not self.state.done
 
     def close(self) -> None:
@@ -191,7 +191,7 @@ def main(program: str, root: str, options: dict[str, Any], ready: int) -> None:
 
 
 def _write_crash(paths: layout.Layout) -> None:
-    """Leave a note of a fault of ours; the next controller is told."""
+    """Write a fault of the server to a file, which the next controller gets at its hello."""
     import traceback
 
     try:

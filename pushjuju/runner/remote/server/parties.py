@@ -1,6 +1,6 @@
-"""Whom the server knows: controllers attached to it, operations and their processes; and all of its state.
+"""The state of the server: attached controllers, operations and their processes.
 
-Only data: who may do what with it is said in ``attachments``, ``ledger``, ``hosts`` and ``controllers``.
+Only data: ``attachments``, ``ledger``, ``hosts`` and ``controllers`` hold what is done with the data.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def install(paths: Layout) -> str:
 
 
 def remove(paths: Layout) -> None:
-    """Take the link away, if it is ours."""
+    """Remove the link when pushjuju made it."""
     link = paths.root + LINK
     try:
         if _is_ours(paths, link):

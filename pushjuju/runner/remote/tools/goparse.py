@@ -89,7 +89,7 @@ class Parser(Scanner):
         return node
 
     def _properties(self) -> tuple[str, str, bool]:
-        """Parse an anchor and a tag; tell whether a line ended behind them."""
+        """Parse an anchor and a tag; return both, and True when a line ended behind them."""
         anchor = tag = ""
         crossed = False
         while self.text[self.pos] in "&!" and not crossed:
@@ -133,7 +133,7 @@ class Parser(Scanner):
         return self.anchors[name]
 
     def _key_ahead(self) -> bool:
-        """Tell whether a simple key, with its colon on the same line, stands here."""
+        """Return True when a simple key, with its colon on the same line, stands here."""
         start, found = self.pos, False
         if self.text[start] in "[{":  # settings have no use for such keys
             return False

@@ -92,7 +92,7 @@ class Scanner:
             self.pos += 1
 
     def skip_space(self) -> bool:
-        """Skip blanks, comments and line ends; tell whether a line ended."""
+        """Skip blanks, comments and line ends; return True when a line ended."""
         crossed = False
         while True:
             self.skip_blanks()
@@ -113,7 +113,7 @@ class Scanner:
         return len(self.text) - 1 if end < 0 else end
 
     def at_end(self) -> bool:
-        """Tell whether the document ends here."""
+        """Return True when the document ends here."""
         if self.pos == len(self.text) - 1:
             return True
         marker = self.text[self.pos : self.pos + 3]
@@ -302,7 +302,7 @@ class Scanner:
         return max(deepest, least)
 
     def _block_lines(self, indent: int) -> tuple[list[str], bool]:
-        """Take the lines of a block scalar; tell whether the last one ended with a line end."""
+        """Take the lines of a block scalar; return them, and True when the last line ended with an LF."""
         lines: list[str] = []
         if self.text[self.pos] == "\n":
             self.pos += 1

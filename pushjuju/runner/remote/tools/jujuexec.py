@@ -231,7 +231,7 @@ def _pass_on(code: int, stdout: bytes, stderr: bytes) -> int:
 
 
 def knock(base: str) -> bool:
-    """Tell the servers that run of a request; tell whether a controller is attached to one of them."""
+    """Wake the servers because of a request; return True when a controller is attached to one of them."""
     attached = False
     try:
         names = sorted(os.listdir(base))
@@ -317,7 +317,7 @@ def _write(fd: int, data: bytes) -> None:
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], root: str) -> int:
-    """Be juju-exec; return the exit code."""
+    """Run as juju-exec: send the command to the unit's server; return the exit code."""
     import _signal  # type: ignore[import-not-found]
 
     paths = Layout(root, "")

@@ -161,7 +161,7 @@ def _home(text: str, suffix: str) -> str:
 
 
 def _is_complete(directory: str, wanted: set[str], homes: list[str]) -> bool:
-    """Tell whether all links are there and lead to one of the clients."""
+    """Return True when all links are there and lead to one of the clients."""
     try:
         target = os.readlink(directory + "/juju-log")
         return (
@@ -174,7 +174,7 @@ def _is_complete(directory: str, wanted: set[str], homes: list[str]) -> bool:
 
 
 def _write_native(home: str, packed: str) -> bool:
-    """Write the client for this processor; False: it does not run here."""
+    """Write the client for this processor; return False when the client does not run here."""
     import binascii
     import zlib
 

@@ -111,7 +111,7 @@ class ToolContext:
         return self.context.get("relation") or None
 
     def is_leader(self) -> bool:
-        """Tell whether the unit is the leader; the controller keeps leadership still during the run."""
+        """Return True when the unit is the leader; the controller keeps leadership still during the run."""
         return bool(self.context.get("leader"))
 
     def relation(self, relation_id: int) -> dict[str, Any] | None:

@@ -90,7 +90,7 @@ class Query:
         self._bound: dict[str, Any] = {}
 
     def holds(self, scope: Scope) -> bool:
-        """Tell whether the query is true of an entity: its first expression's value counts.
+        """Return True when the query is true of an entity: its first expression's value counts.
 
         Raises:
             BadQuery: It asks for what there is not.
@@ -244,7 +244,7 @@ class Query:
 
 
 def _is_true(value: Any) -> bool:
-    """Tell whether a value counts as true; numbers below one do not."""
+    """Return True when a value counts as true; numbers below one do not."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return value >= 1
     return isinstance(value, (Scope, _Closure)) or bool(value)
