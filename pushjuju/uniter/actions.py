@@ -20,7 +20,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Model, Task
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.apply.flush import flush, refusal
+from pushjuju.uniter.apply.flush import Writes, flush, refusal
 from pushjuju.uniter.decide import LocalState, Operation, OperationName, decide
 from pushjuju.uniter.decide.decision import MACHINE_LOCK
 from pushjuju.uniter.input.environment import hook_environment
@@ -167,22 +167,23 @@ class Ending:
     keeps: bool = False
 
 
-def commit_action(ctx: Context, tx: Tx, view: View, operation: Operation, result: Result) -> str:
-    """Take the result of an action into the model; return its message, for people."""
+def commit_action(
+    ctx: Context, tx: Tx, view: View, operation: Operation, result: Result
+) -> tuple[str, Writes]:
+    """Take the result of an action into the model; return its message, for people, and what it changed."""
     writes = result.get("writes") or {}
     if result.get("recovered"):  # nobody knows how far it got: the next decision fails it
         store_local(tx, view.unit, executed(view.local, operation, Outcome.INTERRUPTED))
-        return TERMINATED
+        return TERMINATED, {}
     task = actions.get_task(tx, view.unit.model, int(operation.action_id))
     ending = judge(task, result)
     if ending.keeps and (problem := refusal(ctx, tx, view, writes)):
         ending = _not_committed(ending, problem)
-    if ending.keeps:
-        flush(ctx, tx, view, operation, writes)
+    changes = flush(ctx, tx, view, operation, writes) if ending.keeps else {}
     _finish(ctx, tx, task, ending)
     local = executed(view.local, operation, Outcome.OK, status_set=bool(writes.get("status_set")))
     store_local(tx, view.unit, committed(local, operation))
-    return ending.message
+    return ending.message, changes
 
 
 def commit_commands(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> str:

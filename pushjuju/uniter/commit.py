@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import StringIO
 from itertools import islice
@@ -72,6 +72,7 @@ class Committed:
         killed: Its process was killed by a signal; it is to be run again.
         error: What `juju-exec` is to say in place of the outcome of its commands.
         next: Id of the hook that was planned behind it, which must run now; empty for none.
+        changes: What it wrote and was not so before.
     """
 
     ok: bool
@@ -81,6 +82,7 @@ class Committed:
     killed: bool = False
     error: str = ""
     next: str = ""
+    changes: Result = field(default_factory=dict)
 
 
 # --- events -----------------------------------------------------------------------------------------------
@@ -295,7 +297,7 @@ def _close(
     }
     outcome = str(result.get("outcome", "")) if done.ok else "failed"
     error = {"error": done.error} if done.error else {}
-    changes = hook_changes.summary(result["writes"]) if done.ok else {}
+    changes = hook_changes.summary(done.changes)
     if said:
         changes["status"] = said
     if changes:
@@ -312,17 +314,16 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     if operation.name is OperationName.RUN_ACTION:
         return _commit_action(ctx, tx, found, view, result)
     if operation.name is OperationName.RUN_COMMANDS:
-        error = commit_request(ctx, tx, view, operation, result)
+        error, changes = commit_request(ctx, tx, view, operation, result)
         reboot = _ask_reboot(ctx, tx, view) if result.get("reboot") else ""
-        return Committed(ok=not error, message=error, reboot=reboot, error=error)
+        return Committed(ok=not error, message=error, reboot=reboot, error=error, changes=changes)
     outcome, problem = _judge(ctx, tx, view, operation, result)
     following = ""
     writes = result.get("writes") or {}
     local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))
     over = _when_over(ctx, tx, found, result)
     _workload_after(tx, view, operation, outcome, writes, over)
-    if is_success(outcome):
-        flush(ctx, tx, view, operation, writes)
+    changes = flush(ctx, tx, view, operation, writes) if is_success(outcome) else {}
     if is_success(outcome) and outcome is not Outcome.REBOOT_AFTER:
         local = _finish(ctx, tx, view, operation, local, missing=outcome is Outcome.MISSING)
         if then := found.document.get("then", ""):
@@ -338,6 +339,7 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
         again_later=bool(problem) and _is_tried_again(operation, outcome),
         killed=outcome is Outcome.TERMINATED,
         next=following,
+        changes=changes,
     )
 
 
@@ -357,11 +359,11 @@ def _note_charm(tx: Tx, view: View, operation: Operation, outcome: Outcome, prob
 
 def _commit_action(ctx: Context, tx: Tx, found: OperationRecord, view: View, result: Result) -> Committed:
     """Take in an action: a failing one is no failure of the unit. Only commands may ask for a reboot."""
-    message = commit_action(ctx, tx, view, read_operation(found.document), result)
+    message, changes = commit_action(ctx, tx, view, read_operation(found.document), result)
     if found.name != EXEC:
         _log_output(ctx, tx, found, result)
     reboot = _ask_reboot(ctx, tx, view) if result.get("reboot") else ""
-    return Committed(ok=True, message=message, reboot=reboot)
+    return Committed(ok=True, message=message, reboot=reboot, changes=changes)
 
 
 def _log_output(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> None:

@@ -19,7 +19,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.apply.flush import flush, refusal
+from pushjuju.uniter.apply.flush import Writes, flush, refusal
 from pushjuju.uniter.decide import Operation
 from pushjuju.uniter.input.environment import hook_environment
 from pushjuju.uniter.input.hookcontext import hook_context
@@ -197,20 +197,23 @@ def relation_of(document: Mapping[str, Any]) -> int | None:
 # --- after the run ----------------------------------------------------------------------------------------
 
 
-def commit_request(ctx: Context, tx: Tx, view: View, operation: Operation, result: Result) -> str:
-    """Take the result of a request into the model; return the error for who asked, if any.
+def commit_request(
+    ctx: Context, tx: Tx, view: View, operation: Operation, result: Result
+) -> tuple[str, Writes]:
+    """Take the result of a request into the model; return the error for who asked, if any, and what changed.
 
     What the commands wrote is kept whatever their exit code is.
     """
     writes = result.get("writes") or {}
     error = judge(result)
+    changes: Writes = {}
     if not error and (error := refusal(ctx, tx, view, writes)):
         writes = {"status_set": writes.get("status_set")}
     elif not error:
-        flush(ctx, tx, view, operation, writes)
+        changes = flush(ctx, tx, view, operation, writes)
     local = executed(view.local, operation, Outcome.OK, status_set=bool(writes.get("status_set")))
     store_local(tx, view.unit, committed(local, operation))
-    return error
+    return error, changes
 
 
 def judge(result: Result) -> str:

@@ -378,10 +378,14 @@ async def test_a_server_that_does_not_know_us_or_is_not_there(opened: Open, lxd:
     with pytest.raises(CredentialInvalid, match="cloud localhost refuses the credential") as refused:
         await opened().check()
     assert refused.value.hint.endswith("then pushjuju update-credential localhost")
-    with pytest.raises(ProviderError, match="the LXD server of localhost does not answer"):
+    with pytest.raises(ProviderError, match="the LXD server of localhost does not answer") as absent:
         await opened(endpoint="/nowhere/unix.socket").check()
+    assert absent.value.hint == "for machines on this computer without LXD: pushjuju bootstrap local"
     (finding,) = await opened(endpoint="/nowhere/unix.socket").doctor()
-    assert not finding.ok
+    assert (finding.ok, finding.message) == (
+        False,
+        f"{absent.value.message}: no socket /nowhere/unix.socket; {absent.value.hint}",
+    )
     with pytest.raises(NotValid, match="no https address and no path of a socket"):
         await opened(endpoint="ftp://x").check()
     with pytest.raises(CredentialInvalid, match="auth type certificate"):
@@ -425,6 +429,7 @@ async def test_doctor_and_bootstrap_name_the_same_command_for_a_missing_library(
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     (finding,) = await opened().doctor()
     assert finding.fix is not None
+    assert finding.message.endswith("without LXD: pushjuju bootstrap local")
     assert shlex.join(finding.fix.command) == install_hint("lxd")
 
 

@@ -41,16 +41,17 @@ def refusal(ctx: Context, tx: Tx, view: View, writes: Writes) -> str:
     )
 
 
-def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes) -> None:
-    """Write a hook's changes in Juju's order."""
+def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes) -> Writes:
+    """Write a hook's changes in Juju's order, and return those that changed something."""
     if operation.hook and operation.hook.kind is HookKind.CONFIG_CHANGED:
         _refresh_addresses(ctx, tx, view)
     flush_secrets(ctx, tx, view.unit, writes, leader=view.remote.leader)
-    _flush_relations(ctx, tx, view, writes)
-    _flush_ports(ctx, tx, view, writes)
-    _flush_state(tx, view, writes)
+    relation_changes = _flush_relations(ctx, tx, view, writes)
+    ports = _flush_ports(ctx, tx, view, writes)
+    state = _flush_state(tx, view, writes)
     if writes.get("storage"):
         flush_storage(tx, view.unit, view.charm, writes["storage"], ctx.clock.now())
+    return {**writes, "relations": relation_changes, "ports": ports, "state": state}
 
 
 # --- relations --------------------------------------------------------------------------------------------
@@ -81,12 +82,20 @@ def _size(settings: Mapping[str, str]) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in settings.items())
 
 
-def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
+def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> dict[str, Any]:
     unit = view.unit
-    for relation_id, entity, changes in _bags(view, writes):
+    made: dict[str, Any] = {}
+    for relation_id, entity, asked in _bags(view, writes):
+        old = relations.bag(tx, unit.model, relation_id, entity)
+        changes = {key: value for key, value in asked.items() if (value or None) != old.get(key)}
+        if not changes:
+            continue
+        side = "unit" if entity == unit.name else "app"
+        made.setdefault(str(relation_id), {})[side] = changes
         relations.update_bag(tx, view.relations[relation_id], entity, changes, ctx.clock.now())
         if entity == unit.application and view.remote.relations[relation_id].peer:
             wake.unit(tx, unit, ctx.clock.now(), "own application settings changed")
+    return made
 
 
 def _refresh_addresses(ctx: Context, tx: Tx, view: View) -> None:
@@ -164,10 +173,10 @@ def _others_ports(tx: Tx, view: View) -> Iterator[tuple[str, PortRange]]:
             yield port.unit, PortRange(port.protocol, port.from_port, port.to_port)
 
 
-def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
+def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> dict[str, list[dict[str, Any]]]:
     opened, closed = _asked(writes, "open"), _asked(writes, "close")
     if not opened and not closed:
-        return
+        return {}
     unit = view.unit
     present, wanted = _wanted_ports(tx, view, opened, closed)
     for port in present - wanted:
@@ -176,6 +185,19 @@ def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
         tx.insert("port", Port(**_columns(view, port)))
     if wanted != present and (view.application.exposed or _is_reached(view)):
         firewall.changed_on(tx, unit.model, unit.machine, ctx.clock.now(), "ports changed")
+    return {"open": _as_written(wanted - present), "close": _as_written(present - wanted)}
+
+
+def _as_written(ports: Collection[OpenPort]) -> list[dict[str, Any]]:
+    return [
+        {
+            "endpoint": port.endpoint,
+            "protocol": port.range.protocol,
+            "from": port.range.from_port,
+            "to": port.range.to_port,
+        }
+        for port in sorted(ports)
+    ]
 
 
 def _is_reached(view: View) -> bool:
@@ -230,13 +252,15 @@ def _state_after(tx: Tx, view: View, changes: Mapping[str, str | None]) -> int:
     return size + (before["bytes"] + before["keys"] * limits.STATE_OVERHEAD if before else 0)
 
 
-def _flush_state(tx: Tx, view: View, writes: Writes) -> None:
+def _flush_state(tx: Tx, view: View, writes: Writes) -> dict[str, str | None]:
     if not writes.get("state"):
-        return
+        return {}
     key = {"model": view.unit.model, "unit": view.unit.name}
     present = _stored_state(tx, view, writes["state"].keys())
-    for name, value in writes["state"].items():
-        if value is None and name in present:
+    made = {name: value for name, value in writes["state"].items() if value != present.get(name)}
+    for name, value in made.items():
+        if value is None:
             tx.run("charm_state_delete", **key, key=name)
-        elif value is not None and present.get(name) != value:
+        else:
             tx.run("charm_state_set", **key, key=name, value=value)
+    return made

@@ -43,6 +43,7 @@ async def examine(
     name, asked = clouds.split(cloud)
     host = PluginHost(environ=environ, warn=warn)
     places = clouds.folders(datadir)
+    name = clouds.first_name(places, name)
     region = clouds.choose_region(places, clouds.definition(places, name, host), asked)
     provider = host.open_provider(
         cloud=clouds.open_spec(places, name, region, host),

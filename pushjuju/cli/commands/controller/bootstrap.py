@@ -143,6 +143,7 @@ def _reach(cli: Cli, text: str, credential: str) -> str:
     name, asked = clouds.split(text)
     folder = session.data_dir(cli)
     places = clouds.folders(folder)
+    name = clouds.first_name(places, name)
     host = PluginHost(environ=cli.env, warn=cli.console.warn)
     cloud = clouds.definition(places, name, host)
     region = clouds.choose_region(places, cloud, asked)
@@ -191,6 +192,7 @@ def _list(cli: Cli, cloud: str) -> None:
         listed = sorted({*public, *clouds.BUILT_IN, *folder.clouds()})
         return cli.output.text("".join(f"{name}\n" for name in listed))
     host = PluginHost(environ=cli.env, warn=cli.console.warn)
-    found = clouds.definition(clouds.folders(folder), cloud, host)
+    places = clouds.folders(folder)
+    found = clouds.definition(places, clouds.first_name(places, cloud), host)
     regions = [region.name for region in found.regions] or [DEFAULT_REGION]
     return cli.output.text("".join(f"{name}\n" for name in regions))

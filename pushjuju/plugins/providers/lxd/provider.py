@@ -20,7 +20,7 @@ from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.lxd import instances, profiles
 from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, NONCE_KEY, VM
-from pushjuju.plugins.providers.lxd.server import Api, Gone, Server, connect, failed, ignore_gone
+from pushjuju.plugins.providers.lxd.server import WITHOUT_LXD, Api, Gone, Server, connect, failed, ignore_gone
 from pushjuju.plugins.providers.lxd.storage import LxdStorage
 from pushjuju.plugins.types import (
     CharmProfile,
@@ -363,11 +363,13 @@ class LxdProvider:
 
         if find_spec("pylxd") is None:
             fix = Fix(command=install_command("lxd"))
-            return [Finding(name="pylxd", ok=False, message="pylxd is not installed", fix=fix)]
+            text = f"pylxd is not installed; {WITHOUT_LXD}"
+            return [Finding(name="pylxd", ok=False, message=text, fix=fix)]
         try:
             reached = await self.check()
         except PushjujuError as error:
-            return [Finding(name="server", ok=False, message=f"{error.message}: {error.detail}")]
+            text = ": ".join(filter(None, (error.message, error.detail)))
+            return [Finding(name="server", ok=False, message="; ".join(filter(None, (text, error.hint))))]
         return [Finding(name="server", ok=True, message=reached.account)]
 
 

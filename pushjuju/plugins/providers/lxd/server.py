@@ -38,6 +38,7 @@ _WAIT_S = 20  # the server answers a wait at the latest then
 _SOCKETS = ("/var/snap/lxd/common/lxd/unix.socket", "/var/lib/lxd/unix.socket")
 _SERVER = "the LXD server"
 _MISSING = "pylxd is not installed"
+WITHOUT_LXD = "for machines on this computer without LXD: pushjuju bootstrap local"
 _REMOTE = ("server-cert", "client-cert", "client-key")
 
 
@@ -78,15 +79,16 @@ def connect(cloud: CloudSpec, credential: Credential, services: Services, projec
         from pylxd.client import _APINode, get_session_for_url
         from requests.utils import get_environ_proxies
     except ImportError:
-        hint = (
-            f"{install_hint('lxd')}\nor, for machines on this computer without LXD: pushjuju bootstrap local"
-        )
-        raise ProviderError(_MISSING, hint=hint, retryable=False) from None
+        raise ProviderError(
+            _MISSING, hint=f"{install_hint('lxd')}\nor, {WITHOUT_LXD}", retryable=False
+        ) from None
 
     place = endpoint(cloud, services.environ)
     if not place.startswith("https://"):
         if not Path(place).is_socket():
-            raise ProviderError(f"{_SERVER} does not answer", detail=f"no socket {place}", retryable=True)
+            raise ProviderError(
+                f"{_SERVER} does not answer", detail=f"no socket {place}", hint=WITHOUT_LXD, retryable=True
+            )
         url = f"http+unix://{quote(place, safe='')}"
         return _APINode(f"{url}/1.0", get_session_for_url(url), timeout=REQUEST_S, project=project)
     files = certificate_files(cloud, credential, services.data_dir)

@@ -16,12 +16,12 @@ def summary(writes: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is kept of a hook's writes; empty when it wrote nothing but a status.
 
     Args:
-        writes: As `runner.trust.intake.read_result` gives them.
+        writes: Those that changed something, as `uniter.apply.flush` returns them.
     """
     found: dict[str, Any] = {}
     for kind, told in _TOLD.items():
-        if value := writes.get(kind):
-            found[kind] = told(value)
+        if (value := writes.get(kind)) and (said := told(value)):
+            found[kind] = said
     return found
 
 

@@ -24,6 +24,8 @@ _SUMMARIES: Mapping[str, str] = {
     "local": "Machines on this computer",
     "manual": "Machines that are there, over SSH",
 }
+# What `bootstrap` takes besides. Mirrors: juju internal/provider/lxd/lxdnames (3.6)
+_SECOND_NAMES: Mapping[str, str] = {"lxd": "localhost"}
 
 Folders = Sequence[CloudFiles]
 
@@ -58,13 +60,17 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
         return Cloud(name=name, type=BUILT_IN[name], description=_SUMMARIES[name])
     public = public_clouds(host).get(name) if host else None
     if public is None:
-        # `lxd` is a type; the cloud of that type on this computer has a name of its own.
-        own = next((cloud for cloud, kind in BUILT_IN.items() if kind == name), "")
-        hint = (
-            f"the cloud of type {name} on this computer is `{own}`" if own else f"pushjuju add-cloud {name}"
-        )
+        own = _SECOND_NAMES.get(name)
+        hint = f"the cloud of type {name} on this computer is {own}" if own else f"pushjuju add-cloud {name}"
         raise NotFound(f"cloud {name} not found", hint=f"pushjuju clouds --all; {hint}")
     return public
+
+
+def first_name(places: Folders, name: str) -> str:
+    """Return the name that a cloud is known by: `lxd` is `localhost`, unless a user calls a cloud so."""
+    if any(name in place.clouds() for place in places):
+        return name
+    return _SECOND_NAMES.get(name, name)
 
 
 def public_clouds(host: PluginHost) -> dict[str, Cloud]:

@@ -371,6 +371,28 @@ def test_which_credential_bootstrap_takes(lab: Run, tmp_path: Path) -> None:
 AWS = "[default]\naws_access_key_id = AK\naws_secret_access_key = hunter2\n"
 
 
+def test_lxd_is_another_name_of_localhost_and_without_a_server_local_is_offered(run: Run) -> None:
+    pytest.importorskip("pylxd")
+    env = {"LXD_SOCKET": "/nowhere/unix.socket"}
+    offer = "for machines on this computer without LXD: pushjuju bootstrap local"
+    for name in ("lxd", "localhost"):
+        assert run("bootstrap", name, env=env).err.splitlines() == [
+            "ERROR the LXD server of localhost does not answer",
+            "no socket /nowhere/unix.socket",
+            offer,
+        ]
+        (found, *_) = json.loads(run("doctor", name, "--format", "json", env=env).out)
+        assert (found["subject"], found["level"]) == ("server", "error")
+        assert found["message"].endswith(offer)
+    assert run("bootstrap", "--regions", "lxd").out == "localhost\n"
+
+
+def test_a_cloud_of_ones_own_may_be_called_lxd(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir(exist_ok=True)
+    (tmp_path / "data" / "clouds.toml").write_text('[clouds.lxd]\ntype = "manual"\n', encoding="utf-8")
+    assert run("bootstrap", "lxd").status == 0
+
+
 def test_autoload_offers_what_it_finds(lab: Run, tmp_path: Path) -> None:
     (tmp_path / ".aws").mkdir()
     (tmp_path / ".aws" / "credentials").write_text(AWS)

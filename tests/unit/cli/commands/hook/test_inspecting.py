@@ -131,6 +131,21 @@ def test_hooks_tells_what_ran_and_what_it_changed(runtime: World, run: Run) -> N
     assert "10.0.0.2" not in json.dumps(runs)  # names, never values
 
 
+def test_what_a_hook_wrote_again_is_no_change_of_its_own(runtime: World, run: Run) -> None:
+    port = {"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}
+    first = {**written("host", "10.0.0.2"), "state": {"seen": "1", "kept": "2"}}
+    first["ports"] = {"open": [port], "close": []}
+    again = {**first, "state": {"seen": "3", "kept": "2", "never": None}}
+    script = runtime.box("0").script
+    script["db-relation-joined"], script["db-relation-changed"] = [ok(writes=first)], [ok(writes=again)]
+    runtime.clock.advance(10)
+    runtime.settle()
+    runs = {item["hook"]: item for item in json.loads(run("hooks", "web/0", "--format", "json").out)}
+    assert runs["db-relation-joined"]["changes"]["ports"] == {"open": ["80/tcp"]}
+    assert runs["db-relation-joined"]["changes"]["state"] == ["kept", "seen"]
+    assert runs["db-relation-changed"]["changes"] == {"state": ["seen"]}
+
+
 def test_hooks_are_chosen(runtime: World, run: Run) -> None:
     runtime.box("0").script["db-relation-joined"] = [failed(3)]
     runtime.settle()
