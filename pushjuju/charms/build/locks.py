@@ -108,6 +108,27 @@ def chosen(
             problems.append(f"{what} {quote(name)} is not in the project, which has: {listed}")
 
 
+def texts(part: Mapping[str, Any], key: str) -> list[str]:
+    """Return a list of texts in a part; a text alone is a list of one."""
+    value = part.get(key) or []
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+def table(document: Any, *keys: str) -> dict[str, Any]:
+    """Return a table below keys of a document; an empty one when there is none."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) else {}
+
+
+def edge_of_line(line: str) -> Edge:
+    """Return the dependency of a requirement line; its version is the lock file's business."""
+    match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
+    name, extras = (match[1], match[2] or "") if match else (line, "")
+    marker = line.partition(";")[2].strip()
+    return Edge(plain(name), "", marker, tuple(part.strip() for part in extras.split(",") if part.strip()))
+
+
 # --- uv ---------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from pushjuju.charms.build import locks
+from pushjuju.charms.build import locks, poetry
+from pushjuju.charms.build import scripts as build_scripts
 from pushjuju.charms.build.charmcraft import FILE, PREFIX
 from pushjuju.charms.format import yamlsafe
 from pushjuju.charms.format.places import Places
@@ -46,9 +47,6 @@ _HARMLESS = frozenset(
         "source-submodules", "build-for", "permissions", "override-build", "poetry-export-extra-args",
     }
 )  # fmt: skip
-# What a script says that is of no use where packages come as wheels: nothing is compiled.
-_POINTLESS = re.compile(r"rustup(?:\s+[\w.@=+/:-]+)*")
-_NOTHING = re.compile(r"(?:craftctl\s+default|set\s+[-+][\w\s-]*|#.*|)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,10 +141,14 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
     if not isinstance(parts, dict):
         raise InvalidCharm(f"{PREFIX}parts: expected map, got {typed(parts)}", file=FILE, key="parts")
     found, problems = _Found(allowed=scripts), Problems()
-    reactive = any(_plugin(name, part) == REACTIVE for name, part in parts.items())
+    plugins = {_plugin(name, part) for name, part in parts.items()}
+    reactive = REACTIVE in plugins
     for name, part in parts.items():
         if reactive and name == TOOLS:
             found.left_out.append(f"part {quote(name)}: charm-tools come from the index of packages")
+            continue
+        if build_scripts.brings_tool(str(name), _plugin(name, part), plugins):
+            found.left_out.append(f"part {quote(str(name))}: packages come as wheels")
             continue
         _part(str(name), part if isinstance(part, dict) else {}, read, found)
         for text in found.problems:
@@ -207,9 +209,9 @@ def _reactive(name: str, part: Mapping[str, Any], found: _Found) -> None:
     if not found.allowed:
         found.problems.append(f'part {quote(name)} uses the plugin "reactive", which runs the code of layers')
         return
-    texts = _texts(part, "reactive-charm-build-arguments")
+    given = locks.texts(part, "reactive-charm-build-arguments")
     try:
-        arguments = tuple(word for text in texts for word in shlex.split(text))
+        arguments = tuple(word for text in given for word in shlex.split(text))
     except ValueError as error:
         found.problems.append(f'"reactive-charm-build-arguments": {error}')
         return
@@ -223,39 +225,33 @@ def _reactive(name: str, part: Mapping[str, Any], found: _Found) -> None:
 def _script(name: str, plugin: str, part: Mapping[str, Any], found: _Found) -> None:
     """Note the script of a part, where there is more in it than wheels make pointless."""
     text = part.get("override-build")
-    lines = [line.strip() for line in text.splitlines()] if isinstance(text, str) else []
-    more = [line for line in lines if not _NOTHING.fullmatch(line)]
-    if text is not None and "craftctl default" not in lines and not found.allowed:
-        found.problems.append(f'part {quote(name)} has "override-build"')
-    elif all(_POINTLESS.fullmatch(line) for line in more) and plugin in _PYTHON:
-        found.left_out += [f"{line} (part {quote(name)}): packages come as wheels" for line in more]
-    elif more and found.allowed:
-        found.scripts.append(Script(part=name, text=text or "", packages=_packages(part)))
-    elif more:
+    if text is None:
+        return
+    judged = build_scripts.judge(str(text), python=plugin in _PYTHON)
+    if not judged.needed:
+        found.left_out += [f"{line} (part {quote(name)}): {reason}" for line, reason in judged.left_out]
+    elif found.allowed:
+        found.scripts.append(Script(part=name, text=str(text), packages=_packages(part)))
+    else:
         found.problems.append(f'part {quote(name)} has "override-build"')
 
 
 def _packages(part: Mapping[str, Any]) -> tuple[str, ...]:
-    names = _texts(part, "build-packages")
+    names = locks.texts(part, "build-packages")
     return tuple(name for name in names if re.fullmatch(r"[a-z0-9][a-z0-9.+-]*", name))
 
 
-def _texts(part: Mapping[str, Any], key: str) -> list[str]:
-    value = part.get(key) or []
-    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
-
-
 def _charm(part: Mapping[str, Any], read: Read, found: _Found) -> None:
-    files = _texts(part, "charm-requirements") or ["requirements.txt"]
+    files = locks.texts(part, "charm-requirements") or ["requirements.txt"]
     _take_files([name for name in files if name != "requirements.txt" or read(name) is not None], read, found)
-    binary = _texts(part, "charm-binary-python-packages")
-    found.requirements += [*_texts(part, "charm-python-packages"), *binary]
+    binary = locks.texts(part, "charm-binary-python-packages")
+    found.requirements += [*locks.texts(part, "charm-python-packages"), *binary]
 
 
 def _python(part: Mapping[str, Any], read: Read, found: _Found) -> None:
-    _take_files(_texts(part, "python-requirements"), read, found)
-    _take_constraints(_texts(part, "python-constraints"), read, found)
-    found.requirements += [item for item in _texts(part, "python-packages") if item not in _TOOLS]
+    _take_files(locks.texts(part, "python-requirements"), read, found)
+    _take_constraints(locks.texts(part, "python-constraints"), read, found)
+    found.requirements += [item for item in locks.texts(part, "python-packages") if item not in _TOOLS]
     if not found.files and read("pyproject.toml") is not None:
         _pyproject(read, found)
 
@@ -287,7 +283,7 @@ def _take_constraints(names: Iterable[str], read: Read, found: _Found) -> None:
 
 
 def _uv(part: Mapping[str, Any], read: Read, found: _Found) -> None:
-    extras, groups = _texts(part, "uv-extras"), _texts(part, "uv-groups")
+    extras, groups = locks.texts(part, "uv-extras"), locks.texts(part, "uv-groups")
     lock = read("uv.lock")
     if lock is None:
         _pyproject(read, found, extras, groups)
@@ -328,63 +324,16 @@ def _of_index(source: Any) -> bool:
 
 
 def _poetry(part: Mapping[str, Any], read: Read, found: _Found) -> None:
-    """Take what `poetry export` would: the main dependencies and those of the groups in `poetry-with`."""
+    """Take what `poetry export` would: the main dependencies and those of groups, or those of `--only`."""
     lock = read("poetry.lock")
     if lock is None:
         found.problems.append("poetry.lock is missing from the tree")
         return
     project = _toml(read("pyproject.toml") or b"", "pyproject.toml")
-    tool = _table(project, "tool", "poetry")
-    roots = [*_project_edges(project), *locks.poetry_edges(tool.get("dependencies"))]
-    groups = {**_table(project, "dependency-groups"), **_table(tool, "group")}
-    for name in locks.chosen("poetry-with:", _texts(part, "poetry-with"), groups, found.problems):
-        group = groups[name]
-        lines = group if isinstance(group, list) else ()
-        roots += [_edge(line) for line in lines if isinstance(line, str)]
-        roots += locks.poetry_edges(group.get("dependencies") if isinstance(group, dict) else None)
-    roots += _poetry_extras(project, tool, part, found)
+    roots = poetry.roots(project, part, found.problems)
     found.wanted_by = found.wanted_by or "poetry.lock"
     found.locked = True
     _take_locked(locks.poetry_packages(_toml(lock, "poetry.lock")), roots, read, found)
-
-
-def _poetry_extras(
-    project: Mapping[str, Any], tool: Mapping[str, Any], part: Mapping[str, Any], found: _Found
-) -> list[locks.Edge]:
-    """Return the dependencies of the extras that `poetry-export-extra-args` names."""
-    offered = {**_table(project, "project", "optional-dependencies"), **_table(tool, "extras")}
-    names, words = [], iter(_texts(part, "poetry-export-extra-args"))
-    for word in words:
-        key, _, value = word.partition("=")
-        if key in ("--extras", "-E"):
-            names.append(value or next(words, ""))
-        elif key == "--all-extras":
-            names += offered
-        elif key not in ("--without-hashes", "--without-urls"):
-            found.problems.append(f'"poetry-export-extra-args" has {quote(word)}')
-    chosen = locks.chosen("--extras:", names, offered, found.problems)
-    return [_edge(str(line)) for name in chosen for line in offered[name]]
-
-
-def _table(document: Any, *keys: str) -> dict[str, Any]:
-    for key in keys:
-        document = document.get(key) if isinstance(document, dict) else None
-    return document if isinstance(document, dict) else {}
-
-
-def _project_edges(project: Mapping[str, Any]) -> list[locks.Edge]:
-    listed = _table(project, "project").get("dependencies")
-    return [_edge(str(line)) for line in listed] if isinstance(listed, list) else []
-
-
-def _edge(line: str) -> locks.Edge:
-    """Return the dependency of a requirement line; its version is the lock file's business."""
-    match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
-    name, extras = (match[1], match[2] or "") if match else (line, "")
-    marker = line.partition(";")[2].strip()
-    return locks.Edge(
-        locks.plain(name), "", marker, tuple(part.strip() for part in extras.split(",") if part.strip())
-    )
 
 
 def _toml(content: bytes, name: str) -> Mapping[str, Any]:
@@ -397,9 +346,12 @@ def _toml(content: bytes, name: str) -> Mapping[str, Any]:
 def _pyproject(read: Read, found: _Found, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> None:
     """Take the dependencies of pyproject.toml; those that lie in the tree are installed from there."""
     document = _toml(read("pyproject.toml") or b"", "pyproject.toml")
-    project = _table(document, "project")
+    project = locks.table(document, "project")
     wanted = _lines(project.get("dependencies"))
-    optional, grouped = _table(project, "optional-dependencies"), _table(document, "dependency-groups")
+    optional, grouped = (
+        locks.table(project, "optional-dependencies"),
+        locks.table(document, "dependency-groups"),
+    )
     for name in locks.chosen("uv-extras:", extras, optional, found.problems):
         wanted += _lines(optional[name])
     for name in locks.chosen("uv-groups:", groups, grouped, found.problems):
@@ -407,9 +359,11 @@ def _pyproject(read: Read, found: _Found, extras: Sequence[str] = (), groups: Se
     if not wanted:
         return
     found.wanted_by = found.wanted_by or "pyproject.toml"
-    placed = {locks.plain(name): item for name, item in _table(document, "tool", "uv", "sources").items()}
+    placed = {
+        locks.plain(name): item for name, item in locks.table(document, "tool", "uv", "sources").items()
+    }
     for line in wanted:
-        name = _edge(line).name
+        name = locks.edge_of_line(line).name
         if name in placed:
             _source(name, placed[name], read, found)
         else:

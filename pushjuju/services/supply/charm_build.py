@@ -57,7 +57,7 @@ _LEFT = (
 _KEPT = frozenset({charmcraft.FILE, metadata.FILE, "revision"})
 VENV = "venv"
 PENDING = "pending"
-_FORM = 4  # of what the cache holds
+_FORM = 5  # of what the cache holds
 
 
 def is_source(path: Path) -> bool:

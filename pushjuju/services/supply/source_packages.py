@@ -6,6 +6,7 @@ to who runs it has to be built where that does no harm (`build_machine`).
 
 from __future__ import annotations
 
+import ast
 import configparser
 import email.parser
 import re
@@ -24,7 +25,7 @@ from pushjuju.services.supply.requirement_files import place_of
 
 _DOCUMENT = 4 << 20
 _ARCHIVES = (".tar.gz", ".tgz", ".zip")
-_READ = ("PKG-INFO", "requires.txt", "pyproject.toml", "setup.cfg")
+_READ = ("PKG-INFO", "requires.txt", "pyproject.toml", "setup.cfg", "setup.py")
 _LITERAL = re.compile(
     r"^(?:__version__|VERSION|version)(?:\s*:\s*\w+)?\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE
 )
@@ -85,10 +86,26 @@ def build_needs(path: Path) -> tuple[str, ...]:
         listed = _table(tomllib.loads(files.get("pyproject.toml", "")), "build-system").get("requires")
     except (OSError, tarfile.TarError, zipfile.BadZipFile, tomllib.TOMLDecodeError) as error:
         raise InvalidCharm(f"cannot read the sources of package {path.name}: {error}") from None
-    lines = [line.strip() for line in listed] if isinstance(listed, list) else ["setuptools"]
+    lines = [str(line).strip() for line in listed] if isinstance(listed, list) else ["setuptools"]
+    lines += [line for line in _setup_requires(files) if line not in lines]
     named = [line for line in lines if re.match(r"[A-Za-z0-9][^@/:]*$", line) and not place_of(line)]
     # setuptools asks for the other one only while it builds.
     return (*named, *(["wheel"] if any(plain(line).startswith("setuptools") for line in named) else []))
+
+
+def _setup_requires(files: Mapping[str, str]) -> list[str]:
+    """Return what setuptools asks for only while it runs: `setup_requires`, where it stands as plain text."""
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read_string(files.get("setup.cfg", ""))
+        named: object = parser.get("options", "setup_requires", fallback="")
+        for node in ast.walk(ast.parse(files.get("setup.py", ""))):
+            if isinstance(node, ast.keyword) and node.arg == "setup_requires":
+                named = ast.literal_eval(node.value)
+    except (configparser.Error, SyntaxError, ValueError, RecursionError, MemoryError):
+        return []  # What cannot be read without running the file is asked for by the build, from an index.
+    lines = named.splitlines() if isinstance(named, str) else named if isinstance(named, list | tuple) else ()
+    return [line.strip() for line in map(str, lines) if line.strip()]
 
 
 def _of_folder(path: Path) -> Mapping[str, str]:

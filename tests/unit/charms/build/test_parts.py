@@ -349,6 +349,57 @@ def test_a_script_that_only_gets_a_compiler_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     "script",
+    [
+        "if [[ $X == ubuntu@22.04:* || $X == 1 ]]\nthen\nsnap install rustup --classic\nfi\ncraftctl default",
+        "if [ -z $HOME ]; then\nset -x\nelse\napt-get install rustup -y\nfi\ncraftctl default\n",
+        "rustup set profile minimal  # small\ncraftctl default\n",
+        "craftctl default # all of it\ngit describe --always --dirty > $CRAFT_PART_INSTALL/version\n",
+        'craftctl default\ncp requirements.txt "${CRAFT_PART_INSTALL}/requirements.txt"\n',
+    ],
+)
+def test_scripts_of_public_charms_that_wheels_make_pointless(script: str) -> None:
+    text = RUST.format("charm", "".join(f"      {line}\n" for line in script.splitlines()))
+    found = planned(text, requirements__txt="ops\n")
+    assert (found.files, found.scripts) == (("requirements.txt",), ())
+    assert found.left_out
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        'if [[ "$(id)" == 0 ]]\nthen\nrustup default stable\nfi\ncraftctl default',
+        "if [ -f x ]\nthen\ncraftctl default\nfi",
+        "if [[ a ]] || id [[ ]]; then\nfi\ncraftctl default",
+        "if [ -f x ]\nthen\nrustup default stable\ncraftctl default",
+        "then\ncraftctl default",
+        "apt-get install jq rustup\ncraftctl default",
+        "git describe --always > $CRAFT_PART_INSTALL/src/version.py\ncraftctl default",
+        "cp requirements.txt /etc/requirements.txt\ncraftctl default",
+        "rustup default stable #`id`\nid # rustup\ncraftctl default",
+    ],
+)
+def test_nothing_is_left_out_of_a_script_that_does_more(script: str) -> None:
+    text = RUST.format("charm", "".join(f"      {line}\n" for line in script.splitlines()))
+    with pytest.raises(InvalidCharm, match='part "x" has "override-build"'):
+        planned(text)
+
+
+def test_a_compiler_is_not_left_out_where_no_packages_are_installed() -> None:
+    with pytest.raises(InvalidCharm, match='part "x" has "override-build"'):
+        planned(RUST.format("nil", "      rustup default stable\n      craftctl default\n"))
+
+
+def test_a_part_that_only_brings_the_tool_of_a_plugin_is_left_out() -> None:
+    tools = "  poetry-deps: {plugin: nil, override-build: curl}\n"
+    files = {"poetry__lock": POETRY, "pyproject__toml": TOOL}
+    found = planned(f"parts:\n{tools}  x: {{plugin: poetry}}\n", **files)
+    assert found.left_out == ('part "poetry-deps": packages come as wheels',)
+    with pytest.raises(InvalidCharm, match='part "poetry-deps" has "override-build"'):
+        planned(f"parts:\n{tools}  x: {{plugin: charm}}\n", **files)
+
+
+@pytest.mark.parametrize(
+    "script",
     ["      rustup default stable; id\n      craftctl default\n",
      "      rustup default $(id)\n      craftctl default\n",
      "      rustup default stable\n", "      make\n      craftctl default\n"],
@@ -375,6 +426,29 @@ def test_plugin_poetry_takes_extras_of_its_arguments() -> None:
     assert "pysocks==1.7" in found.requirements
     with pytest.raises(InvalidCharm, match='"poetry-export-extra-args" has "--format=json"'):
         planned(text.replace("--extras=more", "--format=json"), poetry__lock=POETRY, pyproject__toml=project)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "has", "lacks"),
+    [
+        ("['--only', 'main,dev']", {"ops==2.10.0", "pytest==8"}, {"cosl @ git+https://x/cosl"}),
+        ("[--only=dev]", {"pytest==8"}, {"ops==2.10.0"}),
+        ("[--with=dev, --with, obs]", {"ops==2.10.0", "pytest==8", "cosl @ git+https://x/cosl"}, set()),
+        ("[--with=dev, --without=dev]", {"ops==2.10.0"}, {"pytest==8"}),
+        ("[--only, main, --with, dev]", {"ops==2.10.0"}, {"pytest==8"}),
+    ],
+)
+def test_plugin_poetry_takes_groups_of_its_arguments(arguments: str, has: set[str], lacks: set[str]) -> None:
+    text = f"parts:\n  x: {{plugin: poetry, poetry-export-extra-args: {arguments}}}\n"
+    found = set(planned(text, poetry__lock=POETRY, pyproject__toml=TOOL).requirements)
+    assert has <= found
+    assert not lacks & found
+
+
+def test_groups_of_arguments_that_are_not_there_are_named() -> None:
+    text = "parts:\n  x: {plugin: poetry, poetry-export-extra-args: [--only=none]}\n"
+    with pytest.raises(InvalidCharm, match='--only: "none" is not in the project, which has: dev, obs'):
+        planned(text, poetry__lock=POETRY, pyproject__toml=TOOL)
 
 
 REACTIVE = (

@@ -102,6 +102,36 @@ def test_what_the_build_needs_goes_along_with_the_sources(tmp_path: Path, index:
     }  # fmt: skip
 
 
+SETUP_PY = "import setuptools\nsetuptools.setup(setup_requires=['pbr>=0.5'], pbr=True)\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"own/setup.cfg": "[metadata]\nname = own\nversion = 1\n", "own/setup.py": SETUP_PY},
+        {"own/setup.cfg": "[metadata]\nname = own\nversion = 1\n[options]\nsetup_requires =\n    pbr\n"},
+    ],
+    ids=["setup.py", "setup.cfg"],
+)
+def test_what_setup_requires_names_goes_along_too(tmp_path: Path, index: Path, files: dict[str, str]) -> None:
+    """charmhelpers is built with pbr, which only its setup.py names."""
+    for name in ("pip", "setuptools", "wheel", "pbr"):
+        wheel(index, name)
+    tree, _ = build(tmp_path, {**files, "requirements.txt": "./own\n"})
+    assert (tree / "pending/pbr-1.0-py3-none-any.whl").is_file()
+
+
+@pytest.mark.parametrize("text", ["setup(setup_requires=open('x'))", "not(", "setup(setup_requires=3)"])
+def test_a_setup_py_that_would_have_to_run_is_left_to_the_build(
+    tmp_path: Path, index: Path, text: str
+) -> None:
+    for name in ("pip", "setuptools", "wheel"):
+        wheel(index, name)
+    own = {"own/setup.cfg": "[metadata]\nname = own\nversion = 1\n", "own/setup.py": text}
+    tree, _ = build(tmp_path, {**own, "requirements.txt": "./own\n"})
+    assert (tree / "pending/own-1.tar.gz").is_file()
+
+
 def test_an_archive_of_a_tree_has_the_name_that_pip_looks_for(tmp_path: Path, index: Path) -> None:
     sdist(index, "plain")
     files = {
