@@ -14,7 +14,8 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from tests.charms_tools.hubstore import HubStore
-    from tests.world.controller import Charms, World
+    from tests.world.charms import Charms
+    from tests.world.controller import TestController
 
 # A loaded machine is slow now and then: no example fails for that. A failure prints how to repeat it.
 # CI takes the same examples each time, so that a change is judged by itself; people's runs look further.
@@ -54,35 +55,29 @@ def no_copy_of_a_controller_stays_in_the_checkout() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def packs(tmp_path_factory: pytest.TempPathFactory) -> Charms:
     """Small charms, packed once."""
-    from tests.world.controller import Charms
+    from tests.world.charms import Charms
 
     return Charms(tmp_path_factory.mktemp("charms"))
 
 
 @pytest.fixture(scope="session")
-def empty_shop(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
+def empty_controller(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A controller's data directory with one model, to be copied."""
-    from tests.world.controller import World
+    from tests.world.controller import TestController
 
     root = tmp_path_factory.mktemp("shop")
-    World.build(root, packs).ctx.close()
+    TestController.build(root, packs).ctx.close()
     return root
 
 
 @pytest.fixture
-def shop(tmp_path: Path, empty_shop: Path, packs: Charms) -> Iterator[World]:
+def runtime(tmp_path: Path, empty_controller: Path, packs: Charms) -> Iterator[TestController]:
     """A controller with the model `shop`, a fake clock, and machines that answer in this process."""
-    from tests.world.controller import World
+    from tests.world.controller import TestController
 
-    made = World.copy(empty_shop, tmp_path, packs)
+    made = TestController.copy(empty_controller, tmp_path, packs)
     yield made
     made.ctx.close()
-
-
-@pytest.fixture
-def runtime(shop: World) -> World:
-    """Return the world `shop`, as tests of the uniter and the workers call it."""
-    return shop
 
 
 @pytest.fixture

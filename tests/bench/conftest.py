@@ -10,7 +10,8 @@ import pytest
 
 from pushjuju.testing.machines import local_cloud  # noqa: F401
 from tests.bench.figures import ROOT, Report, summary
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 _REPORT = pytest.StashKey[Report]()
 
@@ -27,9 +28,9 @@ def report(pytestconfig: pytest.Config) -> Report:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path) -> Iterator[TestController]:
     """A controller whose machines answer in this process."""
-    made = World.build(tmp_path, Charms(tmp_path / "charms"))
+    made = TestController.build(tmp_path, Charms(tmp_path / "charms"))
     yield made
     made.ctx.close()
 

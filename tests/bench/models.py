@@ -13,12 +13,13 @@ from pushjuju.core.status import Agent, InstanceStatus, MachineStatus, StatusKin
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.network import addresses_from_nics
 from pushjuju.store.tx import Tx
-from tests.world.controller import UBUNTU, World
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
 
 _HARDWARE = json.dumps({"arch": "amd64", "cores": "2", "mem": "2048M"})
 
 
-def crowd(world: World, units: int, machines: int) -> None:
+def crowd(world: TestController, units: int, machines: int) -> None:
     """Deploy applications whose units share machines, a hundred units each; nothing of them runs."""
     world.deploy("app0", machines)
     placed = (Placement.parse(str(number % machines)) for number in range(units - machines))
@@ -32,14 +33,14 @@ def _hundreds(placements: Iterator[Placement]) -> Iterator[list[Placement]]:
         yield part
 
 
-def populate(world: World, units: int) -> None:
+def populate(world: TestController, units: int) -> None:
     """Deploy two applications; their machines run and told of themselves, their units are active."""
     world.deploy("web", units // 2)
     world.deploy("store", units - units // 2)
     _run(world)
 
 
-def _run(world: World) -> None:
+def _run(world: TestController) -> None:
     """Let all machines run and all units be active."""
     machines, names = world.machine_ids(), world.units()
 
@@ -52,7 +53,7 @@ def _run(world: World) -> None:
     world.write(write)
 
 
-def _start(tx: Tx, world: World, machine: str) -> None:
+def _start(tx: Tx, world: TestController, machine: str) -> None:
     number, now = int(machine), world.clock.now()
     address, since = f"10.{number // 250}.{number % 250}.7", now + timedelta(seconds=7 * number)
     lan = {"value": address, "cidr": f"{address}/16"}
@@ -75,7 +76,7 @@ def _start(tx: Tx, world: World, machine: str) -> None:
         statuses.set_status(tx, world.model, kind, machine, word, now=since)
 
 
-def _activate(tx: Tx, world: World, name: str) -> None:
+def _activate(tx: Tx, world: TestController, name: str) -> None:
     number = int(name.partition("/")[2])
     since, text = world.clock.now() + timedelta(seconds=11 * number), f"ready, serves page {number}"
     statuses.set_status(tx, world.model, StatusKind.WORKLOAD, name, Workload.ACTIVE, text, now=since)

@@ -28,7 +28,8 @@ from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.workers import background
 from tests.bench import played
 from tests.bench.played import Cloud
-from tests.world.controller import UBUNTU, Charms, World
+from tests.world.charms import UBUNTU, Charms
+from tests.world.controller import TestController
 
 OURS = str(Path(__file__).parents[2] / "pushjuju") + os.sep
 COUNTED = {"turns": "take_turn", "snapshots": "look", "decisions": "decide"}
@@ -67,7 +68,7 @@ def record(root: Path) -> None:
     assert code == 0, out.getvalue()
 
 
-def work(world: World, cloud: Cloud) -> None:
+def work(world: TestController, cloud: Cloud) -> None:
     """Work until nothing is due."""
     settled = asyncio.run(played.driver(world.ctx, world.model, cloud).settle())
     assert not settled.problems, settled.problems
@@ -76,7 +77,7 @@ def work(world: World, cloud: Cloud) -> None:
 def measure(root: Path) -> tuple[Counter[CodeType], Counter[CodeType]]:
     """Return the calls while a change is recorded, and while the change is worked."""
     charms, cloud = Charms(root / "charms"), Cloud()
-    world = World.build(root, charms)
+    world = TestController.build(root, charms)
     packed = charms.make("log", config={"title": {"type": "string"}})
     request = DeployRequest(application="log", packed=packed, base=UBUNTU)
     deploy.deploy(world.ctx, world.model, request)

@@ -207,8 +207,8 @@ class Cloud:
             self.boxes.pop(name, None)
 
 
-class PlayedShop(Runtime):
-    """A workshop whose cloud and whose connections are played."""
+class WireRuntime(Runtime):
+    """A runtime whose cloud and whose connections are played."""
 
     cloud: Cloud
 
@@ -229,6 +229,6 @@ class PlayedShop(Runtime):
 def driver(ctx: Context, model: str, cloud: Cloud) -> Driver:
     """Return a driver of a model whose machines are played."""
     made = Driver(ctx, model)
-    made.runtime = shop = PlayedShop(ctx)
+    made.runtime = shop = WireRuntime(ctx)
     shop.cloud = cloud
     return made

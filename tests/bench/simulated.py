@@ -31,7 +31,8 @@ from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.store.rows.records import Unit
 from tests.bench import played
 from tests.bench.played import Cloud
-from tests.world.controller import UBUNTU, Charms, World
+from tests.world.charms import UBUNTU, Charms
+from tests.world.controller import TestController
 
 SPREAD = 4  # machines that the applications of one stack share; each has one unit on every one of them
 STACK: dict[str, dict[str, Any]] = {
@@ -71,7 +72,7 @@ class Simulation:
 
     def __init__(self, root: Path, size: int) -> None:
         self.charms = Charms(root / "charms")
-        self.world = World.build(root, self.charms)
+        self.world = TestController.build(root, self.charms)
         self.world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
         self.cloud = Cloud()
         self.size = size

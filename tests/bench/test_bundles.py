@@ -15,7 +15,7 @@ from pushjuju.services.bundles.read.load import load
 from tests.bench.figures import Report
 from tests.bench.processes import pushjuju, wall
 from tests.bench.test_commands import focus
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 pytestmark = pytest.mark.bench
 
@@ -47,11 +47,11 @@ def shelf(root: Path) -> Path:
     return path
 
 
-def test_twenty_applications(world: World, tmp_path: Path, report: Report) -> None:
+def test_twenty_applications(world: TestController, tmp_path: Path, report: Report) -> None:
     path = shelf(tmp_path / "shelf")
     planned, recorded, again = [], [], []
     for round_ in range(ROUNDS):
-        copy = World.copy(
+        copy = TestController.copy(
             _closed(world, tmp_path / f"base{round_}"), tmp_path / f"round{round_}", world.charms
         )
         begin = time.perf_counter()
@@ -71,12 +71,12 @@ def test_twenty_applications(world: World, tmp_path: Path, report: Report) -> No
     report.add("bundle of 20 applications: nothing to do", again, target=f"<= {AGAIN_MS}")
 
 
-def _closed(world: World, target: Path) -> Path:
+def _closed(world: TestController, target: Path) -> Path:
     shutil.copytree(world.ctx.datadir.root.parent / "data", target / "data")
     return target
 
 
-def test_nothing_to_do_from_a_cold_process(world: World, tmp_path: Path, report: Report) -> None:
+def test_nothing_to_do_from_a_cold_process(world: TestController, tmp_path: Path, report: Report) -> None:
     path = shelf(tmp_path / "shelf")
     planning.carry_out(world.ctx, world.model, planning.prepare(world.ctx, world.model, load(path), Wishes()))
     times = wall(pushjuju("deploy", str(path), "--dry-run"), times=ROUNDS, env=focus(world))

@@ -12,14 +12,14 @@ from tests.bench.figures import Report
 from tests.bench.models import crowd
 from tests.bench.processes import Run, cpu_note, pushjuju, runs, weighed
 from tests.bench.test_commands import focus
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 UNITS, MACHINES, MODELS = 1000, 300, 100
 FEW = 20
 
 
 @pytest.fixture
-def small(world: World) -> dict[str, str]:
+def small(world: TestController) -> dict[str, str]:
     """A model of 20 units at rest; return its environment."""
     world.active("web", FEW)
     return focus(world)
@@ -46,7 +46,7 @@ def test_small_commands(report: Report, small: dict[str, str]) -> None:
 
 
 @pytest.mark.bench
-def test_a_large_model(report: Report, world: World) -> None:
+def test_a_large_model(report: Report, world: TestController) -> None:
     crowd(world, UNITS, MACHINES)
     assert (len(world.units()), len(world.machine_ids())) == (UNITS, MACHINES)
     env = focus(world)
@@ -66,7 +66,7 @@ def test_a_large_model(report: Report, world: World) -> None:
 
 
 @pytest.mark.bench
-def test_many_models(report: Report, world: World) -> None:
+def test_many_models(report: Report, world: TestController) -> None:
     for number in range(MODELS - 1):
         models.add_model(world.ctx, f"m{number}")
     env = focus(world)
@@ -75,7 +75,7 @@ def test_many_models(report: Report, world: World) -> None:
 
 
 @pytest.mark.bench
-def test_plan(report: Report, world: World, tmp_path: Path) -> None:
+def test_plan(report: Report, world: TestController, tmp_path: Path) -> None:
     crowd(world, UNITS, MACHINES)
     world.forget_work()
     env = focus(world)

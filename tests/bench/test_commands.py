@@ -16,7 +16,8 @@ from tests.bench.figures import Report
 from tests.bench.models import populate
 from tests.bench.processes import cpu_note, pushjuju, runs
 from tests.bench.statements import counted
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 UNITS = 20
 MANY = 2000
@@ -40,14 +41,14 @@ print(*sorted(sys.modules))
 
 
 @pytest.fixture
-def shop(world: World) -> dict[str, str]:
+def shop(world: TestController) -> dict[str, str]:
     """A model of 20 units that ran all their hooks; no machine is behind it. Return the environment."""
     world.active("web", UNITS // 2)
     world.active("store", UNITS - UNITS // 2)
     return focus(world)
 
 
-def focus(world: World) -> dict[str, str]:
+def focus(world: TestController) -> dict[str, str]:
     """Let commands mean this world's model; return their environment."""
     world.ctx.datadir.set_current_controller("home")
     world.ctx.controller.set("current-model", world.resolve_model().qualified)
@@ -85,7 +86,7 @@ def test_help_and_status(report: Report, shop: dict[str, str]) -> None:
 
 
 @pytest.mark.bench
-def test_status_of_many(report: Report, world: World) -> None:
+def test_status_of_many(report: Report, world: TestController) -> None:
     populate(world, MANY)
     env = focus(world)
     for words in STATUS:
@@ -95,7 +96,7 @@ def test_status_of_many(report: Report, world: World) -> None:
 
 
 @pytest.mark.bench
-def test_debug_log_of_a_million_lines(report: Report, world: World) -> None:
+def test_debug_log_of_a_million_lines(report: Report, world: TestController) -> None:
     world.active("web", 2)
     env = focus(world)
     write_log(world, MANY_LINES)
@@ -106,7 +107,7 @@ def test_debug_log_of_a_million_lines(report: Report, world: World) -> None:
         report.add(name, times, target="<= 200 ms")
 
 
-def write_log(world: World, count: int) -> None:
+def write_log(world: TestController, count: int) -> None:
     """Fill the log: hooks of many units, one error in a thousand lines."""
     row = "INSERT INTO log (model, time, entity, level, module, message) VALUES (?, ?, ?, ?, ?, ?)"
     connection = world.ctx.store._connection
@@ -140,7 +141,7 @@ def first_line(argv: list[str], env: dict[str, str]) -> float:
 def test_status_takes_as_many_statements_for_many_units_as_for_few(tmp_path: Path) -> None:
     found = []
     for name, units in (("few", 10), ("many", 300)):
-        made = World.build(tmp_path / name, Charms(tmp_path / "charms"))
+        made = TestController.build(tmp_path / name, Charms(tmp_path / "charms"))
         populate(made, units)
         with counted(made.ctx.store) as statements:
             document(made.ctx, made.resolve_model())

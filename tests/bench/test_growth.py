@@ -14,7 +14,8 @@ from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.workers.driver import Driver
 from tests.bench.simulated import STACK, Simulation
 from tests.bench.statements import counted, effort
-from tests.world.controller import UBUNTU, Charms, World
+from tests.world.charms import UBUNTU, Charms
+from tests.world.controller import TestController
 
 FEW, MANY = 10, 600  # units of other applications around
 SAME = 1.1  # how much more a thing may take among many: a tree gets a level, a page splits
@@ -23,9 +24,9 @@ SQL = {"db": {"interface": "sql"}}
 UNIT = "web/0"
 
 
-def surrounded(root: Path, count: int, apps: int = 10) -> World:
+def surrounded(root: Path, count: int, apps: int = 10) -> TestController:
     """Return a model with two applications that are at rest, among units that never run."""
-    world = World.build(root, Charms(root / "charms"))
+    world = TestController.build(root, Charms(root / "charms"))
     world.active("web", 2, packed=world.charms.make("web", requires=SQL))
     world.active("db", 2, packed=world.charms.make("db", provides={"server": {"interface": "sql"}}))
     for number in range(apps):
@@ -33,70 +34,70 @@ def surrounded(root: Path, count: int, apps: int = 10) -> World:
     return world
 
 
-def set_config(world: World) -> None:
+def set_config(world: TestController) -> None:
     applications.set_config(world.ctx, world.model, "web", values={"port": str(len(world.box().frames))})
 
 
-def hook(world: World) -> None:
+def hook(world: TestController) -> None:
     prepared = world.prepared(UNIT)
     world.commit(prepared, world.box().run(prepared.frame))
     assert world.turn(UNIT).prepared is None
 
 
-def look(world: World) -> None:
+def look(world: TestController) -> None:
     assert world.turn(UNIT).prepared is None
 
 
-def relate(world: World) -> None:
+def relate(world: TestController) -> None:
     integrate.integrate(world.ctx, world.model, "web", "db")
 
 
-def unrelate(world: World) -> None:
+def unrelate(world: TestController) -> None:
     integrate.remove_relation(world.ctx, world.model, ["web", "db"])
 
 
-def finish_applications(world: World) -> None:
+def finish_applications(world: TestController) -> None:
     world.write(lambda tx: removal.finish_applications(tx, world.model, world.clock.now()))
 
 
-def add_unit(world: World) -> None:
+def add_unit(world: TestController) -> None:
     units.add_units(world.ctx, world.model, "db", 1, [])
 
 
-def remove_units(world: World) -> None:
+def remove_units(world: TestController) -> None:
     removal.remove_units(world.ctx, world.model, ["db/2"])
 
 
-def deploy(world: World) -> None:
+def deploy(world: TestController) -> None:
     world.deploy("new", packed=world.charms.make("web", requires=SQL), base=UBUNTU)
 
 
-def remove_application(world: World) -> None:
+def remove_application(world: TestController) -> None:
     removal.remove_application(world.ctx, world.model, ["new"])
 
 
-def claim(world: World) -> None:
+def claim(world: TestController) -> None:
     queue = SqliteWorkQueue(world.ctx.store, "host:1:1", alive=lambda _: True)
     found = queue.claim(world.model, world.clock.now())
     assert found is not None
     queue.finish(found, world.clock.now(), None)
 
 
-def find_nothing_due(world: World) -> None:
+def find_nothing_due(world: TestController) -> None:
     queue = SqliteWorkQueue(world.ctx.store, "host:1:1")
     assert not queue.anything_due(world.model, world.clock.now() - timedelta(seconds=1))
 
 
-def say_how_it_went(world: World) -> None:
+def say_how_it_went(world: TestController) -> None:
     assert not Driver(world.ctx, world.model)._summary().problems
 
 
-def sweep_one(world: World) -> None:
+def sweep_one(world: TestController) -> None:
     update_status.make_due(world.ctx, world.model, [UNIT])
 
 
 # In this order: some undo what the one before did.
-STEPS: tuple[Callable[[World], None], ...] = (
+STEPS: tuple[Callable[[TestController], None], ...] = (
     look, set_config, hook, sweep_one, relate, unrelate, add_unit, remove_units, deploy, remove_application,
     finish_applications, claim,
     find_nothing_due, say_how_it_went,
@@ -111,7 +112,7 @@ def test_sqlite_works_as_little_among_many_units_as_among_few(tmp_path: Path) ->
     assert {name: each for name, each in found.items() if each[1] > each[0] * SAME + 2} == {}
 
 
-def steps_of(world: World, do: Callable[[World], None]) -> int:
+def steps_of(world: TestController, do: Callable[[TestController], None]) -> int:
     """Return how many steps SQLite takes for something."""
     with effort(world.ctx.store) as spent:
         do(world)

@@ -9,14 +9,15 @@ from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.requests import user_secrets
 from tests.bench.statements import counted
-from tests.world.controller import World, ok
+from tests.world.controller import TestController
+from tests.world.machine import ok
 from tests.world.secret_charm import Hook, begin
 
 CONTENT = Content({"token": "YQ=="})
 MANY = 50
 
 
-def fill(shop: World, application: str, numbers: Iterable[int] = range(MANY)) -> None:
+def fill(shop: TestController, application: str, numbers: Iterable[int] = range(MANY)) -> None:
     """Give an application many secrets."""
     owner = Owner(kind=OwnerKind.APPLICATION, name=application)
     change = Change(content=CONTENT)
@@ -25,7 +26,7 @@ def fill(shop: World, application: str, numbers: Iterable[int] = range(MANY)) ->
         shop.write(lambda tx, secret=secret: secrets.create(shop.ctx, tx, shop.model, secret, owner, change))
 
 
-def statements(shop: World, *lines: str) -> list[str]:
+def statements(shop: TestController, *lines: str) -> list[str]:
     """Return what a hook of web/0 that calls tools asks of the store, with its commit and the next turn."""
     hook: Hook = begin(shop, "web/0")
     for line in lines:
@@ -40,7 +41,7 @@ def statements(shop: World, *lines: str) -> list[str]:
     return [str(statement) for statement in found]
 
 
-def test_a_unit_without_secrets_asks_nothing_about_them(shop: World) -> None:
+def test_a_unit_without_secrets_asks_nothing_about_them(shop: TestController) -> None:
     for name in ("web", "other"):
         shop.active(name)
     fill(shop, "other")
@@ -49,7 +50,7 @@ def test_a_unit_without_secrets_asks_nothing_about_them(shop: World) -> None:
     assert asked == []
 
 
-def test_a_unit_with_secrets_never_walks_through_those_of_others(shop: World) -> None:
+def test_a_unit_with_secrets_never_walks_through_those_of_others(shop: TestController) -> None:
     for name in ("web", "other"):
         shop.active(name)
     fill(shop, "other")
@@ -67,7 +68,7 @@ def test_a_unit_with_secrets_never_walks_through_those_of_others(shop: World) ->
     assert [plan for plan in plans if plan[0].startswith("SCAN ") or plan[0].endswith("(model=?)")] == []
 
 
-def test_the_number_of_its_own_secrets_adds_no_statement(shop: World) -> None:
+def test_the_number_of_its_own_secrets_adds_no_statement(shop: TestController) -> None:
     shop.active("web")
     fill(shop, "web", range(2))
     few = len(statements(shop))

@@ -20,7 +20,7 @@ from pushjuju.uniter.dispatch import prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import look
 from tests.bench.figures import Report
 from tests.bench.statements import counted
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 OTHERS = (10, 100, 1000)
 UNIT = "web/0"
@@ -65,26 +65,26 @@ def milliseconds(work: Callable[[], object], *, times: int = ROUNDS) -> list[flo
 
 
 @pytest.fixture
-def web(world: World) -> World:
+def web(world: TestController) -> TestController:
     """One unit at rest, in a store that is written as in real life."""
     world.active("web")
     world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
     return world
 
 
-def change(world: World, number: int) -> None:
+def change(world: TestController, number: int) -> None:
     """Make config-changed due."""
     applications.set_config(world.ctx, world.model, "web", values={"port": str(number)})
 
 
-def surround(world: World, count: int) -> None:
+def surround(world: TestController, count: int) -> None:
     """Fill the model with units of other applications up to a number; nothing of them runs."""
     present = len(world.units()) - 1
     if count > present:
         world.deploy(f"other{count}", count - present)
 
 
-def build(world: World) -> None:
+def build(world: TestController) -> None:
     """Read all that a hook's frame is made from, and make it."""
     with world.ctx.store.read() as tx:
         view = look(tx, world.model, UNIT)
@@ -93,12 +93,12 @@ def build(world: World) -> None:
         prepared_operation(tx, view, operation, "bench")
 
 
-def _last_operation(tx: Tx, world: World) -> dict[str, object]:
+def _last_operation(tx: Tx, world: TestController) -> dict[str, object]:
     row = tx.list(Operation, "operation_of_unit", model=world.model, unit=UNIT, limit=1)[0]
     return dict(row.document)
 
 
-def statements_of_a_hook(world: World, number: int) -> dict[str, int]:
+def statements_of_a_hook(world: TestController, number: int) -> dict[str, int]:
     """Run one config-changed; return how many statements its steps took."""
     change(world, number)
     with counted(world.ctx.store) as turn:
@@ -111,7 +111,7 @@ def statements_of_a_hook(world: World, number: int) -> dict[str, int]:
     return {"turn": len(turn), "commit": len(committing), "idle": len(idle)}
 
 
-def test_the_size_of_the_model_adds_no_statement(web: World) -> None:
+def test_the_size_of_the_model_adds_no_statement(web: TestController) -> None:
     found = []
     for number, count in enumerate(OTHERS):
         surround(web, count)
@@ -120,7 +120,7 @@ def test_the_size_of_the_model_adds_no_statement(web: World) -> None:
     assert all(found[0][step] <= most for step, most in MAX_STATEMENTS.items()), found[0]
 
 
-def test_the_number_of_peers_adds_no_statement(world: World) -> None:
+def test_the_number_of_peers_adds_no_statement(world: TestController) -> None:
     found = []
     for number, more in enumerate((2, 3, 7)):
         if number:
@@ -132,7 +132,7 @@ def test_the_number_of_peers_adds_no_statement(world: World) -> None:
     assert found[0] == found[1] == found[2]
 
 
-def test_no_statement_of_a_hook_walks_through_the_model(web: World) -> None:
+def test_no_statement_of_a_hook_walks_through_the_model(web: TestController) -> None:
     connection = web.ctx.store._connection
     change(web, 1)
     with counted(web.ctx.store) as statements:
@@ -153,7 +153,7 @@ def test_no_statement_of_a_hook_walks_through_the_model(web: World) -> None:
 
 
 @pytest.mark.bench
-def test_store(report: Report, web: World) -> None:
+def test_store(report: Report, web: TestController) -> None:
     now = web.clock.now()
 
     def once(store: Store = web.ctx.store) -> None:
@@ -178,7 +178,7 @@ def test_store(report: Report, web: World) -> None:
 
 
 @pytest.mark.bench
-def test_turns(report: Report, web: World) -> None:
+def test_turns(report: Report, web: TestController) -> None:
     for number, count in enumerate(OTHERS):
         surround(web, count)
         steps = statements_of_a_hook(web, 1000 + number)

@@ -16,8 +16,8 @@ from random import Random
 from pushjuju.plugins.providers.local import machines
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.services.entities.application import units
+from tests.chaos.controller import Drive, RealController, RealMachine
 from tests.chaos.storm import checkpoints
-from tests.chaos.world import Box, Drive, World
 
 LEASE_S = 1.5
 UNIT = "ledger/0"
@@ -58,7 +58,7 @@ echo "end $hook $JUJU_CONTEXT_ID" >>"$log"
 class Breakage:
     """One machine with one unit, and many schedules one after the other."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: RealController) -> None:
         self.world = world
         self.story: list[str] = []
         self.struck: Counter[str] = Counter()
@@ -150,7 +150,7 @@ class Breakage:
             with contextlib.suppress(AssertionError, subprocess.CalledProcessError, StopIteration):
                 await self._break(what, self.world.machine(), chance)  # it may be down, or boot just now
 
-    async def _break(self, what: str, box: Box, chance: Random) -> None:
+    async def _break(self, what: str, box: RealMachine, chance: Random) -> None:
         seconds = chance.uniform(0.05, 1.0)
         match what:
             case "link":
@@ -185,7 +185,7 @@ class Breakage:
             await self._switch_on()
             for record in self.world.layout.records():
                 with contextlib.suppress(AssertionError, subprocess.CalledProcessError):
-                    heal(Box(layout=self.world.layout, record=record))
+                    heal(RealMachine(layout=self.world.layout, record=record))
             self.world.work_now()
             settled = await self.world.settle(90)
             if not settled.problems:
@@ -239,7 +239,7 @@ def hooks_in_store(path: Path, unit: str) -> dict[str, tuple[str, str]]:
         connection.close()
 
 
-def black_hole(box: Box) -> None:
+def black_hole(box: RealMachine) -> None:
     """Let a machine neither hear nor say anything, without a word to those who talk to it."""
     _net(box, "add table inet chaos")
     for hook in ("input", "output"):
@@ -247,14 +247,14 @@ def black_hole(box: Box) -> None:
         _net(box, f"add chain inet chaos {hook} {rule}")
 
 
-def heal(box: Box) -> None:
+def heal(box: RealMachine) -> None:
     """Give a machine its network back."""
     box.link("up")
     with contextlib.suppress(subprocess.CalledProcessError):
         _net(box, "delete table inet chaos")
 
 
-def _net(box: Box, command: str) -> None:
+def _net(box: RealMachine, command: str) -> None:
     leader = Cgroup.of(box.layout.cgroup(box.record.id)).leader()
     assert leader, "the machine does not run"
     argv = ["nsenter", "--target", str(leader), "--net", "nft", *command.split()]

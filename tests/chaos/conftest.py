@@ -9,20 +9,20 @@ import pytest
 
 from pushjuju.core.clock import Clock
 from pushjuju.testing.machines import LocalCloud, local_cloud  # noqa: F401
-from tests.chaos.world import World
+from tests.chaos.controller import RealController
 
-NewWorld = Callable[..., World]
+NewWorld = Callable[..., RealController]
 
 
 @pytest.fixture
 def new_world(local_cloud: LocalCloud, tmp_path: Path) -> Iterator[NewWorld]:  # noqa: F811
     """Make controllers; all their machines are gone at the end, also after a failure."""
-    made: list[World] = []
+    made: list[RealController] = []
 
-    def make(clock: Clock | None = None) -> World:
+    def make(clock: Clock | None = None) -> RealController:
         work = tmp_path / f"work{len(made)}"
         work.mkdir()
-        made.append(World(local_cloud.data_dir(), local_cloud.base, work, clock))
+        made.append(RealController(local_cloud.data_dir(), local_cloud.base, work, clock))
         return made[-1]
 
     yield make
@@ -33,6 +33,6 @@ def new_world(local_cloud: LocalCloud, tmp_path: Path) -> Iterator[NewWorld]:  #
 
 
 @pytest.fixture
-def world(new_world: NewWorld) -> World:
+def world(new_world: NewWorld) -> RealController:
     """A controller with an empty model."""
     return new_world()

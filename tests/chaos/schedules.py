@@ -32,7 +32,8 @@ from unittest import mock
 from pushjuju.core.status import Agent
 from pushjuju.workers.machine import contact
 from tests.chaos.storm import FAULTS, Fault, Storm, moments
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 from tests.world.random_model import People, check_nothing_left, check_rest
 from tests.world.stepped import pause
 
@@ -195,7 +196,7 @@ def run_some(seeds: list[int]) -> list[Report]:
         packs = Charms(Path(folder) / "charms")
         packs.root.mkdir()
         source = Path(folder) / "source"
-        World.build(source, packs).ctx.close()
+        TestController.build(source, packs).ctx.close()
         return [run(source, packs, seed) for seed in seeds]
 
 
@@ -242,7 +243,7 @@ def _told(seed: int) -> list[Report]:
         packs = Charms(Path(folder) / "charms")
         packs.root.mkdir()
         source = Path(folder) / "source"
-        World.build(source, packs).ctx.close()
+        TestController.build(source, packs).ctx.close()
         return [run(source, packs, seed, story=True)]
 
 

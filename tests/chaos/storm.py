@@ -30,8 +30,17 @@ from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import Tx
 from pushjuju.workers.driver import AFTER_BUG_S
 from pushjuju.workers.machine.machine_worker import Outcome
-from tests.world.random_model import Town
-from tests.world.stepped import Box, Cloud, Controller, Session, Shop, is_quiet, left_out, pause
+from tests.world.random_model import RandomModel
+from tests.world.stepped import (
+    SteppedCloud,
+    SteppedMachine,
+    SteppedProcess,
+    SteppedRuntime,
+    SteppedSession,
+    is_quiet,
+    left_out,
+    pause,
+)
 
 PACKAGE = Path(__file__).parents[2] / "pushjuju"
 WAITS = ("connect", "cloud", "push", "send", "begun", "live", "answer", "result", "ack", "write", "wrote")
@@ -119,7 +128,7 @@ class Job:
 
 
 @dataclass
-class Rig(Box):
+class Rig(SteppedMachine):
     """A machine that works on while nobody looks: a journal, a disk, a clock, processes that can be killed.
 
     Attributes:
@@ -277,7 +286,7 @@ class Rig(Box):
         self.down = self.reboots = False
 
 
-class RigCloud(Cloud):
+class RigCloud(SteppedCloud):
     """Makes machines that belong to a storm."""
 
     def __init__(self, town: Storm) -> None:
@@ -345,7 +354,7 @@ class StormStore(Store):
         town.strike("wrote", self._process)
 
 
-class Wire(Session):
+class Wire(SteppedSession):
     """A connection that can be cut at any time; what the machine does goes on without it."""
 
     process: Process
@@ -434,7 +443,7 @@ class Wire(Session):
         await self.travel("wait")
 
 
-class StormShop(Shop):
+class StormRuntime(SteppedRuntime):
     """What the lanes of one process share."""
 
     session_type = Wire
@@ -444,7 +453,7 @@ class StormShop(Shop):
         """Be at a named step."""
         self.process.town.strike(f"at {name}", self.process)
 
-    async def session(self, machine: Machine) -> Session:
+    async def session(self, machine: Machine) -> SteppedSession:
         """Return the connection to a machine."""
         box: Any = self.fleet.cloud.boxes.get(machine.instance_id)
         self.process.town.strike("connect", self.process, box)
@@ -456,21 +465,21 @@ class StormShop(Shop):
         made.process, made.lease = self.process, self.leases[0]
         return made
 
-    def provider_of(self, machine: Machine) -> Cloud:
+    def provider_of(self, machine: Machine) -> SteppedCloud:
         """Return the one provider, about to be asked for something."""
         self.process.town.strike("cloud", self.process)
         return super().provider_of(machine)
 
-    def provider(self, model: str, cloud: str | None = None) -> Cloud:
+    def provider(self, model: str, cloud: str | None = None) -> SteppedCloud:
         """The same."""
         self.process.town.strike("cloud", self.process)
         return super().provider(model, cloud)
 
 
-class Process(Controller):
+class Process(SteppedProcess):
     """A controller process with a clock of its own; it dies, freezes and starves by itself."""
 
-    shop_type = StormShop
+    runtime_type = StormRuntime
 
     def __init__(self, town: Storm, name: str, ctx: Context) -> None:
         self.town = town
@@ -509,7 +518,7 @@ class Process(Controller):
 # --- the whole --------------------------------------------------------------------------------------------
 
 
-class Storm(Town):
+class Storm(RandomModel):
     """A town with up to four controller processes, and faults that were planned.
 
     Attributes:
@@ -533,7 +542,7 @@ class Storm(Town):
         self.cloud = RigCloud(self)
         self.witness.late = True
 
-    def _begin(self) -> Controller:
+    def _begin(self) -> SteppedProcess:
         self.lives += 1
         made = Process(self, f"worker-{self.lives}", self.ctx)
         self.processes.append(made)
@@ -647,7 +656,7 @@ class Storm(Town):
 
     # --- hooks --------------------------------------------------------------------------------------------
 
-    async def charm(self, box: Box, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+    async def charm(self, box: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook that counts: what it writes tells whether any write was lost, doubled or halved."""
         self.hear()
         try:

@@ -16,9 +16,9 @@ from pushjuju.store import queue
 from pushjuju.workers import driver as drives
 from tests.chaos import test_kills, test_storage_kills
 from tests.chaos.breakage import LEASE_S, Breakage
+from tests.chaos.controller import RealController
 from tests.chaos.drive import name_operations
 from tests.chaos.storm import checkpoints
-from tests.chaos.world import World
 
 pytestmark = pytest.mark.machine
 
@@ -31,7 +31,7 @@ FIRST = range(SEED, SEED + SCHEDULES, EACH)
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("first", FIRST)
 async def test_everything_comes_to_rest_and_each_hook_ran_once(
-    world: World, monkeypatch: pytest.MonkeyPatch, first: int
+    world: RealController, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     monkeypatch.setattr(MachineSession, "run", MachineSession.run)  # as it was, at the end
     monkeypatch.setattr(queue, "LEASE_S", LEASE_S)

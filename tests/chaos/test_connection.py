@@ -27,27 +27,27 @@ from pushjuju.workers.provision.enlist import add_given_machine
 from pushjuju.workers.reach import ScriptRunner
 from pushjuju.workers.runtime import Runtime, _sources
 from tests.chaos.conftest import NewWorld
-from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, Box, World, until
+from tests.chaos.controller import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, RealController, RealMachine, until
 
 pytestmark = pytest.mark.machine
 
 SLOW_START = "if [ $hook = start ]; then sleep 1.2; fi"
 
 
-async def in_start(world: World) -> Box:
+async def in_start(world: RealController) -> RealMachine:
     """Wait until the hook `start` runs."""
     await until(lambda: world.layout.records() and "start 1" in world.machine().begun(), 30)
     return world.machine()
 
 
-def well(world: World) -> None:
+def well(world: RealController) -> None:
     """Fail the test unless the deploy is complete and every hook ran once."""
     world.machine().once(*DEPLOY_HOOKS)
     assert (world.agent(), world.workload()[0]) == (("idle", ""), "active")
     assert not world.open_operations()
 
 
-async def test_connection_cut_while_a_hook_runs(world: World) -> None:
+async def test_connection_cut_while_a_hook_runs(world: RealController) -> None:
     world.deploy(SLOW_START)
     driving = asyncio.create_task(world.settle())
     box = await in_start(world)
@@ -57,7 +57,7 @@ async def test_connection_cut_while_a_hook_runs(world: World) -> None:
     assert "tally/0 start: done" in world.told
 
 
-async def test_connection_cut_at_every_hook(world: World) -> None:
+async def test_connection_cut_at_every_hook(world: RealController) -> None:
     world.deploy("sleep 0.3")
     driving = asyncio.create_task(world.settle())
     cuts, done = 0, 0
@@ -71,7 +71,7 @@ async def test_connection_cut_at_every_hook(world: World) -> None:
     well(world)
 
 
-async def test_link_down_while_a_hook_runs_and_ends(world: World) -> None:
+async def test_link_down_while_a_hook_runs_and_ends(world: RealController) -> None:
     world.deploy(SLOW_START)
     driving = asyncio.create_task(world.settle())
     box = await in_start(world)
@@ -92,7 +92,7 @@ fi"""
 
 
 async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: RealController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command ends and says what is known; the next one after the outage takes the result over."""
     monkeypatch.setattr(transport, "KEEPALIVE_INTERVAL", 1)
@@ -131,7 +131,7 @@ async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
     assert heard == list(range(1, 41))
 
 
-async def test_unreachable_machine_is_told_and_tried_again(world: World) -> None:
+async def test_unreachable_machine_is_told_and_tried_again(world: RealController) -> None:
     world.deploy()
     await world.settle()
     box = world.machine()
@@ -157,7 +157,7 @@ async def test_unreachable_machine_is_told_and_tried_again(world: World) -> None
     assert not world.machines()[0].unreachable_since
 
 
-def running(world: World, box: Box) -> str:
+def running(world: RealController, box: RealMachine) -> str:
     """Return what the instance says when all is well."""
     lines = (box.root / "etc/os-release").read_text().replace('"', "").splitlines()
     real = dict(line.split("=", 1) for line in lines if "=" in line)
@@ -165,7 +165,7 @@ def running(world: World, box: Box) -> str:
     return "Running" if found == wanted else f"Running {found} in place of {world.base.display}"
 
 
-async def test_machine_that_is_unreachable_can_be_forced_away(world: World) -> None:
+async def test_machine_that_is_unreachable_can_be_forced_away(world: RealController) -> None:
     world.deploy()
     await world.settle()
     world.machine().link("down")
@@ -177,7 +177,7 @@ async def test_machine_that_is_unreachable_can_be_forced_away(world: World) -> N
     assert (world.units(), world.machines(), world.layout.records()) == ([], [], [])
 
 
-async def test_wrong_key(world: World) -> None:
+async def test_wrong_key(world: RealController) -> None:
     world.deploy()
     await world.settle()
     box = world.machine()
@@ -202,7 +202,7 @@ async def test_wrong_key(world: World) -> None:
     assert box.begun()[-1] == "config-changed 2"
 
 
-async def test_changed_host_key_is_refused_with_both_fingerprints(world: World) -> None:
+async def test_changed_host_key_is_refused_with_both_fingerprints(world: RealController) -> None:
     world.deploy()
     await world.settle()
     box = world.machine()
@@ -245,7 +245,7 @@ rm -r /var/lib/pushjuju  # the controller that made the machine has given it up
 COPIED = {"usr", "usr/bin"}  # directories in which `juju-exec` was: an overlay keeps its copies of them
 
 
-async def server(new_world: NewWorld, world: World) -> Box:
+async def server(new_world: NewWorld, world: RealController) -> RealMachine:
     """Return a machine of somebody else's, with logins `admin` (sudo) and `guest` (none)."""
     other = new_world()
     other.add_machine()
@@ -256,7 +256,9 @@ async def server(new_world: NewWorld, world: World) -> Box:
     return box
 
 
-async def test_given_machine_from_taking_in_to_giving_back(world: World, new_world: NewWorld) -> None:
+async def test_given_machine_from_taking_in_to_giving_back(
+    world: RealController, new_world: NewWorld
+) -> None:
     box = await server(new_world, world)
     before = set(box.files())
     await take_in(world, box)
@@ -273,7 +275,7 @@ async def test_given_machine_from_taking_in_to_giving_back(world: World, new_wor
     await until(lambda: not box.pids("^/usr/bin/python3 -I -S"), what="our process stays")
 
 
-async def take_in(world: World, box: Box) -> None:
+async def take_in(world: RealController, box: RealMachine) -> None:
     """Let a machine of somebody else's join the model, with the charm on it."""
     driver = world.driver()
     key = world.ctx.controller.private_key
@@ -285,7 +287,7 @@ class Died(BaseException):
     """The end of a controller, as far as the store can see it."""
 
 
-async def test_death_while_a_machine_is_taken_in(world: World, new_world: NewWorld) -> None:
+async def test_death_while_a_machine_is_taken_in(world: RealController, new_world: NewWorld) -> None:
     box = await server(new_world, world)
 
     def die(step: str) -> None:
@@ -306,7 +308,7 @@ async def test_death_while_a_machine_is_taken_in(world: World, new_world: NewWor
     assert [machine.id for machine in world.machines()] == ["0", "1"]
 
 
-async def test_connection_cut_while_a_script_runs(world: World) -> None:
+async def test_connection_cut_while_a_script_runs(world: RealController) -> None:
     world.add_machine()
     await world.settle()
     box = world.machine()
@@ -325,7 +327,7 @@ async def test_connection_cut_while_a_script_runs(world: World) -> None:
     await driver.runtime.close()
 
 
-async def test_sudo_taken_away_later_is_told(world: World, new_world: NewWorld) -> None:
+async def test_sudo_taken_away_later_is_told(world: RealController, new_world: NewWorld) -> None:
     box = await server(new_world, world)
     await take_in(world, box)
     world.deploy(to=["0"], base=world.given_base())
@@ -344,7 +346,7 @@ async def test_sudo_taken_away_later_is_told(world: World, new_world: NewWorld) 
     assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
 
 
-async def test_machine_without_units_is_given_back_clean(world: World, new_world: NewWorld) -> None:
+async def test_machine_without_units_is_given_back_clean(world: RealController, new_world: NewWorld) -> None:
     box = await server(new_world, world)
     shutil.rmtree(box.root / "var/lib/juju/pushjuju")
     await take_in(world, box)
@@ -356,7 +358,7 @@ async def test_machine_without_units_is_given_back_clean(world: World, new_world
     await until(lambda: not (box.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
 
 
-async def test_files_of_a_unit_forced_away_go_at_the_next_contact(world: World) -> None:
+async def test_files_of_a_unit_forced_away_go_at_the_next_contact(world: RealController) -> None:
     world.deploy()
     await world.settle()
     world.deploy("sleep 4321", name="other", to=["0"])
@@ -376,7 +378,7 @@ async def test_files_of_a_unit_forced_away_go_at_the_next_contact(world: World) 
     assert box.begun()[-1] == "config-changed 2"
 
 
-async def test_another_version_of_our_program_cancels_a_hook(world: World) -> None:
+async def test_another_version_of_our_program_cancels_a_hook(world: RealController) -> None:
     world.deploy("if [ $hook = start ]; then sleep 4321; fi")
     with world.process():
         box = await in_start(world)
@@ -391,7 +393,9 @@ async def test_another_version_of_our_program_cancels_a_hook(world: World) -> No
     assert not box.pids("^sleep 4321")
 
 
-async def test_forced_removal_cleans_a_given_machine_that_answers(world: World, new_world: NewWorld) -> None:
+async def test_forced_removal_cleans_a_given_machine_that_answers(
+    world: RealController, new_world: NewWorld
+) -> None:
     box = await server(new_world, world)
     before = set(box.files())
     await take_in(world, box)
@@ -406,7 +410,7 @@ async def test_forced_removal_cleans_a_given_machine_that_answers(world: World, 
     assert not [path for path in new if not path.startswith(stays)]
 
 
-async def test_sudo_refused(world: World, new_world: NewWorld) -> None:
+async def test_sudo_refused(world: RealController, new_world: NewWorld) -> None:
     box = await server(new_world, world)
     before = world.dump()
     key = world.ctx.controller.private_key
@@ -432,7 +436,7 @@ def other_version(runtime: Runtime, helper: Path) -> Program:
 
 
 async def test_files_of_a_unit_forced_away_go_also_with_another_version_of_our_program(
-    world: World, tmp_path: Path
+    world: RealController, tmp_path: Path
 ) -> None:
     world.deploy()
     await world.settle()

@@ -9,7 +9,7 @@ import sqlite3
 
 import pytest
 
-from tests.chaos.world import DEPLOY_HOOKS, Drive, World, until
+from tests.chaos.controller import DEPLOY_HOOKS, Drive, RealController, until
 
 pytestmark = pytest.mark.machine
 
@@ -21,7 +21,7 @@ def has_begun(drive: Drive) -> bool:
     return bool(drive.text) or drive.process.poll() is not None
 
 
-async def freeze(world: World, pid: int) -> None:
+async def freeze(world: RealController, pid: int) -> None:
     """Let a process stand still, but not in the middle of a commit: SQLite lets nobody past that lock."""
     while True:
         os.kill(pid, signal.SIGSTOP)
@@ -37,7 +37,7 @@ async def freeze(world: World, pid: int) -> None:
 
 
 @pytest.mark.parametrize("hook", ["install", "start"])
-async def test_frozen_controller_wakes_up_and_changes_nothing(world: World, hook: str) -> None:
+async def test_frozen_controller_wakes_up_and_changes_nothing(world: RealController, hook: str) -> None:
     world.deploy(f"if [ $hook = {hook} ]; then sleep 1; fi")
     with world.process(*LEASE) as frozen:
         await until(lambda: world.layout.records() and f"{hook} 1" in world.machine().begun(), 30)
@@ -57,7 +57,7 @@ async def test_frozen_controller_wakes_up_and_changes_nothing(world: World, hook
     assert not world.open_operations()
 
 
-async def test_three_controllers_take_turns_in_standing_still(world: World) -> None:
+async def test_three_controllers_take_turns_in_standing_still(world: RealController) -> None:
     world.deploy("sleep 0.2")
     with world.process(*LEASE) as one, world.process(*LEASE) as two, world.process(*LEASE) as three:
         every = (one, two, three)

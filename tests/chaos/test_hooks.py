@@ -10,12 +10,12 @@ import pytest
 
 from pushjuju.core.status import StatusKind
 from pushjuju.services.lifecycle.removal import Force
-from tests.chaos.world import DEPLOY_HOOKS, UNIT, World, until
+from tests.chaos.controller import DEPLOY_HOOKS, UNIT, RealController, until
 
 pytestmark = pytest.mark.machine
 
 
-async def test_failing_hook_is_retried_with_growing_waits_until_it_works(world: World) -> None:
+async def test_failing_hook_is_retried_with_growing_waits_until_it_works(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ ! -e /root/mended ]; then status-set blocked why; exit 3; fi")
     settled = await world.settle()
     assert settled.problems == (f'unit {UNIT}: hook failed: "start"',)
@@ -36,7 +36,7 @@ async def test_failing_hook_is_retried_with_growing_waits_until_it_works(world: 
     assert world.logs().count(text) == 7
 
 
-async def test_nothing_is_retried_when_the_model_says_so(world: World) -> None:
+async def test_nothing_is_retried_when_the_model_says_so(world: RealController) -> None:
     world.model_config(automatically_retry_hooks="false")
     world.deploy("if [ $hook = start ]; then exit 1; fi")
     await world.settle()
@@ -48,7 +48,7 @@ async def test_nothing_is_retried_when_the_model_says_so(world: World) -> None:
 
 
 @pytest.mark.parametrize("retry", [True, False])
-async def test_resolved(world: World, retry: bool) -> None:
+async def test_resolved(world: RealController, retry: bool) -> None:
     world.deploy("if [ $hook = config-changed ] && [ ! -e /root/mended ]; then exit 1; fi")
     await world.settle()
     box = world.machine()
@@ -60,7 +60,7 @@ async def test_resolved(world: World, retry: bool) -> None:
     assert (world.agent(), world.unit().resolved) == (("idle", ""), "none")
 
 
-async def test_one_resolved_serves_one_failure(world: World) -> None:
+async def test_one_resolved_serves_one_failure(world: RealController) -> None:
     world.deploy("case $hook in config-changed|start) exit 1;; esac")
     await world.settle()
     world.resolve(retry=False)
@@ -71,7 +71,7 @@ async def test_one_resolved_serves_one_failure(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def test_unit_in_error_goes_only_when_resolved(world: World) -> None:
+async def test_unit_in_error_goes_only_when_resolved(world: RealController) -> None:
     world.deploy("if [ $hook = start ]; then exit 1; fi")
     await world.settle()
     world.remove()
@@ -85,7 +85,7 @@ async def test_unit_in_error_goes_only_when_resolved(world: World) -> None:
 
 
 @pytest.mark.parametrize("mode", ["", "--now"])
-async def test_juju_reboot(world: World, mode: str) -> None:
+async def test_juju_reboot(world: RealController, mode: str) -> None:
     script = f"state-set a=1; juju-reboot {mode}; sleep 1"
     world.deploy(f"if [ $hook = config-changed ] && [ $number = 1 ]; then {script}; fi")
     assert (await world.settle()).problems == ()
@@ -99,7 +99,7 @@ async def test_juju_reboot(world: World, mode: str) -> None:
     assert len(rows) == (0 if mode else 1)
 
 
-async def test_juju_reboot_of_a_started_unit_runs_start_after_it(world: World) -> None:
+async def test_juju_reboot_of_a_started_unit_runs_start_after_it(world: RealController) -> None:
     world.deploy()
     await world.settle()
     box = world.machine()
@@ -109,7 +109,7 @@ async def test_juju_reboot_of_a_started_unit_runs_start_after_it(world: World) -
     assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2", "start 2"]
 
 
-async def test_daemons_of_a_hook_do_not_hold_it_and_live_on(world: World) -> None:
+async def test_daemons_of_a_hook_do_not_hold_it_and_live_on(world: RealController) -> None:
     world.deploy(
         "if [ $hook = start ]; then sleep 4321 & setsid sleep 4322 & "
         "(trap '' HUP; exec sleep 4323 >/dev/null 2>&1 </dev/null) & fi"
@@ -121,7 +121,7 @@ async def test_daemons_of_a_hook_do_not_hold_it_and_live_on(world: World) -> Non
     assert len(box.pids("^sleep 432[123]")) == 3
 
 
-async def test_hook_that_prints_100_megabytes(world: World) -> None:
+async def test_hook_that_prints_100_megabytes(world: RealController) -> None:
     world.deploy(
         "if [ $hook = start ]; then echo first; yes 0123456789abcdef | head -c 100000000; echo; echo last; fi"
     )
@@ -136,7 +136,7 @@ async def test_hook_that_prints_100_megabytes(world: World) -> None:
     assert world.ctx.controller.store_path.stat().st_size < 16_000_000
 
 
-async def test_binary_output(world: World) -> None:
+async def test_binary_output(world: RealController) -> None:
     world.deploy(
         r"if [ $hook = start ]; then head -c 300000 /dev/urandom; printf '\n\377\000\200|\n' >&2; "
         r"status-set active $(printf 'a\377b'); juju-log $(printf 'c\377d'); fi"
@@ -147,7 +147,7 @@ async def test_binary_output(world: World) -> None:
     assert any("c\ufffdd" in line for line in world.logs())
 
 
-async def test_interrupted_person_leaves_a_hook_running(world: World) -> None:
+async def test_interrupted_person_leaves_a_hook_running(world: RealController) -> None:
     world.deploy("if [ $hook = start ]; then while [ ! -e /root/go ]; do sleep 0.05; done; fi")
     with world.process() as drive:
         await until(lambda: world.layout.records() and "start 1" in world.machine().begun(), 30)
@@ -161,7 +161,7 @@ async def test_interrupted_person_leaves_a_hook_running(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def test_hook_that_never_ends_is_forced_away(world: World) -> None:
+async def test_hook_that_never_ends_is_forced_away(world: RealController) -> None:
     world.deploy("if [ $hook = start ]; then sleep 1000000; fi")
     driving = asyncio.create_task(world.settle())
     await until(lambda: world.layout.records() and "start 1" in world.machine().begun(), 30)

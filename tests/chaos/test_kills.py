@@ -14,7 +14,7 @@ from pushjuju.plugins.providers.local import machines as local
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall, models, ssh_keys
 from pushjuju.services.lifecycle import removal
-from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, until
+from tests.chaos.controller import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, RealController, until
 
 pytestmark = pytest.mark.machine
 
@@ -23,7 +23,7 @@ MOST_DEATHS = 60
 CHARM = "charm local:tally-0"
 
 
-def die_on(world: World, steps: str) -> list[str]:
+def die_on(world: RealController, steps: str) -> list[str]:
     """Drive with processes that die at each named step once; return where they died."""
     died = world.work / f"died-{steps}"
     died.unlink(missing_ok=True)
@@ -36,7 +36,7 @@ def die_on(world: World, steps: str) -> list[str]:
 
 
 @pytest.mark.parametrize("step", STEPS)
-async def test_death_at_each_hook_of_a_deploy(world: World, step: str) -> None:
+async def test_death_at_each_hook_of_a_deploy(world: RealController, step: str) -> None:
     world.deploy()
     died = die_on(world, step)
     begins = [CHARM, "cluster-relation-created"]  # of the two plans of a unit with peers
@@ -50,7 +50,7 @@ async def test_death_at_each_hook_of_a_deploy(world: World, step: str) -> None:
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
 
 
-async def test_death_right_after_a_stopped_machine_was_started(world: World) -> None:
+async def test_death_right_after_a_stopped_machine_was_started(world: RealController) -> None:
     """The next command finds the machine booting, and does what was asked, once."""
     world.deploy()
     await world.settle()
@@ -64,7 +64,7 @@ async def test_death_right_after_a_stopped_machine_was_started(world: World) -> 
     assert world.statuses(StatusKind.INSTANCE) == {"0": "running"}
 
 
-async def test_next_contact_clears_what_was_committed_before_a_death(world: World) -> None:
+async def test_next_contact_clears_what_was_committed_before_a_death(world: RealController) -> None:
     world.deploy()
     await world.settle()
     world.config(number="2")
@@ -77,7 +77,7 @@ async def test_next_contact_clears_what_was_committed_before_a_death(world: Worl
     await until(lambda: not box.journal(), what="the machine keeps results that are committed")
 
 
-async def test_death_before_the_first_hook_and_at_each_contact(world: World) -> None:
+async def test_death_before_the_first_hook_and_at_each_contact(world: RealController) -> None:
     world.deploy()
     steps = ["zone-chosen", "instance-made", "machine-started", "attached"]
     assert die_on(world, ",".join(steps)) == steps
@@ -86,7 +86,7 @@ async def test_death_before_the_first_hook_and_at_each_contact(world: World) -> 
 
 
 @pytest.mark.parametrize("step", ["prepared", "result", "committed", "saved", "acknowledged"])
-async def test_death_at_each_hook_of_a_removal(world: World, step: str) -> None:
+async def test_death_at_each_hook_of_a_removal(world: RealController, step: str) -> None:
     world.deploy()
     await world.settle()
     spool = world.keep_log()
@@ -97,7 +97,7 @@ async def test_death_at_each_hook_of_a_removal(world: World, step: str) -> None:
     assert gone(world)
 
 
-def gone(world: World) -> bool:
+def gone(world: RealController) -> bool:
     """Tell whether nothing is left of units, machines and applications."""
     return not (
         world.units() or world.machines() or world.layout.records() or world.statuses(StatusKind.APPLICATION)
@@ -105,7 +105,7 @@ def gone(world: World) -> bool:
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step != "promoted"])
-async def test_death_at_each_step_of_a_refresh(world: World, step: str) -> None:
+async def test_death_at_each_step_of_a_refresh(world: RealController, step: str) -> None:
     world.deploy()
     await world.settle()
     world.refresh(revision="1")
@@ -121,7 +121,7 @@ async def test_death_at_each_step_of_a_refresh(world: World, step: str) -> None:
     assert (world.agent(), world.unit().charm_url) == (("idle", ""), "local:tally-1")
 
 
-async def test_death_while_a_unit_leaves_a_shared_machine(world: World) -> None:
+async def test_death_while_a_unit_leaves_a_shared_machine(world: RealController) -> None:
     world.deploy()
     await world.settle()
     world.deploy(name="other", to=["0"])
@@ -135,7 +135,7 @@ async def test_death_while_a_unit_leaves_a_shared_machine(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def test_death_between_a_firewall_and_its_note(world: World) -> None:
+async def test_death_between_a_firewall_and_its_note(world: RealController) -> None:
     """The next process brings the rules again; the hooks know nothing of it."""
     world.deploy()
     assert die_on(world, "firewall-applied") == ["firewall-applied"]
@@ -150,7 +150,7 @@ async def test_death_between_a_firewall_and_its_note(world: World) -> None:
     assert "chain incoming" in box.run("nft", "list", "table", "inet", "pushjuju")
 
 
-async def test_death_after_a_firewall_was_taken_away(world: World) -> None:
+async def test_death_after_a_firewall_was_taken_away(world: RealController) -> None:
     """The machine goes on without us, and has no rules of ours."""
     world.deploy()
     await world.settle()
@@ -163,7 +163,7 @@ async def test_death_after_a_firewall_was_taken_away(world: World) -> None:
     assert box.run("find", "/etc", "-name", "pushjuju", "-o", "-name", "pushjuju-firewall*") == ""
 
 
-async def test_death_between_keys_and_their_note(world: World) -> None:
+async def test_death_between_keys_and_their_note(world: RealController) -> None:
     """The next process writes them again, which changes nothing."""
     world.deploy()
     await world.settle()
@@ -178,7 +178,7 @@ async def test_death_between_keys_and_their_note(world: World) -> None:
     world.at_rest(box, *DEPLOY_HOOKS)
 
 
-async def test_death_while_a_model_is_destroyed(world: World) -> None:
+async def test_death_while_a_model_is_destroyed(world: RealController) -> None:
     world.deploy()
     await world.settle()
     with world.ctx.store.write() as tx:
@@ -198,7 +198,7 @@ TABLES_OF_THE_CONTROLLER = ("sequence", "sqlite_sequence")
 
 
 @pytest.mark.parametrize("where", ["after", "before"])
-async def test_death_around_every_write_to_the_store(world: World, where: str) -> None:
+async def test_death_around_every_write_to_the_store(world: RealController, where: str) -> None:
     world.deploy()
     for number in range(1, MOST_DEATHS):
         drive = world.drive(f"--die-{where}-commit", str(number))
@@ -210,7 +210,7 @@ async def test_death_around_every_write_to_the_store(world: World, where: str) -
 
 
 @pytest.mark.parametrize("seed", range(2))
-async def test_deaths_at_any_moment(world: World, seed: int) -> None:
+async def test_deaths_at_any_moment(world: RealController, seed: int) -> None:
     chance = random.Random(seed)
     world.deploy(do="sleep 0.15")
     deaths = 0
@@ -227,7 +227,7 @@ async def test_deaths_at_any_moment(world: World, seed: int) -> None:
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
 
 
-async def test_death_while_a_hook_runs_twice_in_a_row(world: World) -> None:
+async def test_death_while_a_hook_runs_twice_in_a_row(world: RealController) -> None:
     world.deploy(do="if [ $hook = start ]; then sleep 2; fi")
     for _ in range(2):
         with world.process():
@@ -239,7 +239,7 @@ async def test_death_while_a_hook_runs_twice_in_a_row(world: World) -> None:
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
 
 
-async def test_hook_ends_while_nobody_is_there(world: World) -> None:
+async def test_hook_ends_while_nobody_is_there(world: RealController) -> None:
     world.deploy(do="if [ $hook = start ]; then sleep 0.5; application-version-set 7.1; open-port 80; fi")
     with world.process():
         await until(lambda: world.layout.records() and "start 1" in world.machine().begun())
@@ -252,7 +252,7 @@ async def test_hook_ends_while_nobody_is_there(world: World) -> None:
 
 
 @pytest.mark.parametrize("mode", ["", "--now"])
-async def test_death_around_a_reboot(world: World, mode: str) -> None:
+async def test_death_around_a_reboot(world: RealController, mode: str) -> None:
     reboot = f"if [ $hook = config-changed ] && [ $number = 1 ]; then juju-reboot {mode}; sleep 1; fi"
     world.deploy(f"cat /proc/sys/kernel/random/boot_id >>/root/$hook; {reboot}")
     die_on(world, "prepared,result,committed,acknowledged,rebooting")

@@ -14,14 +14,14 @@ from pushjuju.services.views import explain
 from pushjuju.services.views.status import document
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine.contact import RESUMING
-from tests.chaos.world import DEPLOY_HOOKS, UNIT, Box, World, until
+from tests.chaos.controller import DEPLOY_HOOKS, UNIT, RealController, RealMachine, until
 
 pytestmark = pytest.mark.machine
 
 DISK = "/var/lib/juju"
 
 
-async def small_disk(world: World, size: str) -> Box:
+async def small_disk(world: RealController, size: str) -> RealMachine:
     """Return a machine whose Juju directory lies on a disk of its own."""
     world.add_machine()
     await world.settle()
@@ -30,17 +30,17 @@ async def small_disk(world: World, size: str) -> Box:
     return box
 
 
-def grow(box: Box) -> None:
+def grow(box: RealMachine) -> None:
     """Give the disk room."""
     box.run("mount", "-o", "remount,size=64m", DISK)
 
 
-def full(world: World) -> str:
+def full(world: RealController) -> str:
     """Return how a full disk is told."""
     return f"the disk of root@{world.machine().record.address}:22 is full"
 
 
-async def test_no_room_for_the_program(world: World) -> None:
+async def test_no_room_for_the_program(world: RealController) -> None:
     box = await small_disk(world, "96k")
     box.run("systemctl", "restart", "ssh")
     world.deploy(to=["0"])
@@ -54,7 +54,7 @@ async def test_no_room_for_the_program(world: World) -> None:
     world.at_rest(box, *DEPLOY_HOOKS)
 
 
-async def test_no_room_for_the_charm(world: World) -> None:
+async def test_no_room_for_the_charm(world: RealController) -> None:
     box = await small_disk(world, "1m")
     world.deploy(to=["0"], noise=NOISE)
     settled = await world.settle()
@@ -72,7 +72,7 @@ async def test_no_room_for_the_charm(world: World) -> None:
 NOISE = "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(700_000))
 
 
-async def test_no_room_to_unpack_a_charm(world: World) -> None:
+async def test_no_room_to_unpack_a_charm(world: RealController) -> None:
     """The archive has room, its files have not: nothing of them is run, and the neighbour is served."""
     box = await small_disk(world, "8m")
     world.deploy(to=["0"], zeros="0" * 32_000_000)
@@ -96,7 +96,7 @@ async def test_no_room_to_unpack_a_charm(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def test_hook_that_fills_the_disk_loses_nothing(world: World) -> None:
+async def test_hook_that_fills_the_disk_loses_nothing(world: RealController) -> None:
     box = await small_disk(world, "16m")
     world.deploy(f"state-set $hook=done; cat /dev/zero >{DISK}/fill 2>/dev/null || true", to=["0"])
     assert (await world.settle()).problems == ()
@@ -107,7 +107,7 @@ async def test_hook_that_fills_the_disk_loses_nothing(world: World) -> None:
     assert sorted(row["key"] for row in rows) == sorted(DEPLOY_HOOKS)
 
 
-async def test_no_room_to_begin_a_hook(world: World) -> None:
+async def test_no_room_to_begin_a_hook(world: RealController) -> None:
     box = await small_disk(world, "16m")
     world.deploy(to=["0"])
     assert (await world.settle()).problems == ()
@@ -138,7 +138,7 @@ async def test_no_room_to_begin_a_hook(world: World) -> None:
     ] * 2
 
 
-async def test_reboot_in_the_middle_of_a_hook(world: World) -> None:
+async def test_reboot_in_the_middle_of_a_hook(world: RealController) -> None:
     reboot = "if [ $hook = config-changed ] && [ $number = 1 ]; then sync; reboot -f; sleep 60; fi"
     world.deploy(reboot)
     settled = await world.settle()
@@ -153,7 +153,7 @@ async def test_reboot_in_the_middle_of_a_hook(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def test_reboot_of_a_machine_at_rest_runs_start_again(world: World) -> None:
+async def test_reboot_of_a_machine_at_rest_runs_start_again(world: RealController) -> None:
     world.deploy()
     await world.settle()
     box = world.machine()
@@ -166,7 +166,7 @@ async def test_reboot_of_a_machine_at_rest_runs_start_again(world: World) -> Non
     assert world.agent() == ("idle", "")
 
 
-async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: World) -> None:
+async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: RealController) -> None:
     """Powered off from inside, then killed from outside; both times the next change finds it, and says so."""
     world.deploy()
     await world.settle()
@@ -196,7 +196,7 @@ async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: W
     assert "application tally removed" in world.told
 
 
-async def test_machine_that_is_killed_while_a_hook_runs(world: World) -> None:
+async def test_machine_that_is_killed_while_a_hook_runs(world: RealController) -> None:
     """The hook failed, as after the death of Juju's agent; status shows both at once."""
     world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sync; sleep 4321; fi")
     with world.process():
@@ -215,13 +215,13 @@ async def test_machine_that_is_killed_while_a_hook_runs(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def in_start(world: World) -> Box:
+async def in_start(world: RealController) -> RealMachine:
     """Wait until the hook `start` runs."""
     await until(lambda: world.layout.records() and "start 1" in world.machine().begun(), 30)
     return world.machine()
 
 
-async def test_our_server_is_killed_while_a_hook_runs(world: World) -> None:
+async def test_our_server_is_killed_while_a_hook_runs(world: RealController) -> None:
     world.deploy("if [ $hook = start ]; then sleep 1.5; state-set a=b; fi")
     driving = asyncio.create_task(world.settle())
     box = await in_start(world)
@@ -230,7 +230,7 @@ async def test_our_server_is_killed_while_a_hook_runs(world: World) -> None:
     world.at_rest(box, *DEPLOY_HOOKS)
 
 
-async def test_process_that_runs_a_hook_is_killed(world: World) -> None:
+async def test_process_that_runs_a_hook_is_killed(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sleep 4321; fi")
     driving = asyncio.create_task(world.settle())
     box = await in_start(world)
@@ -243,7 +243,7 @@ async def test_process_that_runs_a_hook_is_killed(world: World) -> None:
     assert (box.begun()[-2:], box.ended()[-1]) == (["start 1", "start 2"], "start 2")
 
 
-async def test_everything_of_ours_on_the_machine_is_killed(world: World) -> None:
+async def test_everything_of_ours_on_the_machine_is_killed(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sleep 4321; fi")
     with world.process():
         box = await in_start(world)

@@ -7,13 +7,13 @@ import shutil
 
 import pytest
 
-from tests.chaos.world import DEPLOY_HOOKS, UNIT, World, until
+from tests.chaos.controller import DEPLOY_HOOKS, UNIT, RealController, until
 from tests.waiting import stays
 
 pytestmark = pytest.mark.machine
 
 
-async def test_live_call_waits_for_the_next_controller(world: World) -> None:
+async def test_live_call_waits_for_the_next_controller(world: RealController) -> None:
     ask = "while [ ! -e /root/go ]; do sleep 0.05; done; leader-set a=$hook; leader-get a >/root/got"
     world.deploy(f"if [ $hook = start ]; then {ask}; fi")
     with world.process():
@@ -28,7 +28,7 @@ async def test_live_call_waits_for_the_next_controller(world: World) -> None:
     assert [(row["key"], row["value"]) for row in rows] == [("a", "start")]
 
 
-async def test_connection_cut_while_a_charm_is_uploaded(world: World) -> None:
+async def test_connection_cut_while_a_charm_is_uploaded(world: RealController) -> None:
     world.add_machine()
     await world.settle()
     box = world.machine()
@@ -47,7 +47,7 @@ async def test_connection_cut_while_a_charm_is_uploaded(world: World) -> None:
     world.at_rest(box, *DEPLOY_HOOKS)
 
 
-async def test_hook_that_deletes_everything_of_ours(world: World) -> None:
+async def test_hook_that_deletes_everything_of_ours(world: RealController) -> None:
     world.deploy("if [ $hook = config-changed ] && [ $number = 1 ]; then rm -rf /var/lib/juju/* || true; fi")
     await world.settle()
     for _ in range(3):  # the machine says that it cannot, until our program is there again
@@ -59,7 +59,7 @@ async def test_hook_that_deletes_everything_of_ours(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def test_charm_that_vanished_is_brought_again(world: World) -> None:
+async def test_charm_that_vanished_is_brought_again(world: RealController) -> None:
     world.deploy()
     await world.settle()
     box = world.machine()
@@ -71,7 +71,7 @@ async def test_charm_that_vanished_is_brought_again(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def test_hook_that_is_always_killed_does_not_spin(world: World) -> None:
+async def test_hook_that_is_always_killed_does_not_spin(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ ! -e /root/mended ]; then kill -9 $$; fi")
     settled = await world.settle(20)
     assert settled.problems == (f"unit {UNIT}: start was killed 5 times in a row",)
@@ -83,7 +83,7 @@ async def test_hook_that_is_always_killed_does_not_spin(world: World) -> None:
     assert (box.ended()[-1], world.agent()) == ("start 6", ("idle", ""))
 
 
-async def test_changed_address_runs_config_changed_once(world: World) -> None:
+async def test_changed_address_runs_config_changed_once(world: RealController) -> None:
     world.deploy("if [ $hook = start ]; then ip addr add 192.168.77.5/24 dev eth0; fi")
     assert (await world.settle()).problems == ()
     box = world.machine()

@@ -7,18 +7,18 @@ import pytest
 from pushjuju.services.entities.application import units
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.driver import Settled
-from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, counts, until
+from tests.chaos.controller import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, RealController, counts, until
 
 pytestmark = pytest.mark.machine
 
 
-async def well(world: World) -> None:
+async def well(world: RealController) -> None:
     """Drive to rest, and fail the test unless all went well."""
     settled: Settled = await world.settle()
     assert settled.problems == ()
 
 
-async def test_one_unit_from_deploy_to_removal(world: World) -> None:
+async def test_one_unit_from_deploy_to_removal(world: RealController) -> None:
     world.deploy()
     await well(world)
     box = world.machine()
@@ -45,7 +45,7 @@ async def test_one_unit_from_deploy_to_removal(world: World) -> None:
     assert (world.units(), world.machines(), world.layout.records()) == ([], [], [])
 
 
-async def test_refresh_that_waits_for_a_failed_hook(world: World) -> None:
+async def test_refresh_that_waits_for_a_failed_hook(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ ! -e mended ]; then exit 1; fi")
     await world.settle()
     world.refresh(mended="1")
@@ -57,7 +57,7 @@ async def test_refresh_that_waits_for_a_failed_hook(world: World) -> None:
     assert world.unit().charm_url == "local:tally-1"
 
 
-async def test_forced_refresh_mends_a_unit_in_error(world: World) -> None:
+async def test_forced_refresh_mends_a_unit_in_error(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ ! -e mended ]; then exit 1; fi")
     await world.settle()
     world.refresh(mended="1", force=True)
@@ -70,7 +70,7 @@ async def test_forced_refresh_mends_a_unit_in_error(world: World) -> None:
     assert world.agent() == ("idle", "")
 
 
-async def test_peers(world: World) -> None:
+async def test_peers(world: RealController) -> None:
     world.deploy(count=2)
     await well(world)
     # Whichever unit is ready first leads.
@@ -94,7 +94,7 @@ async def test_peers(world: World) -> None:
     assert gone[-3:] == ["cluster-relation-departed", *REMOVE_HOOKS]
 
 
-async def test_two_units_on_one_machine_take_turns(world: World) -> None:
+async def test_two_units_on_one_machine_take_turns(world: RealController) -> None:
     world.deploy("mkdir /root/busy; sleep 0.05; rmdir /root/busy")
     await well(world)
     world.deploy("mkdir /root/busy; sleep 0.05; rmdir /root/busy", name="other", to=["0"])
@@ -109,7 +109,7 @@ async def test_two_units_on_one_machine_take_turns(world: World) -> None:
     assert world.agent(UNIT) == ("idle", "")
 
 
-async def test_two_controllers_at_once(world: World) -> None:
+async def test_two_controllers_at_once(world: RealController) -> None:
     world.deploy("sleep 0.05", count=3)
     with world.process() as one, world.process() as two:
         await well(world)
@@ -133,7 +133,7 @@ async def test_two_controllers_at_once(world: World) -> None:
         assert world.agent(f"tally/{number}") == ("idle", "")
 
 
-async def test_killed_controller_is_taken_over_by_the_one_that_waits(world: World) -> None:
+async def test_killed_controller_is_taken_over_by_the_one_that_waits(world: RealController) -> None:
     world.deploy("sleep 0.2")
     with world.process() as one:
         await until(lambda: world.layout.records() and world.machine().begun())
@@ -145,7 +145,7 @@ async def test_killed_controller_is_taken_over_by_the_one_that_waits(world: Worl
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
 
 
-async def test_units_are_added_while_the_model_is_driven(world: World) -> None:
+async def test_units_are_added_while_the_model_is_driven(world: RealController) -> None:
     world.deploy("sleep 0.1")
     with world.process() as drive:
         await until(lambda: world.layout.records() and world.machine().begun())

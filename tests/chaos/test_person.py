@@ -12,13 +12,13 @@ from contextlib import contextmanager
 import pytest
 
 from tests.chaos.conftest import NewWorld
-from tests.chaos.world import CHARMS, DEPLOY_HOOKS, REPOSITORY, UNIT, World, until
+from tests.chaos.controller import CHARMS, DEPLOY_HOOKS, REPOSITORY, UNIT, RealController, until
 
 pytestmark = pytest.mark.machine
 
 
 @contextmanager
-def command(world: World, *args: str) -> Iterator[subprocess.Popen[str]]:
+def command(world: RealController, *args: str) -> Iterator[subprocess.Popen[str]]:
     """Run the command; it is killed at the end of the block."""
     env = {
         **os.environ,
@@ -38,7 +38,7 @@ def command(world: World, *args: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture
-def person(new_world: NewWorld) -> World:
+def person(new_world: NewWorld) -> RealController:
     """A controller and a model that are chosen."""
     world = new_world()
     world.ctx.datadir.set_current_controller("local")
@@ -51,7 +51,7 @@ def deploy(do: str) -> tuple[str, ...]:
     return ("deploy", str(CHARMS / "tally"), "--config", f"do={do}")
 
 
-async def test_interrupted_deploy_says_how_to_go_on_and_goes_on(person: World) -> None:
+async def test_interrupted_deploy_says_how_to_go_on_and_goes_on(person: RealController) -> None:
     wait = "if [ $hook = start ]; then while [ ! -e /root/go ]; do sleep 0.05; done; fi"
     with command(person, *deploy(wait)) as running:
         await until(lambda: person.layout.records() and "start 1" in person.machine().begun(), 30)
@@ -71,7 +71,7 @@ async def test_interrupted_deploy_says_how_to_go_on_and_goes_on(person: World) -
     box.once(*DEPLOY_HOOKS)
 
 
-async def test_failed_deploy_tells_unit_hook_and_last_lines(person: World) -> None:
+async def test_failed_deploy_tells_unit_hook_and_last_lines(person: RealController) -> None:
     with command(person, *deploy("if [ $hook = start ]; then echo out of luck >&2; exit 3; fi")) as running:
         _, err = running.communicate(timeout=40)
     assert running.returncode == 1
@@ -84,7 +84,7 @@ async def test_failed_deploy_tells_unit_hook_and_last_lines(person: World) -> No
     assert person.agent() == ("idle", "")
 
 
-async def test_unreachable_machine_is_in_status(person: World) -> None:
+async def test_unreachable_machine_is_in_status(person: RealController) -> None:
     person.deploy()
     await person.settle()
     person.machine().link("down")

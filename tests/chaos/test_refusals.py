@@ -17,18 +17,18 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.workers import background
-from tests.chaos.world import CHARMS, REPOSITORY, World
+from tests.chaos.controller import CHARMS, REPOSITORY, RealController
 
 TALLY = CHARMS / "tally"
 
 
 @pytest.fixture
-def idle(tmp_path: Path) -> Iterator[World]:
+def idle(tmp_path: Path) -> Iterator[RealController]:
     """A model with one application whose machine nobody makes: its background process seems to run."""
     (tmp_path / "work").mkdir()
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
-    world = World(data, Base.parse("ubuntu@24.04"), tmp_path / "work")
+    world = RealController(data, Base.parse("ubuntu@24.04"), tmp_path / "work")
     world.deploy()
     world.ctx.datadir.set_current_controller("local")
     with background.only_one(world.ctx.controller) as held:
@@ -37,7 +37,7 @@ def idle(tmp_path: Path) -> Iterator[World]:
     world.ctx.close()
 
 
-def everything(world: World) -> dict[str, object]:
+def everything(world: RealController) -> dict[str, object]:
     """Return all rows, and every file of the data directory that is not the store's own."""
     kept = {}
     for path in sorted(world.data.rglob("*")):
@@ -46,12 +46,12 @@ def everything(world: World) -> dict[str, object]:
     return {**world.dump(), "files": sorted(kept.items())}
 
 
-def scratch(world: World) -> Path:
+def scratch(world: RealController) -> Path:
     """Return where the commands keep temporary files."""
     return world.work / "tmp"
 
 
-def pushjuju(world: World, *args: str) -> subprocess.CompletedProcess[str]:
+def pushjuju(world: RealController, *args: str) -> subprocess.CompletedProcess[str]:
     """Run the command as a person would, without waiting."""
     scratch(world).mkdir(exist_ok=True)
     env = {
@@ -69,7 +69,7 @@ def pushjuju(world: World, *args: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def refused(world: World, *args: str) -> str:
+def refused(world: RealController, *args: str) -> str:
     """Run a command that must be refused and change nothing; return what it said."""
     before = everything(world)
     done = pushjuju(world, *args)
@@ -151,7 +151,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize(("line", "said"), COMMANDS, ids=[line for line, _ in COMMANDS])
-def test_refused_command(idle: World, line: str, said: str) -> None:
+def test_refused_command(idle: RealController, line: str, said: str) -> None:
     (idle.work / "broken.yaml").write_text("tally: [\n")
     (idle.work / "bomb.yaml").write_text(BOMB)
     other = charm(idle, **{"metadata.yaml": "name: other\nsummary: s\ndescription: d\n"})
@@ -172,7 +172,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("line", "said"), MODELS, ids=[line for line, _ in MODELS])
-def test_refused_command_about_models(idle: World, line: str, said: str) -> None:
+def test_refused_command_about_models(idle: RealController, line: str, said: str) -> None:
     assert said in refused(idle, *line.split())
 
 
@@ -189,7 +189,7 @@ BOMB = (
 DEEP = "name: tally\nsummary: s\ndescription: " + "[" * 50_000 + "]" * 50_000 + "\n"
 
 
-def charm(world: World, **files: str | bytes) -> Path:
+def charm(world: RealController, **files: str | bytes) -> Path:
     """Return a copy of the charm with some files replaced; `None` is not written."""
     folder = Path(shutil.copytree(TALLY, world.work / f"bad{time.monotonic_ns()}", symlinks=True))
     for name, content in files.items():
@@ -199,7 +199,7 @@ def charm(world: World, **files: str | bytes) -> Path:
     return folder
 
 
-def archive(world: World, *members: tuple[str, str, int]) -> Path:
+def archive(world: RealController, *members: tuple[str, str, int]) -> Path:
     """Return a charm archive with more members: name, content, mode."""
     path = world.work / f"bad{time.monotonic_ns()}.charm"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as writer:
@@ -213,7 +213,7 @@ def archive(world: World, *members: tuple[str, str, int]) -> Path:
     return path
 
 
-def link(world: World, target: str) -> Path:
+def link(world: RealController, target: str) -> Path:
     """Return a charm directory with a symbolic link."""
     folder = charm(world)
     (folder / "hooks").mkdir()
@@ -221,7 +221,7 @@ def link(world: World, target: str) -> Path:
     return folder
 
 
-def pipe(world: World) -> Path:
+def pipe(world: RealController) -> Path:
     """Return a charm directory with a named pipe."""
     folder = charm(world)
     os.mkfifo(folder / "pipe")
@@ -229,7 +229,7 @@ def pipe(world: World) -> Path:
 
 
 FILE, LINK = stat.S_IFREG | 0o644, stat.S_IFLNK | 0o777
-BAD: dict[str, tuple[Callable[[World], Path], str]] = {
+BAD: dict[str, tuple[Callable[[RealController], Path], str]] = {
     "dots": (lambda world: archive(world, ("../evil", "x", FILE)), "../evil"),
     "dots-inside": (lambda world: archive(world, ("hooks/../../evil", "x", FILE)), "evil"),
     "absolute": (lambda world: archive(world, ("/etc/evil", "x", FILE)), "/etc/evil"),
@@ -268,14 +268,14 @@ BAD: dict[str, tuple[Callable[[World], Path], str]] = {
 }
 
 
-def _text(world: World) -> Path:
+def _text(world: RealController) -> Path:
     path = world.work / "text.charm"
     path.write_text("no archive")
     return path
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_charm(idle: World, name: str) -> None:
+def test_bad_charm(idle: RealController, name: str) -> None:
     make, said = BAD[name]
     path = make(idle)
     began = time.monotonic()

@@ -19,8 +19,8 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate
 from pushjuju.store.rows.records import Unit
 from pushjuju.workers.driver import Settled
+from tests.chaos.controller import RealController, until
 from tests.chaos.test_refusals import everything, idle, pushjuju, refused  # noqa: F401
-from tests.chaos.world import World, until
 
 machine = pytest.mark.machine
 METADATA: dict[str, Any] = {
@@ -44,31 +44,31 @@ ACTIONS = {
 }
 
 
-def deploy(world: World, name: str, do: str = "", **more: Any) -> None:
+def deploy(world: RealController, name: str, do: str = "", **more: Any) -> None:
     """Deploy the charm with endpoints and an action."""
     files = {"metadata.yaml": yaml.safe_dump(METADATA), "actions.yaml": yaml.safe_dump(ACTIONS)}
     world.deploy(do, name=name, **more, **files)
 
 
-def relate(world: World, first: str = "near:down", second: str = "far:up") -> int:
+def relate(world: RealController, first: str = "near:down", second: str = "far:up") -> int:
     """Relate two applications."""
     return integrate.integrate(world.ctx, world.uuid, first, second)
 
 
-async def well(world: World) -> None:
+async def well(world: RealController) -> None:
     """Drive to rest; nothing may be wrong."""
     settled: Settled = await world.settle()
     assert settled.problems == ()
 
 
-def bag(world: World, relation: int, entity: str) -> dict[str, str]:
+def bag(world: RealController, relation: int, entity: str) -> dict[str, str]:
     """Return what a unit or an application wrote into a relation."""
     with world.ctx.store.read() as tx:
         found = relations.bags(tx, world.uuid, relation).get(entity)
     return dict(found.data) if found else {}
 
 
-def leader(world: World, application: str) -> str:
+def leader(world: RealController, application: str) -> str:
     """Return the unit that leads."""
     with world.ctx.store.read() as tx:
         found = leadership.holder(tx, world.uuid, application)
@@ -76,7 +76,7 @@ def leader(world: World, application: str) -> str:
     return found
 
 
-def ran(world: World, number: str, endpoint: str) -> list[str]:
+def ran(world: RealController, number: str, endpoint: str) -> list[str]:
     """Return the hooks of an endpoint that began on a machine, by their last words."""
     start = f"{endpoint}-relation-"
     return [hook.removeprefix(start) for hook in world.machine(number).hooks() if hook.startswith(start)]
@@ -86,7 +86,7 @@ def ran(world: World, number: str, endpoint: str) -> list[str]:
 
 
 @pytest.fixture
-def trio(idle: World) -> Iterator[World]:  # noqa: F811
+def trio(idle: RealController) -> Iterator[RealController]:  # noqa: F811
     """Three applications, of which `near` and `far` are related; nobody works."""
     for name in ("near", "far", "third"):
         deploy(idle, name)
@@ -122,12 +122,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("line", "said"), REFUSED, ids=[line for line, _ in REFUSED])
-def test_refused(trio: World, line: str, said: str) -> None:
+def test_refused(trio: RealController, line: str, said: str) -> None:
     words = line.split()
     assert said in refused(trio, words[0], "-m", "chaos", *words[1:])
 
 
-def test_no_relation_with_what_goes(trio: World) -> None:
+def test_no_relation_with_what_goes(trio: RealController) -> None:
     trio.sql("UPDATE application SET life = 'dying' WHERE name = 'third'")
     said = refused(trio, "integrate", "-m", "chaos", "near:down", "third:up")
     assert 'cannot add relation "near:down third:up": application "third" is not alive' in said
@@ -155,7 +155,7 @@ PARAMS = {
 
 
 @pytest.mark.parametrize("words", PARAMS)
-def test_all_faults_of_parameters_are_told(trio: World, words: str) -> None:
+def test_all_faults_of_parameters_are_told(trio: RealController, words: str) -> None:
     done = pushjuju(trio, "run", "-m", "chaos", "near/0", *words.split())
     assert "Traceback" not in done.stderr
     assert "failed to schedule any tasks" in done.stderr
@@ -177,7 +177,7 @@ esac"""
 
 
 @machine
-async def test_much_relation_data_reaches_the_other_side(world: World) -> None:
+async def test_much_relation_data_reaches_the_other_side(world: RealController) -> None:
     size = 1_500_000
     deploy(world, "far", _BIG % size)
     deploy(world, "near", _BIG % size)
@@ -189,7 +189,7 @@ async def test_much_relation_data_reaches_the_other_side(world: World) -> None:
 
 
 @machine
-async def test_more_relation_data_than_can_be_kept_fails_the_hook(world: World) -> None:
+async def test_more_relation_data_than_can_be_kept_fails_the_hook(world: RealController) -> None:
     """The charm is told; the unit goes on when it asks for less."""
     world.model_config(automatically_retry_hooks="false")
     deploy(world, "far", _BIG % 80_000_000)
@@ -216,7 +216,7 @@ fi"""
 
 
 @machine
-async def test_two_controllers_never_make_two_leaders(world: World) -> None:
+async def test_two_controllers_never_make_two_leaders(world: RealController) -> None:
     """Each leads until it goes, and another only then; all that leaders write is the present one's."""
     deploy(world, "near", _CLAIMS, count=3)
     with world.process() as one, world.process() as two:
@@ -249,7 +249,7 @@ _SLOW_LEADER = """if [ $hook = config-changed ] && [ -e /etc/slow ]; then
 fi"""
 
 
-async def _slow_leader(world: World) -> str:
+async def _slow_leader(world: RealController) -> str:
     """Return the machine of the leading one of two units; its next config-changed waits."""
     deploy(world, "near", _SLOW_LEADER, count=2)
     world.model_config(automatically_retry_hooks="false")
@@ -261,7 +261,7 @@ async def _slow_leader(world: World) -> str:
 
 
 @machine
-async def test_a_leader_dies_while_it_writes_application_data(world: World) -> None:
+async def test_a_leader_dies_while_it_writes_application_data(world: RealController) -> None:
     """What it had not committed is not there; the hook that runs again writes it."""
     number = await _slow_leader(world)
     unit, box = f"near/{number}", world.machine(number)
@@ -279,7 +279,9 @@ async def test_a_leader_dies_while_it_writes_application_data(world: World) -> N
 
 
 @machine
-async def test_a_leader_whose_machine_falls_silent_is_succeeded_and_cannot_write(world: World) -> None:
+async def test_a_leader_whose_machine_falls_silent_is_succeeded_and_cannot_write(
+    world: RealController,
+) -> None:
     """The result of its hook comes late: application data is refused, and with it all that the hook wrote."""
     number = await _slow_leader(world)
     unit, box = f"near/{number}", world.machine(number)
@@ -316,7 +318,7 @@ async def test_a_leader_whose_machine_falls_silent_is_succeeded_and_cannot_write
 
 @machine
 @pytest.mark.parametrize("hook", ["created", "joined", "changed", "departed", "broken"])
-async def test_a_relation_is_removed_while_its_hook_runs(world: World, hook: str) -> None:
+async def test_a_relation_is_removed_while_its_hook_runs(world: RealController, hook: str) -> None:
     """Every joined has its changed, then everybody leaves; both sides go on."""
     slow = f"if [ $hook = down-relation-{hook} ]; then sleep 0.7; fi"
     deploy(world, "near", slow)
@@ -352,7 +354,7 @@ async def test_a_relation_is_removed_while_its_hook_runs(world: World, hook: str
 
 
 @machine
-async def test_a_machine_is_lost_for_good(world: World) -> None:
+async def test_a_machine_is_lost_for_good(world: RealController) -> None:
     """`remove-machine --force` cleans up: the other side sees it depart, the rest of the model goes on."""
     deploy(world, "near", count=2)
     deploy(world, "far", "[ $hook != up-relation-changed ] || relation-set seen=$JUJU_REMOTE_UNIT")

@@ -17,7 +17,7 @@ from pushjuju.store.tx import Tx
 from tests.chaos import schedules
 from tests.chaos.schedules import draw_plan, run, summary
 from tests.chaos.storm import ELSEWHERE, FAULTS, WAITS, Fault, Rig, checkpoints, moments
-from tests.world.controller import Charms
+from tests.world.charms import Charms
 
 PARTS = 6
 PART = 10  # schedules
@@ -25,15 +25,15 @@ PART = 10  # schedules
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_everything_comes_to_rest_and_nothing_is_lost_or_doubled(
-    empty_shop: Path, packs: Charms, part: int
+    empty_controller: Path, packs: Charms, part: int
 ) -> None:
-    reports = [run(empty_shop, packs, seed) for seed in range(part, PARTS * PART * 37, PARTS * 37)]
+    reports = [run(empty_controller, packs, seed) for seed in range(part, PARTS * PART * 37, PARTS * 37)]
     bad = [f"seed {report.seed}\n{report.problem}" for report in reports if report.problem]
     assert not bad, "\n".join([*bad, summary(reports, 0)])
 
 
-def test_schedule_tells_the_same_story_again(empty_shop: Path, packs: Charms) -> None:
-    first, again = (run(empty_shop, packs, 11) for _ in range(2))
+def test_schedule_tells_the_same_story_again(empty_controller: Path, packs: Charms) -> None:
+    first, again = (run(empty_controller, packs, 11) for _ in range(2))
     assert (first.struck, first.hooks) == (again.struck, again.hooks)
 
 
@@ -54,7 +54,7 @@ def test_every_named_step_of_the_product_is_a_moment() -> None:
 
 
 def test_schedules_let_controllers_write_after_their_lease(
-    empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch
+    empty_controller: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So it is the store's look at the lease that keeps them well."""
     refused: list[int] = []
@@ -71,12 +71,12 @@ def test_schedules_let_controllers_write_after_their_lease(
 
     monkeypatch.setattr(LeasedStore, "write", write)
     for seed in range(420, 450):
-        assert not run(empty_shop, packs, seed).problem
+        assert not run(empty_controller, packs, seed).problem
     assert len(set(refused)) > 3
 
 
 def test_machine_that_does_not_check_leases_is_noticed(
-    empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch
+    empty_controller: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Rig, "lease", property(lambda self: 0, lambda self, value: None), raising=False)
 
@@ -85,7 +85,7 @@ def test_machine_that_does_not_check_leases_is_noticed(
 
     # An operation was given up because the disk was full, and who was frozen sends it all the same.
     monkeypatch.setattr(schedules, "draw_plan", draw)
-    assert any(run(empty_shop, packs, seed).problem for seed in range(2, 30, 2))
+    assert any(run(empty_controller, packs, seed).problem for seed in range(2, 30, 2))
 
 
 def test_failure_is_told_with_its_seed(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:

@@ -10,8 +10,8 @@ from pushjuju.core.storage import Directive
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import storage_requests
 from pushjuju.services.views.status import storage_document
+from tests.chaos.controller import CHARMS, DEPLOY_HOOKS, REMOVE_HOOKS, RealController
 from tests.chaos.test_kills import die_on
-from tests.chaos.world import CHARMS, DEPLOY_HOOKS, REMOVE_HOOKS, World
 
 pytestmark = pytest.mark.machine
 
@@ -48,7 +48,7 @@ def loops(*places: str) -> list[str]:
 
 
 @pytest.mark.parametrize("pool", ["loop", "local"])
-async def test_death_at_each_step_of_storage(world: World, pool: str) -> None:
+async def test_death_at_each_step_of_storage(world: RealController, pool: str) -> None:
     metadata = (CHARMS / "tally" / "metadata.yaml").read_text() + STORES
     wanted = {"data": Directive(pool=pool), "cache": Directive(pool="tmpfs")}
     world.deploy(DO, storage=wanted, **{"metadata.yaml": metadata})

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, World, until
+from tests.chaos.controller import DEPLOY_HOOKS, REMOVE_HOOKS, RealController, until
 
 pytestmark = pytest.mark.machine
 
@@ -24,7 +24,7 @@ SLOWLY = "sleep 0.1"
 FIRST = set(DEPLOY_HOOKS) - {"leader-elected"}  # of which there is one
 
 
-async def kill_until_done(world: World, chance: random.Random) -> int:
+async def kill_until_done(world: RealController, chance: random.Random) -> int:
     """Run controllers that die at any moment until one comes to its end; return how many died."""
     for deaths in range(MOST_TRIES):
         with world.process() as drive:
@@ -37,7 +37,7 @@ async def kill_until_done(world: World, chance: random.Random) -> int:
     raise AssertionError(f"not at rest after {MOST_TRIES} deaths")
 
 
-def ledger(world: World, number: str) -> tuple[Path, Path]:
+def ledger(world: RealController, number: str) -> tuple[Path, Path]:
     """Give a machine's ledger, begun and ended, second names that outlive the machine."""
     begun = world.keep_log(number)
     ended = begun.with_name(f"{begun.name}-ended")
@@ -47,7 +47,7 @@ def ledger(world: World, number: str) -> tuple[Path, Path]:
 
 
 @pytest.mark.timeout(900)
-async def test_refreshes_and_a_removal_among_deaths_run_each_hook_once(world: World) -> None:
+async def test_refreshes_and_a_removal_among_deaths_run_each_hook_once(world: RealController) -> None:
     chance = random.Random(KILLS)
     world.deploy(SLOWLY, count=2)
     await world.settle()

@@ -21,8 +21,9 @@ from pushjuju.workers.loops import poller
 from pushjuju.workers.provision import firstboot
 from tests.clouds.benches import BENCHES, bench_of
 from tests.clouds.cases import CloudBench
-from tests.world.controller import Box, World
-from tests.world.runtime import Shop, worker
+from tests.world.controller import TestController
+from tests.world.machine import PlayedMachine
+from tests.world.runtime import PlayedRuntime, worker
 
 pytest.importorskip("libcloud", reason="the providers need apache-libcloud")
 pytestmark = pytest.mark.timeout(120)
@@ -33,10 +34,10 @@ class Died(BaseException):
     """The controller was killed."""
 
 
-class CloudShop(Shop):
-    """A workshop whose cloud is one of these; its instances have a box of this process behind them."""
+class CloudRuntime(PlayedRuntime):
+    """A runtime whose cloud is one of these; its instances have a box of this process behind them."""
 
-    def __init__(self, world: World, bench: CloudBench, die_at: str = "") -> None:
+    def __init__(self, world: TestController, bench: CloudBench, die_at: str = "") -> None:
         def step(name: str) -> None:
             if name == die_at:
                 raise Died
@@ -49,7 +50,7 @@ class CloudShop(Shop):
             started = await plain(request)
             number = request.machine_id
             if number not in world.boxes:
-                world.boxes[number] = Box(id=number, address=started.instance.addresses[0].value)
+                world.boxes[number] = PlayedMachine(id=number, address=started.instance.addresses[0].value)
             return started
 
         vars(self.cloud)["start"] = start
@@ -63,18 +64,18 @@ class CloudShop(Shop):
 
 
 @pytest.fixture(params=BENCHES)
-def bench(request: pytest.FixtureRequest, tmp_path: Path, shop: World) -> Iterator[CloudBench]:
+def bench(request: pytest.FixtureRequest, tmp_path: Path, runtime: TestController) -> Iterator[CloudBench]:
     made = bench_of(request.param, tmp_path)
     yield made
     made.fake.close()
     assert made.fake.problems == []
 
 
-Made = Callable[..., CloudShop]
+Made = Callable[..., CloudRuntime]
 
 
 @pytest.fixture
-def make(shop: World, bench: CloudBench, monkeypatch: pytest.MonkeyPatch) -> Made:
+def make(runtime: TestController, bench: CloudBench, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Return a function that opens a controller process; boxes have no cloud-init to wait for."""
 
     async def ready(*_: Any) -> None:
@@ -82,34 +83,36 @@ def make(shop: World, bench: CloudBench, monkeypatch: pytest.MonkeyPatch) -> Mad
 
     monkeypatch.setattr(firstboot, "wait", ready)
 
-    def call(die_at: str = "") -> CloudShop:
-        return CloudShop(shop, bench, die_at)
+    def call(die_at: str = "") -> CloudRuntime:
+        return CloudRuntime(runtime, bench, die_at)
 
     return call
 
 
-def add(shop: World) -> None:
-    machines.add_machine(shop.ctx, shop.model, base=BASE, constraints={})
+def add(runtime: TestController) -> None:
+    machines.add_machine(runtime.ctx, runtime.model, base=BASE, constraints={})
 
 
-def told(shop: World) -> tuple[str, str]:
-    return shop.status(StatusKind.INSTANCE, "0")
+def told(runtime: TestController) -> tuple[str, str]:
+    return runtime.status(StatusKind.INSTANCE, "0")
 
 
-async def test_a_full_zone_is_left_for_the_next(shop: World, make: Made, bench: CloudBench) -> None:
+async def test_a_full_zone_is_left_for_the_next(
+    runtime: TestController, make: Made, bench: CloudBench
+) -> None:
     """At once where there is another one, else the same is tried again."""
     bench.fake.fail(*bench.create, answer=bench.full)
-    add(shop)
+    add(runtime)
     work = make()
     zones = len(await work.cloud.zones())
     done = await worker(work)
     if zones < 2:
-        assert told(shop)[0] == "allocating"
-        assert "failed to start machine 0" in told(shop)[1]
+        assert told(runtime)[0] == "allocating"
+        assert "failed to start machine 0" in told(runtime)[1]
         assert bench.instances() == 0
         done = await worker(work)
     assert not done.failed
-    assert (told(shop)[0], bench.instances()) == ("running", 1)
+    assert (told(runtime)[0], bench.instances()) == ("running", 1)
     left = [event.text for event in work.events if "new availability zone" in event.text]
     assert len(left) == (1 if zones > 1 else 0)
     (instance,) = await work.cloud.list()
@@ -117,79 +120,93 @@ async def test_a_full_zone_is_left_for_the_next(shop: World, make: Made, bench: 
     assert not [text for text in left if here in text]
 
 
-async def test_no_capacity_in_all_zones(shop: World, make: Made, bench: CloudBench) -> None:
+async def test_no_capacity_in_all_zones(runtime: TestController, make: Made, bench: CloudBench) -> None:
     bench.fake.fail(*bench.create, answer=bench.full, times=9999)
-    add(shop)
+    add(runtime)
     work = make()
     for _ in range(11):
         await worker(work)
-    status, message = told(shop)
+    status, message = told(runtime)
     assert (status, bench.instances()) == ("provisioning error", 0)
     assert message
     bench.fake.faults.clear()
-    shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
     await worker(work)
-    assert (told(shop)[0], bench.instances()) == ("running", 1)
+    assert (told(runtime)[0], bench.instances()) == ("running", 1)
 
 
-async def test_a_refused_credential_waits_for_another(shop: World, make: Made, bench: CloudBench) -> None:
+async def test_a_refused_credential_waits_for_another(
+    runtime: TestController, make: Made, bench: CloudBench
+) -> None:
     good, bench.credential = bench.credential, bench.wrong
-    add(shop)
+    add(runtime)
     assert (await worker(make())).due is None
-    status, message = told(shop)
+    status, message = told(runtime)
     assert status == "provisioning error"
     assert message.startswith("the cloud refuses the credential: ")
     assert not [item for item in bench.secrets if item in message]
     bench.credential = good
-    shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
     await worker(make())
-    assert (told(shop)[0], bench.instances()) == ("running", 1)
+    assert (told(runtime)[0], bench.instances()) == ("running", 1)
 
 
-async def test_a_quota_is_told(shop: World, make: Made, bench: CloudBench) -> None:
+async def test_a_quota_is_told(runtime: TestController, make: Made, bench: CloudBench) -> None:
     bench.fake.fail(*bench.create, answer=bench.quota)
-    add(shop)
+    add(runtime)
     await worker(make())
-    assert "quota" in told(shop)[1].lower() or "limit" in told(shop)[1].lower() or "licenses" in told(shop)[1]
-    assert (shop.machine("0").attempts, bench.instances()) == (1, 0)
+    assert (
+        "quota" in told(runtime)[1].lower()
+        or "limit" in told(runtime)[1].lower()
+        or "licenses" in told(runtime)[1]
+    )
+    assert (runtime.machine("0").attempts, bench.instances()) == (1, 0)
 
 
-async def test_killed_at_each_step_leaves_one_instance(shop: World, make: Made, bench: CloudBench) -> None:
-    add(shop)
+async def test_killed_at_each_step_leaves_one_instance(
+    runtime: TestController, make: Made, bench: CloudBench
+) -> None:
+    add(runtime)
     for step, there in (("zone-chosen", 0), ("instance-made", 1), ("machine-started", 1)):
         with pytest.raises(Died):
             await worker(make(step))
         assert bench.instances() == there
     assert not (await worker(make())).failed
     assert (bench.fake.count(*bench.create), bench.instances()) == (1, 1)
-    assert told(shop)[0] == "running"
+    assert told(runtime)[0] == "running"
 
 
-async def test_removed_during_its_start_leaves_none(shop: World, make: Made, bench: CloudBench) -> None:
-    add(shop)
+async def test_removed_during_its_start_leaves_none(
+    runtime: TestController, make: Made, bench: CloudBench
+) -> None:
+    add(runtime)
     with pytest.raises(Died):
         await worker(make("instance-made"))
     assert bench.instances() == 1
-    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
     await worker(make())
-    assert (bench.instances(), shop.machine_ids()) == (0, [])
+    assert (bench.instances(), runtime.machine_ids()) == (0, [])
 
 
-async def test_an_instance_without_an_address_is_ended(shop: World, make: Made, bench: CloudBench) -> None:
+async def test_an_instance_without_an_address_is_ended(
+    runtime: TestController, make: Made, bench: CloudBench
+) -> None:
     bench.no_address()
-    add(shop)
+    add(runtime)
     work = make()
     work.cloud.adapter.address_s = 0.1
     await worker(work)
-    assert "got no address in 0 s" in told(shop)[1]
+    assert "got no address in 0 s" in told(runtime)[1]
     assert bench.instances() == 0
 
 
-async def test_an_instance_that_disappears_is_told(shop: World, make: Made, bench: CloudBench) -> None:
-    add(shop)
+async def test_an_instance_that_disappears_is_told(
+    runtime: TestController, make: Made, bench: CloudBench
+) -> None:
+    add(runtime)
     work = make()
     await worker(work)
-    await bench.open(shop.model).stop([shop.machine("0").instance_id])
-    shop.clock.advance(3600)
-    await poller.poll(work, shop.model)
-    assert told(shop) == (str(InstanceStatus.UNKNOWN), "the cloud has no such instance any more")
+    await bench.open(runtime.model).stop([runtime.machine("0").instance_id])
+    runtime.clock.advance(3600)
+    await poller.poll(work, runtime.model)
+    assert told(runtime) == (str(InstanceStatus.UNKNOWN), "the cloud has no such instance any more")

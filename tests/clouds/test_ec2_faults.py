@@ -34,8 +34,10 @@ from tests.clouds.httpfake import Answer, Asked
 from tests.clouds.moto_server import Moto, server  # noqa: F401
 from tests.clouds.test_ec2 import CREDENTIAL, MODEL, cloud  # noqa: F401
 from tests.clouds.vanishing import at_each_moment, start_in_the_end
-from tests.world.controller import UBUNTU, Box, World
-from tests.world.runtime import Shop, worker
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.machine import PlayedMachine
+from tests.world.runtime import PlayedRuntime, worker
 
 pytestmark = pytest.mark.timeout(120)
 FULL = refusal(
@@ -57,14 +59,14 @@ TYPES = {
 class Boxed(Ec2Provider):
     """EC2 whose instances have a box of this process behind them."""
 
-    world: World
+    world: TestController
 
     async def start(self, request: StartRequest) -> Started:
         """Start an instance; it boots."""
         started = await super().start(request)
         number = request.machine_id
         if number not in self.world.boxes:
-            self.world.boxes[number] = Box(id=number, address=started.instance.addresses[0].value)
+            self.world.boxes[number] = PlayedMachine(id=number, address=started.instance.addresses[0].value)
         return started
 
 
@@ -72,11 +74,11 @@ class Died(BaseException):
     """The controller was killed."""
 
 
-class Ec2Shop(Shop):
-    """A workshop whose cloud is EC2."""
+class Ec2Runtime(PlayedRuntime):
+    """A runtime whose cloud is EC2."""
 
     def __init__(
-        self, world: World, proxy: Ec2Proxy, spec: CloudSpec, die_at: str = "", *, told: bool = False
+        self, world: TestController, proxy: Ec2Proxy, spec: CloudSpec, die_at: str = "", *, told: bool = False
     ) -> None:
         def step(name: str) -> None:
             if name == die_at:
@@ -118,11 +120,11 @@ def spec(cloud: CloudSpec) -> CloudSpec:  # noqa: F811
     return replace(cloud, config={"images": {**images, UBUNTU.display: images["ubuntu@24.04"]}})
 
 
-Made = Callable[..., Ec2Shop]
+Made = Callable[..., Ec2Runtime]
 
 
 @pytest.fixture
-def make(shop: World, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch) -> Made:
+def make(runtime: TestController, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch) -> Made:
     """Return a function that opens a controller process; boxes have no cloud-init to wait for."""
 
     async def ready(*_: Any) -> None:
@@ -130,14 +132,14 @@ def make(shop: World, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(firstboot, "wait", ready)
 
-    def call(die_at: str = "", *, told: bool = False) -> Ec2Shop:
-        return Ec2Shop(shop, proxy, spec, die_at, told=told)
+    def call(die_at: str = "", *, told: bool = False) -> Ec2Runtime:
+        return Ec2Runtime(runtime, proxy, spec, die_at, told=told)
 
     return call
 
 
-def add(shop: World, **constraints: Any) -> None:
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints=constraints)
+def add(runtime: TestController, **constraints: Any) -> None:
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints=constraints)
 
 
 def nodes(spec: CloudSpec) -> list[Any]:
@@ -145,15 +147,15 @@ def nodes(spec: CloudSpec) -> list[Any]:
     return ec2.nodes(ec2.connect(spec, CREDENTIAL, Path()), {})
 
 
-def told(shop: World, machine: str = "0") -> tuple[str, str]:
-    return shop.status(StatusKind.INSTANCE, machine)
+def told(runtime: TestController, machine: str = "0") -> tuple[str, str]:
+    return runtime.status(StatusKind.INSTANCE, machine)
 
 
 async def test_a_full_zone_is_left_for_the_next(
-    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec
+    runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec
 ) -> None:
     proxy.break_("RunInstances", answer=FULL)
-    add(shop)
+    add(runtime)
     work = make()
     assert not (await worker(work)).failed
     left = next(event.text for event in work.events if "new availability zone" in event.text)
@@ -161,23 +163,25 @@ async def test_a_full_zone_is_left_for_the_next(
     assert work.pauses == []  # the same request would not work in a moment
     (node,) = nodes(spec)
     assert f'failed to start machine 0 in zone "{node.extra["availability"]}"' not in left
-    assert told(shop)[0] == "running"
+    assert told(runtime)[0] == "running"
 
 
-async def test_no_capacity_in_all_zones(shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec) -> None:
+async def test_no_capacity_in_all_zones(
+    runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec
+) -> None:
     proxy.break_("RunInstances", answer=FULL, times=9999)
-    add(shop, zones=["us-east-1a", "us-east-1b"])
+    add(runtime, zones=["us-east-1a", "us-east-1b"])
     work = make()
     await worker(work)
-    assert "retrying in 10s (10 more attempts)" in told(shop)[1]
+    assert "retrying in 10s (10 more attempts)" in told(runtime)[1]
     for _ in range(10):
         await worker(work)
-    status, message = told(shop)
+    status, message = told(runtime)
     assert status == "provisioning error"
     assert "InsufficientInstanceCapacity" in message
     assert nodes(spec) == []
     proxy.faults.clear()
-    shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
     await worker(work)
     assert len(nodes(spec)) == 1
 
@@ -193,12 +197,12 @@ async def test_no_capacity_in_all_zones(shop: World, make: Made, proxy: Ec2Proxy
     ],
 )
 async def test_a_refused_credential_waits_for_another(
-    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec, answer: Any, text: str
+    runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec, answer: Any, text: str
 ) -> None:
     proxy.break_("RunInstances", answer=answer)
-    add(shop)
+    add(runtime)
     assert (await worker(make())).due is None
-    status, message = told(shop)
+    status, message = told(runtime)
     assert status == "provisioning error"
     assert message.startswith("the cloud refuses the credential: ")
     assert text in message
@@ -206,19 +210,19 @@ async def test_a_refused_credential_waits_for_another(
     assert nodes(spec) == []
 
 
-async def test_a_quota_is_told(shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec) -> None:
+async def test_a_quota_is_told(runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec) -> None:
     proxy.break_("RunInstances", answer=refusal("VcpuLimitExceeded", "You have requested more vCPU capacity"))
-    add(shop)
+    add(runtime)
     await worker(make())
-    assert "VcpuLimitExceeded: You have requested more vCPU capacity" in told(shop)[1]
-    assert shop.machine("0").attempts == 1
+    assert "VcpuLimitExceeded: You have requested more vCPU capacity" in told(runtime)[1]
+    assert runtime.machine("0").attempts == 1
     assert nodes(spec) == []
 
 
-async def test_an_image_that_is_not_there(shop: World, make: Made, spec: CloudSpec) -> None:
-    add(shop, **{"image-id": "ami-0000000000000bad0"})
+async def test_an_image_that_is_not_there(runtime: TestController, make: Made, spec: CloudSpec) -> None:
+    add(runtime, **{"image-id": "ami-0000000000000bad0"})
     await worker(make())
-    assert "ami-0000000000000bad0" in told(shop)[1]
+    assert "ami-0000000000000bad0" in told(runtime)[1]
     assert nodes(spec) == []
 
 
@@ -233,51 +237,53 @@ async def test_an_image_that_is_not_there(shop: World, make: Made, spec: CloudSp
     ],
 )
 async def test_faults_are_waited_out_and_start_nothing_twice(
-    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec, fault: dict[str, Any]
+    runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec, fault: dict[str, Any]
 ) -> None:
     proxy.break_("RunInstances", **fault)
-    add(shop)
+    add(runtime)
     work = make()
     assert not (await worker(work)).failed
     assert work.pauses == [0.5]
-    assert [node.id for node in nodes(spec)] == [shop.machine("0").instance_id]
+    assert [node.id for node in nodes(spec)] == [runtime.machine("0").instance_id]
 
 
 async def test_an_answer_that_never_comes(
-    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ec2, "TIMEOUT_S", 4.0)
     proxy.break_("RunInstances", kind="never")
-    add(shop)
+    add(runtime)
     assert not (await worker(make())).failed
     assert len(nodes(spec)) == 1
 
 
 @pytest.mark.parametrize("point", ["zone-chosen", "instance-made", "machine-started"])
 async def test_killed_at_each_step_leaves_one_instance(
-    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec, point: str
+    runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec, point: str
 ) -> None:
-    add(shop)
+    add(runtime)
     with pytest.raises(Died):
         await worker(make(point))
     assert not (await worker(make())).failed
     assert proxy.times("RunInstances") == 1
-    assert [node.id for node in nodes(spec)] == [shop.machine("0").instance_id]
-    assert told(shop)[0] == "running"
+    assert [node.id for node in nodes(spec)] == [runtime.machine("0").instance_id]
+    assert told(runtime)[0] == "running"
 
 
-async def test_removed_during_its_start_leaves_none(shop: World, make: Made, spec: CloudSpec) -> None:
-    add(shop)
+async def test_removed_during_its_start_leaves_none(
+    runtime: TestController, make: Made, spec: CloudSpec
+) -> None:
+    add(runtime)
     with pytest.raises(Died):
         await worker(make("instance-made"))
     assert len(nodes(spec)) == 1
-    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
     await worker(make())
-    assert (nodes(spec), shop.machine_ids()) == ([], [])
+    assert (nodes(spec), runtime.machine_ids()) == ([], [])
 
 
 async def test_an_instance_without_an_address_is_ended(
-    shop: World, make: Made, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, make: Made, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ec2provider, "ADDRESS_S", 0.05)
     monkeypatch.setattr(ec2provider, "LOOK_S", 0.01)
@@ -289,9 +295,9 @@ async def test_an_instance_without_an_address_is_ended(
     monkeypatch.setattr(ec2, "nodes", without)
     run = ec2.run
     monkeypatch.setattr(ec2, "run", lambda driver, order: _bare(run(driver, order)))
-    add(shop)
+    add(runtime)
     await worker(make())
-    assert "got no address in 0 s" in told(shop)[1]
+    assert "got no address in 0 s" in told(runtime)[1]
     assert plain(ec2.connect(spec, CREDENTIAL, Path()), {}) == []
 
 
@@ -300,14 +306,16 @@ def _bare(node: Any) -> Any:
     return node
 
 
-async def test_an_instance_that_disappears_is_told(shop: World, make: Made, spec: CloudSpec) -> None:
-    add(shop)
+async def test_an_instance_that_disappears_is_told(
+    runtime: TestController, make: Made, spec: CloudSpec
+) -> None:
+    add(runtime)
     work = make()
     await worker(work)
-    ec2.terminate(ec2.connect(spec, CREDENTIAL, Path()), [shop.machine("0").instance_id])
-    shop.clock.advance(3600)
-    await poller.poll(work, shop.model)
-    assert told(shop) == (str(InstanceStatus.UNKNOWN), "the cloud has no such instance any more")
+    ec2.terminate(ec2.connect(spec, CREDENTIAL, Path()), [runtime.machine("0").instance_id])
+    runtime.clock.advance(3600)
+    await poller.poll(work, runtime.model)
+    assert told(runtime) == (str(InstanceStatus.UNKNOWN), "the cloud has no such instance any more")
 
 
 class Vanished(Ec2Proxy):
@@ -350,7 +358,7 @@ def vanished(server: Moto) -> Iterator[Vanished]:  # noqa: F811
 
 
 async def test_an_instance_that_disappears_at_any_moment(
-    shop: World,
+    runtime: TestController,
     vanished: Vanished,
     spec: CloudSpec,
     monkeypatch: pytest.MonkeyPatch,
@@ -359,7 +367,7 @@ async def test_an_instance_that_disappears_at_any_moment(
     monkeypatch.setattr(ec2provider, "LOOK_S", 0.01)
     run = ec2.run
     monkeypatch.setattr(ec2, "run", lambda driver, order: _bare(run(driver, order)))
-    provider = Ec2Shop(shop, vanished, spec).ec2
+    provider = Ec2Runtime(runtime, vanished, spec).ec2
     driver, count = ec2.connect(spec, CREDENTIAL, Path()), itertools.count()
 
     def vanish() -> None:
@@ -393,7 +401,7 @@ async def test_an_instance_that_disappears_at_any_moment(
 
 @pytest.mark.timeout(300)
 async def test_types_are_those_of_the_region_and_kept(
-    make: Made, proxy: Ec2Proxy, shop: World, spec: CloudSpec
+    make: Made, proxy: Ec2Proxy, runtime: TestController, spec: CloudSpec
 ) -> None:
     found = {item.name: item for item in await make(told=True).ec2.run(ec2types.described)}
     small = found["t3.small"]
@@ -433,7 +441,7 @@ def ec2types_sample() -> list[Any]:
 
 
 async def test_user_data_that_is_too_long_for_an_address(
-    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec
+    runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec
 ) -> None:
     request = StartRequest(
         machine_id="0", base=UBUNTU, nonce="n", user_data={"runcmd": ["x" * 12000]}, zone="us-east-1a"

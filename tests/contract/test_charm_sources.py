@@ -20,7 +20,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.bundles.mirroring import Wanted, mirror
 from pushjuju.testing.source_contract import CharmPlaceContract, CharmStoreContract, StoreBench
 from tests.charms_tools.hubstore import JAMMY, NOBLE, HubStore
-from tests.world.controller import Charms
+from tests.world.charms import Charms
 
 SERVICES = SourceServices(environ={}, sleep=lambda _seconds: None)
 NOBLE_P = Platform(arch=NOBLE[0], os=NOBLE[1], track=NOBLE[2])

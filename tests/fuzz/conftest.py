@@ -12,7 +12,8 @@ import pytest
 from pushjuju.core.placement import Placement
 from pushjuju.services.requests import integrate
 from pushjuju.store.db import Store
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 HERE = Placement.parse("0")
 ACTIONS = "backup:\n  params:\n    to: {type: string}\n"
@@ -27,7 +28,7 @@ class Stage:
         world: The controller.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TestController) -> None:
         self.world = world
         self.kept: dict[str, sqlite3.Connection] = {}
         self.keep("rest")
@@ -37,7 +38,7 @@ class Stage:
         self.kept[name] = sqlite3.connect(":memory:")
         self._connection.backup(self.kept[name])
 
-    def back(self, name: str = "rest") -> World:
+    def back(self, name: str = "rest") -> TestController:
         """Let all be as it was."""
         self.kept[name].backup(self._connection)
         return self.world
@@ -66,9 +67,9 @@ class Stage:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory, empty_shop: Path, packs: Charms) -> Iterator[Stage]:
+def stage(tmp_path_factory: pytest.TempPathFactory, empty_controller: Path, packs: Charms) -> Iterator[Stage]:
     """The model of `Stage`."""
-    world = World.copy(empty_shop, tmp_path_factory.mktemp("stage"), packs)
+    world = TestController.copy(empty_controller, tmp_path_factory.mktemp("stage"), packs)
     payloads = {"payloads": {"monitor": {"type": "docker"}}}
     web = packs.make(
         provides={"site": {"interface": "http"}}, files={"actions.yaml": ACTIONS}, **payloads

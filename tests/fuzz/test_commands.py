@@ -24,7 +24,7 @@ from pushjuju.cli.work import drive, waiting
 from pushjuju.core.errors import Unreachable
 from tests.fuzz.conftest import Stage
 from tests.fuzz.hostile import TEXTS, fuzz
-from tests.world.controller import CONFIG, PEERS
+from tests.world.charms import CONFIG, PEERS
 
 # They connect, wait for ever or start other programs: each has tests of its own.
 ELSEWHERE = {"ssh", "scp", "controller", "doctor", "debug-hooks", "debug-code", "wait-for"}

@@ -21,7 +21,7 @@ from pushjuju.charms.format.yamlsafe import load
 from pushjuju.core.errors import InvalidCharm, NotValid
 from pushjuju.runner.remote.disk import unzip
 from tests.fuzz.hostile import ODD, TEXTS, fuzz
-from tests.world.controller import Charms
+from tests.world.charms import Charms
 
 FILES = (
     "metadata.yaml", "config.yaml", "actions.yaml", "manifest.yaml", "charmcraft.yaml", "lxd-profile.yaml",

@@ -27,10 +27,10 @@ from pushjuju.runner.trust import frames, intake
 from tests.fuzz.hostile import ODD, deep, fuzz, spoilt
 from tests.fuzz.test_results import ACTION, EVENTS, HOOK, NUMBERED
 from tests.waiting import until
-from tests.world.controller import Box
+from tests.world.machine import PlayedMachine
 
 HELLO: dict[str, Any] = {
-    **Box("0").hello(),
+    **PlayedMachine("0").hello(),
     "protocol": 1, "program": "x", "pid": 7, "perl": True, "gateway": "10.0.0.1",
     "journal": [{"id": "a", "done": True}], "blobs": ["00"], "parts": {"11": 5}, "running": ["a"],
     "units": ["web/0"], "crash": "Traceback", "ssh": "192.0.2.1 50022 10.0.0.2 22",

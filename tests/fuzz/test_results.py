@@ -17,7 +17,7 @@ from pushjuju.uniter.requests import Request
 from pushjuju.workers.machine import commands
 from tests.fuzz.conftest import Stage
 from tests.fuzz.hostile import ODD, deep, fuzz, spoilt
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 PORT = {"endpoint": "site", "protocol": "tcp", "from": 80, "to": 90}
 EVENTS: list[dict[str, Any]] = [
@@ -60,7 +60,7 @@ def at_hook(stage: Stage) -> Prepared:
     return stage.prepared_hook  # type: ignore[attr-defined,no-any-return]
 
 
-def goes_on(world: World, unit: str = "web/1") -> None:
+def goes_on(world: TestController, unit: str = "web/1") -> None:
     """See that a unit still comes to decisions, and that all that is stored can be read."""
     world.turn(unit)
     for row in world.read(lambda tx: tx.rows("task_list", model=world.model)):

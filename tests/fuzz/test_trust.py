@@ -29,15 +29,16 @@ from pushjuju.uniter.commit import commit, take_events
 from pushjuju.workers import live
 from pushjuju.workers.machine import contact
 from tests.fuzz.conftest import Stage
-from tests.world.controller import World, event, ok, status_event
-from tests.world.runtime import Session, Shop, worker
+from tests.world.controller import TestController
+from tests.world.machine import event, ok, status_event
+from tests.world.runtime import PlayedRuntime, PlayedSession, worker
 
 PEERS, SITE = 0, 1  # relations of the stage: web with itself, web with db
 NOT_LEADER = 'prerequisites failed: "web/1" is not leader of "web"'
 
 
 @pytest.fixture
-def world(stage: Stage) -> World:
+def world(stage: Stage) -> TestController:
     """The model of the stage, at rest, with all units about to run update-status."""
     made = stage.back()
     made.clock.advance(4000)
@@ -47,22 +48,22 @@ def world(stage: Stage) -> World:
     return made
 
 
-def bag(world: World, relation: int, entity: str) -> dict[str, str]:
+def bag(world: TestController, relation: int, entity: str) -> dict[str, str]:
     found = world.read(lambda tx: relations.bags(tx, world.model, relation))
     return dict(found[entity].data) if entity in found else {}
 
 
-def state(world: World, unit: str) -> dict[str, str]:
+def state(world: TestController, unit: str) -> dict[str, str]:
     rows = world.read(lambda tx: tx.rows("charm_state_list", model=world.model, unit=unit))
     return {row["key"]: row["value"] for row in rows}
 
 
-def ports(world: World, unit: str) -> list[int]:
+def ports(world: TestController, unit: str) -> list[int]:
     rows = world.read(lambda tx: tx.rows("port_of_unit", model=world.model, unit=unit))
     return [row["from_port"] for row in rows]
 
 
-def log(world: World) -> list[tuple[str, str]]:
+def log(world: TestController) -> list[tuple[str, str]]:
     return [(item.entity, item.message) for item in logs.after(world.ctx.store, world.model, 0)]
 
 
@@ -74,7 +75,7 @@ def opens(*numbers: int) -> dict[str, Any]:
     return {"ports": {"open": [port(number) for number in numbers], "close": []}}
 
 
-def lead(world: World, unit: str) -> None:
+def lead(world: TestController, unit: str) -> None:
     """Give the leadership of web to a unit."""
     now = world.clock.now()
     world.write(lambda tx: leadership.revoke(tx, units.get(tx, world.model, "web/0"), now))
@@ -84,7 +85,7 @@ def lead(world: World, unit: str) -> None:
 # --- relation data ----------------------------------------------------------------------------------------
 
 
-def test_a_unit_writes_its_own_bag_alone(world: World, stage: Stage) -> None:
+def test_a_unit_writes_its_own_bag_alone(world: TestController, stage: Stage) -> None:
     prepared = world.until("update-status", "web/1")
     before = stage.rows()
     writes = {"relations": {"0": {"unit": {"a": "1"}, "web/0": {"a": "2"}, "web": {"a": "3"}}}}
@@ -93,14 +94,14 @@ def test_a_unit_writes_its_own_bag_alone(world: World, stage: Stage) -> None:
     assert not stage.strangers(before, "web/1")
 
 
-def test_relations_of_others_are_passed_over(world: World) -> None:
+def test_relations_of_others_are_passed_over(world: TestController) -> None:
     writes = {"relations": {"0": {"unit": {"a": "1"}}, "77": {"unit": {"a": "1"}}}, "state": {"k": "v"}}
     assert world.hook("update-status", ok(writes=writes), "db/0").ok
     assert bag(world, PEERS, "db/0") == {}
     assert state(world, "db/0") == {"k": "v"}
 
 
-def test_a_relation_that_the_unit_has_not_entered_is_passed_over(world: World) -> None:
+def test_a_relation_that_the_unit_has_not_entered_is_passed_over(world: TestController) -> None:
     prepared = world.until("update-status", "web/1")
     document = json.loads(world.unit("web/1").state)
     document["relations"] = {key: item for key, item in document["relations"].items() if key != str(SITE)}
@@ -112,7 +113,7 @@ def test_a_relation_that_the_unit_has_not_entered_is_passed_over(world: World) -
     assert bag(world, SITE, "web/1") == before
 
 
-def test_only_the_leader_writes_the_application_bag(world: World) -> None:
+def test_only_the_leader_writes_the_application_bag(world: TestController) -> None:
     writes = {"relations": {"0": {"app": {"a": "1"}, "unit": {"b": "2"}}}, "state": {"k": "v"}, **opens(80)}
     done = world.hook("update-status", ok(writes=writes), "web/1")
     assert (done.ok, done.message) == (False, NOT_LEADER)
@@ -120,7 +121,7 @@ def test_only_the_leader_writes_the_application_bag(world: World) -> None:
     assert "b" not in bag(world, PEERS, "web/1")
 
 
-def test_who_lost_the_leadership_while_the_hook_ran_writes_nothing(world: World) -> None:
+def test_who_lost_the_leadership_while_the_hook_ran_writes_nothing(world: TestController) -> None:
     prepared = world.until("update-status", "web/0")
     assert prepared.frame["context"]["leader"]
     lead(world, "web/1")
@@ -136,7 +137,7 @@ def test_who_lost_the_leadership_while_the_hook_ran_writes_nothing(world: World)
 # --- statuses, versions, log ------------------------------------------------------------------------------
 
 
-def test_only_the_leader_sets_the_status_of_the_application(world: World) -> None:
+def test_only_the_leader_sets_the_status_of_the_application(world: TestController) -> None:
     prepared = world.until("update-status", "web/1")
     take_events(world.ctx, prepared.id, [(1, status_event(1, "blocked", "mine", "app")["e"])])
     world.commit(prepared, ok(events=[status_event(2, "blocked", "mine", "app")]))
@@ -157,20 +158,20 @@ def test_only_the_leader_sets_the_status_of_the_application(world: World) -> Non
 
 
 @pytest.mark.parametrize("word", ["error", "terminated", "unknown", "unset", "executing", "", "Active"])
-def test_a_charm_sets_the_statuses_that_are_a_charms(world: World, word: str) -> None:
+def test_a_charm_sets_the_statuses_that_are_a_charms(world: TestController, word: str) -> None:
     before = world.workload("web/1")
     world.hook("update-status", ok(events=[status_event(1, word, "forged")]), "web/1")
     assert world.workload("web/1") == before
 
 
-def test_log_lines_carry_the_name_of_who_said_them(world: World) -> None:
+def test_log_lines_carry_the_name_of_who_said_them(world: TestController) -> None:
     line = event(1, "log", level="SHOUT", module="unit.web/0.juju-log", message="forged", entity="unit-web-0")
     world.hook("update-status", ok(events=[line]), "web/1")
     found = [item for item in logs.after(world.ctx.store, world.model, 0) if item.message == "forged"]
     assert [(item.entity, item.level) for item in found] == [("unit-web-1", "INFO")]
 
 
-def test_messages_of_a_machines_own_commands_set_no_status(world: World) -> None:
+def test_messages_of_a_machines_own_commands_set_no_status(world: TestController) -> None:
     row = Operation(
         id="m", model=world.model, machine="1", unit="", name="juju-exec", state="prepared",
         document={}, prepared="2025-01-01T00:00:00.000000Z",
@@ -190,20 +191,20 @@ def test_messages_of_a_machines_own_commands_set_no_status(world: World) -> None
 # --- ports ------------------------------------------------------------------------------------------------
 
 
-def test_ports_of_another_unit_on_the_machine_stay_its_own(world: World) -> None:
+def test_ports_of_another_unit_on_the_machine_stay_its_own(world: TestController) -> None:
     assert world.hook("update-status", ok(writes=opens(80)), "web/0").ok
     done = world.hook("update-status", ok(writes={**opens(80), "state": {"k": "v"}}), "db/0")
     assert 'port range conflicts with 80/tcp (unit "web/0")' in done.message
     assert (ports(world, "web/0"), ports(world, "db/0"), state(world, "db/0")) == ([80], [], {})
 
 
-def test_closing_a_port_of_another_unit_closes_nothing(world: World) -> None:
+def test_closing_a_port_of_another_unit_closes_nothing(world: TestController) -> None:
     assert world.hook("update-status", ok(writes=opens(80)), "web/0").ok
     assert world.hook("update-status", ok(writes={"ports": {"close": [port(80)], "open": []}}), "db/0").ok
     assert ports(world, "web/0") == [80]
 
 
-def test_ports_of_an_endpoint_that_the_charm_lacks_are_refused(world: World) -> None:
+def test_ports_of_an_endpoint_that_the_charm_lacks_are_refused(world: TestController) -> None:
     done = world.hook("update-status", ok(writes={"ports": {"open": [port(80, "db")]}}), "web/1")
     assert 'endpoint "db" for unit "web/1" not found' in done.message
 
@@ -211,7 +212,7 @@ def test_ports_of_an_endpoint_that_the_charm_lacks_are_refused(world: World) -> 
 # --- tasks ------------------------------------------------------------------------------------------------
 
 
-def test_a_result_ends_the_task_of_its_operation_alone(world: World) -> None:
+def test_a_result_ends_the_task_of_its_operation_alone(world: TestController) -> None:
     request = ActionRequest(action="backup", receivers=["web/0", "web/1"])
     first, second = (task.id for task in actions.enqueue(world.ctx, world.model, request).tasks)
     prepared = world.prepared("web/1")
@@ -225,7 +226,7 @@ def test_a_result_ends_the_task_of_its_operation_alone(world: World) -> None:
     assert not world.read(lambda tx: actions.log(tx, world.model, first))
 
 
-def test_a_hook_ends_no_task(world: World, stage: Stage) -> None:
+def test_a_hook_ends_no_task(world: TestController, stage: Stage) -> None:
     prepared = world.until("update-status", "web/1")
     before = stage.rows()
     writes = {"action": {"failed": True, "message": "m", "results": {"a": "b"}}}
@@ -237,16 +238,16 @@ def test_a_hook_ends_no_task(world: World, stage: Stage) -> None:
 # --- live calls -------------------------------------------------------------------------------------------
 
 
-async def call(world: World, unit: str, *words: str) -> tuple[int, bytes, bytes]:
+async def call(world: TestController, unit: str, *words: str) -> tuple[int, bytes, bytes]:
     """Let a unit's next hook make a live call, through the worker of its machine."""
     machine = world.unit(unit).machine or ""
     world.box(machine).will("update-status", {"live": [(words[0], list(words[1:]))]}, unit=unit)
-    await worker(Shop(world), machine)
+    await worker(PlayedRuntime(world), machine)
     answer: tuple[int, bytes, bytes] = world.box(machine).answers[-1]
     return answer
 
 
-async def test_leader_set_by_another_than_the_leader_is_refused(world: World) -> None:
+async def test_leader_set_by_another_than_the_leader_is_refused(world: TestController) -> None:
     rc, _, err = await call(world, "web/1", "leader-set", "--", "a=1")
     assert (rc, err) == (
         1,
@@ -258,7 +259,7 @@ async def test_leader_set_by_another_than_the_leader_is_refused(world: World) ->
     assert world.read(lambda tx: leadership.settings(tx, world.model, "web")) == {"a": "1"}
 
 
-def test_a_live_call_names_no_unit(world: World) -> None:
+def test_a_live_call_names_no_unit(world: TestController) -> None:
     found = intake.live_call(
         {
             "call": 1,
@@ -291,7 +292,7 @@ def test_a_live_call_names_no_unit(world: World) -> None:
     ],
 )
 def test_odd_live_calls_are_answered_with_a_sentence_and_change_nothing(
-    world: World, stage: Stage, words: list[str]
+    world: TestController, stage: Stage, words: list[str]
 ) -> None:
     before = stage.rows()
     rc, out, err = live.answer(world.ctx, world.model, "web/0", words[0], words[1:])
@@ -300,7 +301,7 @@ def test_odd_live_calls_are_answered_with_a_sentence_and_change_nothing(
     assert stage.rows() == before
 
 
-def test_the_clouds_credential_is_for_applications_that_are_trusted(world: World) -> None:
+def test_the_clouds_credential_is_for_applications_that_are_trusted(world: TestController) -> None:
     assert live.answer(world.ctx, world.model, "web/0", "credential-get", []) == (
         1, b"", b"ERROR cannot access cloud credentials: permission denied\n",
     )  # fmt: skip
@@ -313,7 +314,7 @@ def test_the_clouds_credential_is_for_applications_that_are_trusted(world: World
     assert "credential" not in frame["context"]
 
 
-def test_subnets_that_a_machine_makes_up_come_to_an_end(world: World) -> None:
+def test_subnets_that_a_machine_makes_up_come_to_an_end(world: TestController) -> None:
     made_up = [
         {"value": f"10.{high}.{low}.1", "cidr": f"10.{high}.{low}.0/24"}
         for high in range(8)
@@ -326,7 +327,7 @@ def test_subnets_that_a_machine_makes_up_come_to_an_end(world: World) -> None:
     assert len(world.read(lambda tx: spaces.subnets(tx, world.model))) == limits.SUBNETS
 
 
-def test_payloads_are_a_units_own(world: World) -> None:
+def test_payloads_are_a_units_own(world: TestController) -> None:
     for unit in ("web/0", "web/1"):
         assert (
             live.answer(world.ctx, world.model, unit, "payload-register", ["docker", "monitor", "1"])[0] == 0
@@ -341,7 +342,7 @@ def test_payloads_are_a_units_own(world: World) -> None:
 
 
 def test_live_calls_that_another_process_must_answer_stay_unanswered(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lost(*_: Any) -> None:
         raise LeaseLost("x")
@@ -355,7 +356,7 @@ def test_live_calls_that_another_process_must_answer_stay_unanswered(
 
 
 async def test_nothing_is_told_of_operations_of_other_machines(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = Operation(
         id="theirs", model=world.model, machine="0", unit="web/0", name="juju-exec", state="committed",
@@ -364,46 +365,46 @@ async def test_nothing_is_told_of_operations_of_other_machines(
     )  # fmt: skip
     world.write(lambda tx: tx.insert("operation", row))
     box = world.box("1")
-    shop = Shop(world)
-    spy = Session(box)
+    runtime = PlayedRuntime(world)
+    spy = PlayedSession(box)
     spy.hello["journal"] = [{"id": "theirs", "done": True}]
 
     async def session(_: Any) -> Any:
         return spy
 
-    monkeypatch.setattr(shop, "session", session)
-    await worker(shop, "1")
+    monkeypatch.setattr(runtime, "session", session)
+    await worker(runtime, "1")
     assert not [item for item in box.answered if "secret" in item[1]]
 
 
 async def test_an_open_operation_of_another_machine_is_neither_fetched_nor_forgotten(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared = world.until("update-status", "web/0")
-    box, shop = world.box("1"), Shop(world)
-    spy = Session(box)
+    box, runtime = world.box("1"), PlayedRuntime(world)
+    spy = PlayedSession(box)
     spy.hello["journal"] = [{"id": prepared.id, "done": True}]
     box.results[prepared.id] = ok(writes={"state": {"forged": "yes"}})
 
     async def session(_: Any) -> Any:
         return spy
 
-    monkeypatch.setattr(shop, "session", session)
-    await worker(shop, "1")
+    monkeypatch.setattr(runtime, "session", session)
+    await worker(runtime, "1")
     assert [item.id for item in world.open_operations()] == [prepared.id]
     assert state(world, "web/0") == {}
 
 
-async def test_requests_for_a_unit_of_another_machine_are_not_run(world: World) -> None:
+async def test_requests_for_a_unit_of_another_machine_are_not_run(world: TestController) -> None:
     box = world.box("1")
     box.requests["r1-1"] = {"id": "r1-1", "unit": "web/0", "script": "id"}
-    await worker(Shop(world), "1")
+    await worker(PlayedRuntime(world), "1")
     assert not [frame for frame in (*box.frames, *world.box("0").frames) if frame.get("script") == "id"]
     box.requests.clear()
 
 
 def test_results_that_a_machine_swaps_between_its_units_write_for_the_unit_of_the_row_alone(
-    world: World, stage: Stage
+    world: TestController, stage: Stage
 ) -> None:
     """web/0 and db/0 share a machine, so root there may give each the result of the other."""
     web, db = world.until("update-status", "web/0"), world.until("update-status", "db/0")
@@ -423,7 +424,7 @@ def test_results_that_a_machine_swaps_between_its_units_write_for_the_unit_of_th
 
 
 def test_an_old_result_that_is_given_for_a_new_operation_has_the_rights_of_now(
-    world: World, stage: Stage
+    world: TestController, stage: Stage
 ) -> None:
     """What a result says of its age or operation is not believed: the row decides whose it is, and when."""
     first = world.until("update-status", "web/0")
@@ -438,7 +439,7 @@ def test_an_old_result_that_is_given_for_a_new_operation_has_the_rights_of_now(
     assert not stage.strangers(before, "web/0")
 
 
-def test_a_result_counts_once(world: World, stage: Stage) -> None:
+def test_a_result_counts_once(world: TestController, stage: Stage) -> None:
     prepared = world.until("update-status", "web/1")
     world.commit(prepared, ok(writes={"state": {"k": "1"}}))
     before = stage.rows()
@@ -449,12 +450,12 @@ def test_a_result_counts_once(world: World, stage: Stage) -> None:
 
 
 async def test_a_machine_that_never_reboots_is_given_up(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(contact, "BOOT_POLL_S", 0.0)
     monkeypatch.setattr(contact, "BOOT_WAIT_S", -1.0)
     with pytest.raises(PushjujuError, match="machine 1 does not reboot"):
-        await contact.come_back(Shop(world), world.machine("1"), world.box("1").boot_id)
+        await contact.come_back(PlayedRuntime(world), world.machine("1"), world.box("1").boot_id)
 
 
 # --- how much ---------------------------------------------------------------------------------------------
@@ -478,7 +479,9 @@ async def test_a_machine_that_never_reboots_is_given_up(
     ],
     ids=["state key", "state value", "state", "bag", "ports", "relations", "keys", "bag keys", "results"],
 )  # fmt: skip
-def test_what_a_unit_keeps_in_the_model_has_limits(world: World, writes: dict[str, Any], fault: str) -> None:
+def test_what_a_unit_keeps_in_the_model_has_limits(
+    world: TestController, writes: dict[str, Any], fault: str
+) -> None:
     done = world.hook("update-status", ok(writes=writes), "web/1")
     assert not done.ok
     assert fault in done.message
@@ -486,7 +489,7 @@ def test_what_a_unit_keeps_in_the_model_has_limits(world: World, writes: dict[st
     assert "k" not in bag(world, PEERS, "web/1")
 
 
-def test_ports_of_many_hooks_count_together(world: World) -> None:
+def test_ports_of_many_hooks_count_together(world: TestController) -> None:
     half = limits.PORTS // 2
     assert world.hook("update-status", ok(writes=opens(*range(1, half + 2))), "web/1").ok
     world.clock.advance(4000)
@@ -494,7 +497,9 @@ def test_ports_of_many_hooks_count_together(world: World) -> None:
     assert "more than 1000 port ranges" in done.message
 
 
-def test_leader_settings_and_payloads_have_limits(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leader_settings_and_payloads_have_limits(
+    world: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def get(tx: Any) -> Any:
         return units.get(tx, world.model, "web/0")
 
@@ -516,7 +521,7 @@ def test_leader_settings_and_payloads_have_limits(world: World, monkeypatch: pyt
         )
 
 
-def test_texts_are_cut_at_their_limit(world: World) -> None:
+def test_texts_are_cut_at_their_limit(world: TestController) -> None:
     long = "x" * (limits.MESSAGE + 10)
     items = [
         event(1, "log", level="ERROR", module="m" * 1000, message=long),
@@ -531,7 +536,9 @@ def test_texts_are_cut_at_their_limit(world: World) -> None:
     assert all(len(item.module) < 300 for item in logs.after(world.ctx.store, world.model, 0))
 
 
-def test_messages_of_one_operation_have_a_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_one_operation_have_a_limit(
+    world: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(limits, "EVENTS", 1000)
     prepared = world.until("update-status", "web/1")
     before = len(log(world))
@@ -541,7 +548,7 @@ def test_messages_of_one_operation_have_a_limit(world: World, monkeypatch: pytes
     assert len(log(world)) - before < 20
 
 
-def test_output_has_a_limit(world: World) -> None:
+def test_output_has_a_limit(world: TestController) -> None:
     prepared = world.until("update-status", "web/1")
     assert "stdout has more than" in world.commit(prepared, ok(stdout="x" * (limits.OUTPUT + 1))).message
 
@@ -563,7 +570,7 @@ def test_what_an_honest_machine_keeps_fits_into_what_is_taken() -> None:
 # --- what is shown and told -------------------------------------------------------------------------------
 
 
-def test_a_machine_that_says_odd_things_shows_it_in_status(world: World) -> None:
+def test_a_machine_that_says_odd_things_shows_it_in_status(world: TestController) -> None:
     error = BadAnswer("machine 1 says odd things of itself: nics is not a list")
     contact.note_failure(world.ctx, world.machine("1"), error)
     assert world.status(StatusKind.INSTANCE, "1") == ("running", error.message)
@@ -598,7 +605,7 @@ def test_what_a_machine_says_of_its_connection_is_an_address_and_a_port(
         intake.ssh_reached(said)
 
 
-def test_a_snapshot_holds_nothing_of_others(world: World) -> None:
+def test_a_snapshot_holds_nothing_of_others(world: TestController) -> None:
     url = world.application().charm_url
     world.hook("update-status", ok(writes={"state": {"k": "mark-of-web"}}), "web/0")
     world.write(

@@ -1,24 +1,18 @@
-"""A controller in a folder with a fake clock, small charms, and machines that answer in this process.
+"""A controller in a folder with a fake clock, and machines that answer in this process.
 
 The store, the services and the uniter are the real ones; only SSH and what is behind it is played.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import yaml
-
-from pushjuju.charms.archive.pack import PackedCharm, pack
-from pushjuju.core.base import Base
+from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.clock import FakeClock, to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
@@ -39,199 +33,8 @@ from pushjuju.uniter.decide import Answer
 from pushjuju.uniter.dispatch import Prepared
 from pushjuju.uniter.requests import Request
 from pushjuju.uniter.turn import Turn, take_turn
-
-UBUNTU = Base.parse("ubuntu@22.04")
-CONFIG = {
-    "title": {"type": "string", "default": "hello"},
-    "port": {"type": "int", "default": 80},
-    "debug": {"type": "boolean", "default": False},
-    "ratio": {"type": "float"},
-    "note": {"type": "string"},
-}
-PEERS = {"cluster": {"interface": "web-cluster"}}
-SETUP = ("install", "cluster-relation-created", "leader-elected", "config-changed", "start")
-
-
-class Charms:
-    """Packs small charms; equal ones once."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._made: dict[str, PackedCharm] = {}
-
-    def make(
-        self,
-        name: str = "web",
-        *,
-        config: Mapping[str, Any] | None = CONFIG,
-        peers: Mapping[str, Any] | None = PEERS,
-        files: Mapping[str, str] | None = None,
-        **metadata: Any,
-    ) -> PackedCharm:
-        """Pack a charm.
-
-        Args:
-            name: Its name.
-            config: Its options; None for no config.yaml.
-            peers: Its peer endpoints.
-            files: More files: path -> text.
-            metadata: More keys of metadata.yaml.
-        """
-        document = {"name": name, "summary": "s", "description": "d", "series": ["jammy"], **metadata}
-        if peers:
-            document["peers"] = dict(peers)
-        tree = {"metadata.yaml": yaml.safe_dump(document), "hooks/install": "#!/bin/sh\n", **(files or {})}
-        if config is not None:
-            tree["config.yaml"] = yaml.safe_dump({"options": dict(config)})
-        key = hashlib.sha256(json.dumps(tree, sort_keys=True).encode()).hexdigest()
-        if key not in self._made:
-            folder = self.root / key[:16]
-            for path, text in tree.items():
-                target = folder / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text)
-            (folder / "hooks" / "install").chmod(0o755)
-            self._made[key] = pack(folder, self.root / f"{key[:16]}.charm")
-        return self._made[key]
-
-
-@dataclass
-class Box:
-    """A machine: it answers frames, runs an id once, and keeps what it did.
-
-    Attributes:
-        hooks: (unit, hook), in the order of their runs.
-        charms: Unit -> URL of the charm that lies there.
-        frames: Every frame that started something.
-        script: Hook name, or (unit, hook) -> what its next runs lead to; then all is well.
-        results: Those that nobody acknowledged.
-        answers: What live calls were answered.
-        blobs: Archives that were sent.
-        cancelled: Operations that were interrupted.
-        requests: What `juju-exec` asks for there.
-        answered: Requests that were refused, with the error.
-        left: Units whose files lie there, when it says so.
-    """
-
-    id: str
-    boot_id: str = "boot-1"
-    address: str = "10.0.0.2"
-    hooks: list[tuple[str, str]] = field(default_factory=list)
-    charms: dict[str, str] = field(default_factory=dict)
-    frames: list[dict[str, Any]] = field(default_factory=list)
-    script: dict[Any, list[dict[str, Any]]] = field(default_factory=dict)
-    results: dict[str, dict[str, Any]] = field(default_factory=dict)
-    answers: list[Any] = field(default_factory=list)
-    blobs: list[str] = field(default_factory=list)
-    cancelled: list[str] = field(default_factory=list)
-    requests: dict[str, dict[str, Any]] = field(default_factory=dict)
-    answered: list[tuple[str, str]] = field(default_factory=list)
-    left: list[str] | None = None
-
-    def hello(self) -> dict[str, Any]:
-        """What the machine tells at each contact."""
-        return {
-            "t": "hello",
-            "python": "3.10",
-            "arch": "amd64",
-            "boot_id": self.boot_id,
-            "hostname": f"juju-{self.id}",
-            "ssh": f"192.0.2.9 50022 {self.address} 22",
-            "os": {"id": "ubuntu", "version_id": "22.04"},
-            "cores": 2,
-            "mem_mib": 2048,
-            "nics": [
-                {
-                    "name": "lo",
-                    "mac": "",
-                    "up": True,
-                    "addresses": [{"value": "127.0.0.1", "cidr": "127.0.0.1/8"}],
-                },
-                {
-                    "name": "eth0",
-                    "mac": "00:16:3e:00:00:01",
-                    "up": True,
-                    "addresses": [{"value": self.address, "cidr": f"{self.address}/24"}],
-                },
-            ],
-            "journal": [{"id": key, "done": True} for key in self.results],
-            "blobs": [],
-            "running": [],
-            **({} if self.left is None else {"units": self.left}),
-            "charms": list(self.charms),
-        }
-
-    def will(self, hook: str, *answers: Mapping[str, Any], unit: str = "") -> None:
-        """Say how the next runs of a hook end."""
-        self.script.setdefault((unit, hook) if unit else hook, []).extend(dict(item) for item in answers)
-
-    def fail(self, hook: str, times: int = 1, unit: str = "") -> None:
-        """Let the next runs of a hook fail."""
-        self.will(hook, *[{"outcome": "failed", "exit": 1}] * times, unit=unit)
-
-    def run(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """Do what a frame asks, once per id."""
-        known = self.results.get(frame["id"])
-        if known is not None:
-            return known
-        self.frames.append(dict(frame))
-        answer = self._do(frame)
-        self.results[frame["id"]] = answer
-        return answer
-
-    def _do(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        plain: dict[str, Any] = {
-            "t": "result", "id": frame["id"], "outcome": "ok", "exit": 0, "signal": None, "via": None,
-            "message": "", "writes": {}, "events": [], "reboot": "",
-        }  # fmt: skip
-        title = frame.get("hook") or frame["kind"]
-        if frame["kind"] == "hook":
-            self.hooks.append((frame["unit"], title))
-            plain["via"] = "hook"
-        if frame["kind"] == "reboot":
-            self.boot_id += "+"
-        for key in ((frame.get("unit"), title), title):
-            if self.script.get(key):
-                plain.update(self.script[key].pop(0))
-                break
-        if frame["kind"] == "deploy" and plain["outcome"] == "ok":
-            self.charms[frame["unit"]] = frame["url"]
-        if frame["kind"] == "remove-unit":
-            self.charms.pop(frame["unit"], None)
-        return plain
-
-    def of(self, unit: str) -> list[str]:
-        """The hooks of one unit."""
-        return [hook for name, hook in self.hooks if name == unit]
-
-    def frame_of(self, hook: str, unit: str = "") -> dict[str, Any]:
-        """The last frame that ran a hook."""
-        return next(
-            frame
-            for frame in reversed(self.frames)
-            if frame.get("hook") == hook and unit in ("", frame["unit"])
-        )
-
-
-def ok(**more: Any) -> dict[str, Any]:
-    """A result of a hook that ran well."""
-    plain = {"outcome": "ok", "exit": 0, "via": "hook", "message": "", "writes": {}, "events": []}
-    return {**plain, **more}
-
-
-def failed(code: int = 1, **more: Any) -> dict[str, Any]:
-    """A result of a hook that failed."""
-    return ok(**{"outcome": "failed", "exit": code, **more})
-
-
-def event(seq: int, kind: str, **fields: Any) -> dict[str, Any]:
-    """An event as results carry it."""
-    return {"seq": seq, "e": {"k": kind, "time": None, **fields}}
-
-
-def status_event(seq: int, status: str, message: str = "", scope: str = "unit") -> dict[str, Any]:
-    """A status-set."""
-    return event(seq, "status", scope=scope, status=status, message=message)
+from tests.world.charms import UBUNTU, Charms
+from tests.world.machine import PlayedMachine
 
 
 def _open(datadir: DataDir, clock: FakeClock) -> Context:
@@ -241,19 +44,21 @@ def _open(datadir: DataDir, clock: FakeClock) -> Context:
     return Context(datadir=datadir, controller=controller, store=store, clock=clock, random=Random(7))
 
 
-class World:
+class TestController:
     """One controller with one model."""
+
+    __test__ = False  # pytest collects what is called so
 
     def __init__(self, ctx: Context, clock: FakeClock, charms: Charms, model: Model) -> None:
         self.ctx = ctx
         self.clock = clock
         self.charms = charms
         self.model = model.uuid
-        self.boxes: dict[str, Box] = {}
-        self.gone: list[Box] = []  # machines that were stopped
+        self.boxes: dict[str, PlayedMachine] = {}
+        self.gone: list[PlayedMachine] = []  # machines that were stopped
 
     @classmethod
-    def build(cls, root: Path, charms: Charms) -> World:
+    def build(cls, root: Path, charms: Charms) -> TestController:
         """Make a controller `home` for the local cloud, with the model `shop`."""
         clock, datadir = FakeClock(), DataDir(root / "data")
         controllers.bootstrap(datadir, "local", "home", now=clock.now())
@@ -264,7 +69,7 @@ class World:
         return cls(ctx, clock, charms, models.add_model(ctx, "shop"))
 
     @classmethod
-    def copy(cls, source: Path, root: Path, charms: Charms) -> World:
+    def copy(cls, source: Path, root: Path, charms: Charms) -> TestController:
         """Copy a controller that `build` made and nobody has open."""
         shutil.copytree(source, root, dirs_exist_ok=True)
         clock = FakeClock()
@@ -395,10 +200,10 @@ class World:
 
     # --- working ------------------------------------------------------------------------------------------
 
-    def box(self, machine: str = "0") -> Box:
+    def box(self, machine: str = "0") -> PlayedMachine:
         """Return a machine that runs; the first call starts it."""
         if machine not in self.boxes:
-            self.boxes[machine] = Box(id=machine, address=f"10.0.0.{int(machine) + 2}")
+            self.boxes[machine] = PlayedMachine(id=machine, address=f"10.0.0.{int(machine) + 2}")
             self.write(lambda tx: self._started(tx, machine))
         return self.boxes[machine]
 
@@ -510,18 +315,3 @@ class World:
         """Forget the hooks that ran."""
         for box in (*self.gone, *self.boxes.values()):
             box.hooks.clear()
-
-
-def moment(clock: FakeClock) -> float:
-    """The present moment as machines tell it."""
-    return clock.now().timestamp()
-
-
-def at(seconds: float) -> datetime:
-    """A moment, from seconds since the epoch."""
-    return datetime.fromtimestamp(seconds, UTC)
-
-
-def names(items: Iterable[Any]) -> list[str]:
-    """The names of some records."""
-    return [item.name for item in items]

@@ -37,8 +37,8 @@ from pushjuju.store.rows.records import (
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.decide import Answer, decide, reconcile_effects
 from pushjuju.uniter.input.snapshot import look
-from tests.world.controller import UBUNTU, Charms
-from tests.world.stepped import Box, Fleet
+from tests.world.charms import UBUNTU, Charms
+from tests.world.stepped import SteppedController, SteppedMachine
 from tests.world.witness import Witness
 
 NOBLE = Base.parse("ubuntu@24.04")
@@ -111,7 +111,7 @@ ENDS: tuple[dict[str, Any], ...] = (
 )
 
 
-class Town(Fleet):
+class RandomModel(SteppedController):
     """A fleet whose charms talk to each other, whose hooks fail when told, and whose story is checked."""
 
     def __init__(self, *args: Any) -> None:
@@ -124,7 +124,7 @@ class Town(Fleet):
 
     # --- charms -------------------------------------------------------------------------------------------
 
-    async def charm(self, box: Box, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+    async def charm(self, box: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook of a charm that tells everybody what it sees."""
         if "after" in frame and all(unit.name != frame["unit"] for unit in self.all_units()):
             return {}  # it was removed while the charm was on its way: nobody is told to stop at once
@@ -146,7 +146,7 @@ class Town(Fleet):
         self.witness.sent(frame, result)
         return result
 
-    def task(self, box: Box, frame: dict[str, Any]) -> dict[str, Any]:
+    def task(self, box: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
         """Run an action or commands; an action tells one relation of itself."""
         unit = frame.get("unit", "")
         self.witness.story.append(f"{unit or box.number} {frame['kind']}")
@@ -217,7 +217,7 @@ class Town(Fleet):
         """Tell whether a unit waits for a person."""
         return bool(self.read(lambda tx: units.in_error(tx, self.model, unit)))
 
-    def box_of(self, machine: Machine) -> Box | None:
+    def box_of(self, machine: Machine) -> SteppedMachine | None:
         """Return the machine behind a machine."""
         return self.cloud.boxes.get(machine.instance_id)
 
@@ -234,7 +234,7 @@ def _pick(items: list[Any], number: int) -> Any:
 class People:
     """Commands; each picks what it is about with a number, and may be refused."""
 
-    def __init__(self, town: Town, packs: Charms) -> None:
+    def __init__(self, town: RandomModel, packs: Charms) -> None:
         self.town = town
         self.packs = packs
         self.versions: dict[str, int] = {}
@@ -411,7 +411,7 @@ class People:
         for box in self.town.cloud.boxes.values():
             box.down = False
 
-    def _boxes(self) -> list[Box]:
+    def _boxes(self) -> list[SteppedMachine]:
         town = self.town
         seen = [row for row in town.read(lambda tx: machines.list_machines(tx, town.model)) if row.last_seen]
         return [box for row in seen if (box := town.box_of(row)) is not None]
@@ -479,7 +479,7 @@ class People:
 # --- what holds at rest -----------------------------------------------------------------------------------
 
 
-def check_rest(town: Town) -> None:
+def check_rest(town: RandomModel) -> None:
     """Check what holds whenever nothing is due and all machines answer."""
     with town.ctx.store.read() as tx:
         every = {unit.name: unit for unit in tx.list(Unit, "unit_list", model=town.model)}
@@ -505,7 +505,7 @@ def check_rest(town: Town) -> None:
     assert [task for task in town.all_tasks() if not TaskStatus(task.status).over] == []
 
 
-def _check_firewall(tx: Tx, town: Town, machine: Machine) -> None:
+def _check_firewall(tx: Tx, town: RandomModel, machine: Machine) -> None:
     """Check that the rules that the model asks for are in force on a machine."""
     known, box = firewall.state(tx, town.model, machine.id), town.box_of(machine)
     if not town.guarded:
@@ -517,7 +517,7 @@ def _check_firewall(tx: Tx, town: Town, machine: Machine) -> None:
     assert (box.rules, known.applied, known.seen) == (wanted, wanted, known.changes), machine.id
 
 
-def check_awake(town: Town) -> None:
+def check_awake(town: RandomModel) -> None:
     """Check that nobody was forgotten: whoever has work left is tried again later."""
     if any(box.down for box in town.cloud.boxes.values()):
         return
@@ -537,13 +537,13 @@ def check_awake(town: Town) -> None:
                 assert leadership.holder(tx, town.model, unit.application), f"nobody leads {unit.application}"
 
 
-def _held(tx: Tx, town: Town, unit: Unit, stuck: set[str]) -> bool:
+def _held(tx: Tx, town: RandomModel, unit: Unit, stuck: set[str]) -> bool:
     """Tell whether a unit may rest on its way: it is in error, or waits for one that is."""
     mates = {other.name for other in removal.subordinates(tx, unit)} | {unit.name, unit.principal or ""}
     return bool(mates & stuck)
 
 
-def _check_unit(tx: Tx, town: Town, unit: Unit, stuck: set[str]) -> None:
+def _check_unit(tx: Tx, town: RandomModel, unit: Unit, stuck: set[str]) -> None:
     view = look(tx, town.model, unit.name)
     assert view is not None
     agent = statuses.get_status(tx, town.model, StatusKind.AGENT, unit.name)
@@ -575,7 +575,7 @@ def _check_home(every: Mapping[str, Unit], unit: Unit) -> None:
 
 
 def _check_relation(
-    tx: Tx, town: Town, relation: Relation, every: Mapping[str, Unit], stuck: set[str]
+    tx: Tx, town: RandomModel, relation: Relation, every: Mapping[str, Unit], stuck: set[str]
 ) -> None:
     sides = relations.endpoints(tx, town.model, relation.id)
     scopes = {scope.unit: scope for scope in relations.scopes(tx, town.model, relation.id)}
@@ -597,14 +597,14 @@ def _check_relation(
     _check_bags(tx, town, relation, scopes)
 
 
-def _implemented(tx: Tx, town: Town, relation: Relation, unit: Unit) -> bool:
+def _implemented(tx: Tx, town: RandomModel, relation: Relation, unit: Unit) -> bool:
     """Tell whether a unit's charm has the endpoint; a refresh may take a peer relation away."""
     view = look(tx, town.model, unit.name)
     return view is not None and view.remote.relations[relation.id].implemented
 
 
 def _check_members(
-    tx: Tx, town: Town, relation: Relation, unit: Unit, scopes: Mapping[str, RelationScope]
+    tx: Tx, town: RandomModel, relation: Relation, unit: Unit, scopes: Mapping[str, RelationScope]
 ) -> None:
     view = look(tx, town.model, unit.name)
     assert view is not None
@@ -637,7 +637,7 @@ def _check_subordinate(
     assert len(mine) == 1, f"{relation.key}: {unit.name} has {mine}"
 
 
-def _check_bags(tx: Tx, town: Town, relation: Relation, scopes: Mapping[str, RelationScope]) -> None:
+def _check_bags(tx: Tx, town: RandomModel, relation: Relation, scopes: Mapping[str, RelationScope]) -> None:
     """Check that nothing that was written is lost, of members and of those that left."""
     bags = relations.bags(tx, town.model, relation.id)
     for (number, entity), said in town.witness.wrote.items():
@@ -649,7 +649,7 @@ def _check_bags(tx: Tx, town: Town, relation: Relation, scopes: Mapping[str, Rel
 
 
 def _check_application(
-    tx: Tx, town: Town, application: Application, every: Mapping[str, Unit], stuck: set[str]
+    tx: Tx, town: RandomModel, application: Application, every: Mapping[str, Unit], stuck: set[str]
 ) -> None:
     mine = [unit for unit in every.values() if unit.application == application.name]
     held = [unit for unit in mine if _held(tx, town, unit, stuck)]
@@ -665,7 +665,7 @@ def _check_application(
         assert holder is not None, f"nobody leads {application.name}"
 
 
-def _check_gone(town: Town, there: set[str]) -> None:
+def _check_gone(town: RandomModel, there: set[str]) -> None:
     """Check that whoever is gone has departed from all, unless forced."""
     present = {relation.id for relation in town.all_relations()}
     for (unit, relation), track in town.witness.tracks.items():
@@ -677,7 +677,7 @@ def _check_gone(town: Town, there: set[str]) -> None:
             assert not track.created, f"{unit} never broke relation {relation}"
 
 
-def check_nothing_left(town: Town) -> None:
+def check_nothing_left(town: RandomModel) -> None:
     """Check that the model is gone without a trace."""
     assert town.read(lambda tx: tx.find(Model, "model_by_uuid", uuid=town.model)) is None
     assert town.rows(town.model) == {}

@@ -25,12 +25,13 @@ from pushjuju.workers.driver import Driver, Settled
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
 from pushjuju.workers.runtime import Runtime, no_checkpoint
-from tests.world.controller import Box, World
+from tests.world.controller import TestController
+from tests.world.machine import PlayedMachine
 
 SILENCE_S = 30.0  # how far the clock moves while nobody answers
 
 
-class Cloud:
+class PlayedCloud:
     """A provider whose machines are boxes.
 
     Attributes:
@@ -42,14 +43,14 @@ class Cloud:
         halted: Boxes that are stopped, by their machines.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TestController) -> None:
         self.world = world
         self.refusals: list[Exception] = []
         self.stuck: list[PushjujuError] = []
         self.asked: list[StartRequest] = []
         self.stopped: list[str] = []
         self.destroyed = 0
-        self.halted: dict[str, Box] = {}
+        self.halted: dict[str, PlayedMachine] = {}
 
     async def precheck(self, base: Any, constraints: Any, placement: str) -> None:
         """Take everything."""
@@ -61,7 +62,7 @@ class Cloud:
         if self.refusals:
             raise self.refusals.pop(0)
         number = request.machine_id
-        self.world.boxes[number] = Box(id=number, address=_address(number))
+        self.world.boxes[number] = PlayedMachine(id=number, address=_address(number))
         return Started(
             instance=self._instance(number), base=request.base, host_keys=(f"ssh-ed25519 {number}",)
         )
@@ -119,7 +120,7 @@ def _address(number: str) -> str:
     return f"10.{int(host) + 1}.0.{int(inner) + 2}" if inner else f"10.0.0.{int(host) + 2}"
 
 
-class Resuming(Cloud):
+class ResumingCloud(PlayedCloud):
     """A cloud that starts stopped boxes again."""
 
     async def resume(self, instance_id: str) -> None:
@@ -129,7 +130,7 @@ class Resuming(Cloud):
         self.world.boxes[number].boot_id += "+"
 
 
-class Guard:
+class PlayedFirewall:
     """A firewall that keeps what it was told.
 
     Attributes:
@@ -162,10 +163,10 @@ class Guard:
         return sum(name == machine for name, _ in self.applied)
 
 
-class Session:
+class PlayedSession:
     """An attachment to a box."""
 
-    def __init__(self, box: Box) -> None:
+    def __init__(self, box: PlayedMachine) -> None:
         self.box = box
         self.hello = box.hello()
         self.requests: dict[str, dict[str, Any]] = box.requests
@@ -231,8 +232,8 @@ class Session:
         return {"outcome": "terminated"}
 
 
-class Shop(Runtime):
-    """A workshop whose sessions lead to boxes.
+class PlayedRuntime(Runtime):
+    """A runtime whose sessions lead to boxes.
 
     Attributes:
         cloud: The provider of every model.
@@ -241,12 +242,12 @@ class Shop(Runtime):
         events: What was told.
     """
 
-    def __init__(self, world: World, checkpoint: Callable[[str], None] = no_checkpoint) -> None:
+    def __init__(self, world: TestController, checkpoint: Callable[[str], None] = no_checkpoint) -> None:
         self.events: list[Event] = []
         super().__init__(world.ctx, self.events.append, None, checkpoint)
         self.world = world
-        self.cloud = Cloud(world)
-        self.guard: Guard | None = None
+        self.cloud = PlayedCloud(world)
+        self.guard: PlayedFirewall | None = None
         self.unreachable: dict[str, PushjujuError] = {}
         self.opened: list[str] = []
 
@@ -268,30 +269,30 @@ class Shop(Runtime):
             self.world.clock.advance(SILENCE_S)
             raise self.unreachable.get(machine.id) or Unreachable("no route to host")
         self.opened.append(machine.id)
-        return Session(self.world.boxes[machine.id])
+        return PlayedSession(self.world.boxes[machine.id])
 
     def attached(self, machine: Machine) -> Any:
         """Return a session to a box that was reached before."""
         box = self.world.boxes.get(machine.id)
-        return Session(box) if box is not None and machine.id in self.opened else None
+        return PlayedSession(box) if box is not None and machine.id in self.opened else None
 
     async def drop(self, machine: Machine) -> None:
         """Have nothing to close."""
 
 
-def driver(world: World, runtime: Shop | None = None, prefix: str | None = None) -> Driver:
+def driver(world: TestController, runtime: PlayedRuntime | None = None, prefix: str | None = None) -> Driver:
     """Return a driver of the model whose machines are boxes."""
     made = Driver(world.ctx, world.model if prefix is None else prefix)
-    made.runtime = runtime or Shop(world)
+    made.runtime = runtime or PlayedRuntime(world)
     made.runtime.tell = made.tell if runtime is None else runtime.tell
     return made
 
 
-async def drive(world: World, runtime: Shop) -> Settled:
+async def drive(world: TestController, runtime: PlayedRuntime) -> Settled:
     """Work the model to rest."""
     return await driver(world, runtime).settle()
 
 
-async def worker(runtime: Shop, machine: str = "0", attempts: int = 0) -> Outcome:
+async def worker(runtime: PlayedRuntime, machine: str = "0", attempts: int = 0) -> Outcome:
     """Work one machine once."""
     return await MachineWorker(runtime, runtime.world.model, machine, attempts).work()

@@ -16,7 +16,8 @@ from pushjuju.store.tx import Tx
 from pushjuju.uniter.commit import Committed
 from pushjuju.uniter.dispatch import Prepared
 from pushjuju.workers import live
-from tests.world.controller import World, ok
+from tests.world.controller import TestController
+from tests.world.machine import ok
 
 TOOLS: dict[str, toolkit.Tool] = {**secrets.TOOLS, **leadership.TOOLS}
 
@@ -24,7 +25,7 @@ TOOLS: dict[str, toolkit.Tool] = {**secrets.TOOLS, **leadership.TOOLS}
 class Hook:
     """One hook of a unit that runs: its tools are called by the line that a charm would type."""
 
-    def __init__(self, runtime: World, prepared: Prepared) -> None:
+    def __init__(self, runtime: TestController, prepared: Prepared) -> None:
         self.runtime = runtime
         self.prepared = prepared
         self.unit = prepared.unit
@@ -74,14 +75,14 @@ class Hook:
         return self.ok(f"secret-add {line}").rpartition("/")[2]
 
 
-def begin(runtime: World, unit: str) -> Hook:
+def begin(runtime: TestController, unit: str) -> Hook:
     """Begin a hook of a unit, after all that it has to do before."""
     runtime.work(runtime.unit(unit).machine or "")
     update_status.make_due(runtime.ctx, runtime.model, [unit])
     return Hook(runtime, runtime.until("update-status", unit))
 
 
-def during(runtime: World, unit: str, *lines: str) -> list[str]:
+def during(runtime: TestController, unit: str, *lines: str) -> list[str]:
     """Run a hook that calls some tools, to its good end; return what they print."""
     hook = begin(runtime, unit)
     printed = [hook.ok(line) for line in lines]
@@ -90,19 +91,19 @@ def during(runtime: World, unit: str, *lines: str) -> list[str]:
     return printed
 
 
-def add(runtime: World, unit: str, line: str = "token=first") -> str:
+def add(runtime: TestController, unit: str, line: str = "token=first") -> str:
     """Let a unit add a secret in a hook; return its id."""
     (printed,) = during(runtime, unit, f"secret-add {line}")
     return printed.rpartition("/")[2]
 
 
-def read(runtime: World, unit: str, words: str) -> str:
+def read(runtime: TestController, unit: str, words: str) -> str:
     """Let a unit read a secret in a hook."""
     (printed,) = during(runtime, unit, f"secret-get {words}")
     return printed
 
 
-def rows(runtime: World, query: str, **params: Any) -> list[dict[str, Any]]:
+def rows(runtime: TestController, query: str, **params: Any) -> list[dict[str, Any]]:
     """Return rows of the store."""
 
     def look(tx: Tx) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ from pushjuju.workers.machine.machine_worker import MachineWorker
 from pushjuju.workers.machine.running_operations import RunningOperations
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 MOST_STEPS = 20_000  # of one drive to rest; more means that it goes round in circles
 
@@ -58,11 +58,11 @@ def left_out(frame: Mapping[str, Any]) -> dict[str, Any]:
     return {"t": "result", "id": frame["id"], "outcome": "not-begun", "events": [], "code": "plan"}
 
 
-Charm = Callable[["Box", Mapping[str, Any]], Coroutine[Any, Any, dict[str, Any]]]
+Charm = Callable[["SteppedMachine", Mapping[str, Any]], Coroutine[Any, Any, dict[str, Any]]]
 
 
 @dataclass
-class Box:
+class SteppedMachine:
     """A machine: it runs an operation once and keeps its result until it is acknowledged.
 
     Attributes:
@@ -98,10 +98,10 @@ class Box:
         }  # fmt: skip
 
 
-class Session:
+class SteppedSession:
     """A connection to a machine."""
 
-    def __init__(self, fleet: Fleet, box: Box) -> None:
+    def __init__(self, fleet: SteppedController, box: SteppedMachine) -> None:
         self.fleet = fleet
         self.box = box
         self.hello = box.hello()
@@ -199,7 +199,7 @@ class Session:
         """Wait for the result of an operation."""
 
 
-class Guard:
+class SteppedFirewall:
     """A firewall: the digest of its rules goes to the machine."""
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
@@ -211,13 +211,13 @@ class Guard:
         assert (await machine.run("")).rc == 0
 
 
-class Cloud:
+class SteppedCloud:
     """The provider: machines that are there at once."""
 
-    box_type = Box
+    box_type = SteppedMachine
 
     def __init__(self) -> None:
-        self.boxes: dict[str, Box] = {}
+        self.boxes: dict[str, SteppedMachine] = {}
         self.of: dict[str, str] = {}
         self.made = 0
 
@@ -263,20 +263,20 @@ def plugins() -> PluginHost:
     return PluginHost(environ={})
 
 
-class Shop:
+class SteppedRuntime:
     """What lanes share."""
 
-    session_type: type[Session] = Session
+    session_type: type[SteppedSession] = SteppedSession
     asked: Any = Runtime.asked  # what is left of a claim is told by the product itself
     generation: Any = Runtime.generation
     note_routine: Any = Runtime.note_routine
 
-    def __init__(self, fleet: Fleet, ctx: Context) -> None:
+    def __init__(self, fleet: SteppedController, ctx: Context) -> None:
         self.fleet = fleet
         self.ctx = self.base_ctx = ctx
         self.leases = (0, 0)
         self._claim: Claim | None = None
-        self.sessions: dict[str, Session] = {}
+        self.sessions: dict[str, SteppedSession] = {}
 
     def holding(self, claim: Claim) -> Self:
         """Return the same for whoever holds a claim."""
@@ -314,11 +314,11 @@ class Shop:
         """Return the type of the one cloud."""
         return self.cloud_type(machine.model)
 
-    def provider(self, model: str, cloud: str | None = None) -> Cloud:
+    def provider(self, model: str, cloud: str | None = None) -> SteppedCloud:
         """Return the one provider of a model."""
         return self.fleet.cloud
 
-    def provider_of(self, machine: Machine) -> Cloud:
+    def provider_of(self, machine: Machine) -> SteppedCloud:
         """The same."""
         return self.fleet.cloud
 
@@ -328,9 +328,9 @@ class Shop:
 
     def firewall(self, machine: Machine) -> Firewall | None:
         """Return the one firewall."""
-        return Guard() if self.fleet.guarded else None
+        return SteppedFirewall() if self.fleet.guarded else None
 
-    async def session(self, machine: Machine) -> Session:
+    async def session(self, machine: Machine) -> SteppedSession:
         """Return the connection to a machine."""
         box = self.fleet.cloud.boxes.get(machine.instance_id)
         if box is None or box.down:
@@ -340,7 +340,7 @@ class Shop:
             found = self.sessions[machine.instance_id] = self.session_type(self.fleet, box)
         return found
 
-    def attached(self, machine: Machine) -> Session | None:
+    def attached(self, machine: Machine) -> SteppedSession | None:
         """Return the connection to a machine, if there is one."""
         return self.sessions.get(machine.instance_id)
 
@@ -355,7 +355,7 @@ class Shop:
         self.sessions.pop(machine.instance_id, None)
 
 
-class HandCrew(RunningOperations):
+class SteppedOperations(RunningOperations):
     """Operations under way at once: in this machine's turn the oldest goes on to its next wait."""
 
     def __init__(self) -> None:
@@ -392,32 +392,32 @@ class HandCrew(RunningOperations):
         self._open = {}
 
 
-class HandVisit(MachineRun):
+class SteppedRun(MachineRun):
     """A visit whose waits are ours."""
 
-    crew_type = HandCrew
+    crew_type = SteppedOperations
 
     async def _run(self, prepared: Any, plan: Sequence[Any] = ()) -> dict[str, Any]:
         behind = [item.frame for item in plan]
         return await self.session.run(prepared.frame, None, self._answering(prepared.unit), behind)
 
 
-class HandLane(MachineWorker):
+class SteppedWorker(MachineWorker):
     """A lane whose waits are ours."""
 
-    visit_type = HandVisit
+    visit_type = SteppedRun
 
 
-class Controller:
+class SteppedProcess:
     """One controller process; its workers go on when told."""
 
-    shop_type: type[Shop] = Shop
+    runtime_type: type[SteppedRuntime] = SteppedRuntime
 
-    def __init__(self, fleet: Fleet, name: str, ctx: Context) -> None:
+    def __init__(self, fleet: SteppedController, name: str, ctx: Context) -> None:
         self.fleet = fleet
         self.name = name
         self.ctx = ctx
-        self.runtime = self.shop_type(fleet, ctx)
+        self.runtime = self.runtime_type(fleet, ctx)
         self.queue = SqliteWorkQueue(ctx.store, name, alive=fleet.is_alive)
         self.workers: dict[str, tuple[Claim, Coroutine[Any, Any, Outcome]]] = {}
 
@@ -447,7 +447,7 @@ class Controller:
         model, kind, name = claim.key.split("/", 2)
         runtime: Any = self.runtime.holding(claim)
         if kind == "machine":
-            return await HandLane(runtime, model, name, claim.attempts).work()
+            return await SteppedWorker(runtime, model, name, claim.attempts).work()
         if name == "firewall":  # at once: nothing here has a clock that runs
             with runtime.ctx.store.write() as tx:
                 firewall.wake(tx, model, runtime.ctx.clock.now(), claim.reason)
@@ -472,30 +472,30 @@ class Controller:
         self.workers = {}
 
 
-class Fleet(World):
+class SteppedController(TestController):
     """A controller with one model; workers go on when told."""
 
     guarded = True  # by a firewall
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.cloud = Cloud()
+        self.cloud = SteppedCloud()
         self.told: list[str] = []
         self.lives = 0
         self.steps = 0
         self.main = self._begin()
 
-    def _begin(self) -> Controller:
+    def _begin(self) -> SteppedProcess:
         """Start a controller process."""
         self.lives += 1
-        return Controller(self, f"worker-{self.lives}", self.ctx)
+        return SteppedProcess(self, f"worker-{self.lives}", self.ctx)
 
     def is_alive(self, owner: str) -> bool:
         """Tell whether a controller process lives."""
         return owner == self.main.name
 
     @property
-    def runtime(self) -> Shop:
+    def runtime(self) -> SteppedRuntime:
         """What the controller's lanes share."""
         return self.main.runtime
 
@@ -506,11 +506,11 @@ class Fleet(World):
 
     # --- what a test says how it goes ---------------------------------------------------------------------
 
-    async def charm(self, box: Box, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+    async def charm(self, box: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook; returns what is not ordinary in its result."""
         raise NotImplementedError
 
-    def task(self, box: Box, frame: dict[str, Any]) -> dict[str, Any]:
+    def task(self, box: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
         """Run an action or commands; returns what is not ordinary in the result."""
         raise NotImplementedError
 

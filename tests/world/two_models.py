@@ -11,7 +11,9 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers, relations
 from pushjuju.services.requests import consume, integrate
 from pushjuju.store.rows.records import Offer, Relation
-from tests.world.controller import Box, Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.machine import PlayedMachine
 
 METADATA: dict[str, dict[str, Any]] = {
     "web": {
@@ -28,24 +30,24 @@ METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-class Twins:
+class TwoModels:
     """The consuming model and the offering one."""
 
     def __init__(self, root: Path, charms: Charms) -> None:
-        self.shop = World.build(root, charms)
+        self.shop = TestController.build(root, charms)
         ctx = self.shop.ctx
-        self.prod = World(ctx, self.shop.clock, charms, models.add_model(ctx, "prod"))
-        self.prod.boxes = Others(self.prod)
+        self.prod = TestController(ctx, self.shop.clock, charms, models.add_model(ctx, "prod"))
+        self.prod.boxes = OtherMachines(self.prod)
         self.charms = charms
 
     @classmethod
-    def copy(cls, source: Path, root: Path, charms: Charms) -> Twins:
+    def copy(cls, source: Path, root: Path, charms: Charms) -> TwoModels:
         """Copy what was made before and nobody has open, with machines anew."""
         made = cls.__new__(cls)
-        made.shop = World.copy(source, root, charms)
+        made.shop = TestController.copy(source, root, charms)
         ctx = made.shop.ctx
-        made.prod = World(ctx, made.shop.clock, charms, models.resolve(ctx, "prod"))
-        made.prod.boxes = Others(made.prod)
+        made.prod = TestController(ctx, made.shop.clock, charms, models.resolve(ctx, "prod"))
+        made.prod.boxes = OtherMachines(made.prod)
         made.charms = charms
         return made
 
@@ -54,7 +56,7 @@ class Twins:
         """The controller of both."""
         return self.shop.ctx
 
-    def deploy(self, world: World, *names: str, count: int = 1) -> None:
+    def deploy(self, world: TestController, *names: str, count: int = 1) -> None:
         """Deploy applications."""
         for name in names:
             packed = self.charms.make(name, config=None, peers=None, **METADATA[name])
@@ -108,12 +110,12 @@ class Twins:
         )
         return str(found[0].far_alias)
 
-    def bag(self, world: World, relation: int, entity: str) -> Mapping[str, str]:
+    def bag(self, world: TestController, relation: int, entity: str) -> Mapping[str, str]:
         """Return what somebody wrote, as one of the models has it."""
         found: Mapping[str, str] = world.read(lambda tx: relations.bag(tx, world.model, relation, entity))
         return found
 
-    def relations(self, world: World) -> list[Relation]:
+    def relations(self, world: TestController) -> list[Relation]:
         """Return the relations of a model to others."""
         found: list[Relation] = world.read(
             lambda tx: tx.list(Relation, "relation_to_other_models", model=world.model)
@@ -126,13 +128,13 @@ class Twins:
         self.prod.clear()
 
 
-class Others(dict[str, Box]):
+class OtherMachines(dict[str, PlayedMachine]):
     """Machines with other addresses than those of the first model."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TestController) -> None:
         super().__init__()
         self.world = world
 
-    def __setitem__(self, key: str, box: Box) -> None:
+    def __setitem__(self, key: str, box: PlayedMachine) -> None:
         box.address = f"10.9.0.{int(key) + 2}"
         super().__setitem__(key, box)

@@ -29,7 +29,8 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.views import relation_view
 from pushjuju.store import processes
 from pushjuju.workers.provision import precheck
-from tests.world.controller import UBUNTU, Charms, World
+from tests.world.charms import UBUNTU, Charms
+from tests.world.controller import TestController
 
 Run = Callable[..., Any]
 SOURCES = Path(registry.__file__).parents[2]
@@ -120,11 +121,11 @@ def test_every_line_of_a_hint_can_be_typed() -> None:
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms) -> World:
-    return World.build(tmp_path, packs)
+def runtime(tmp_path: Path, packs: Charms) -> TestController:
+    return TestController.build(tmp_path, packs)
 
 
-def cli_of(runtime: World) -> Cli:
+def cli_of(runtime: TestController) -> Cli:
     """Return a call in the data directory of a world, whose controller is the current one."""
     runtime.ctx.datadir.set_current_controller("home")
     env = {"PUSHJUJU_DATA": str(runtime.ctx.datadir.root), "HOME": str(runtime.ctx.datadir.root)}
@@ -137,7 +138,7 @@ def typed(hint: str) -> list[str]:
     return [line.partition("    ")[0] for line in hint.splitlines()]
 
 
-def in_error(runtime: World, *units: str) -> None:
+def in_error(runtime: TestController, *units: str) -> None:
     """Let hooks of units have failed."""
     for unit in units:
         status = functools.partial(
@@ -146,7 +147,7 @@ def in_error(runtime: World, *units: str) -> None:
         runtime.write(functools.partial(status, status=Agent.ERROR, message='hook failed: "start"'))
 
 
-def test_a_model_that_is_not_the_current_one_is_named_in_hints(runtime: World) -> None:
+def test_a_model_that_is_not_the_current_one_is_named_in_hints(runtime: TestController) -> None:
     runtime.active()
     in_error(runtime, "web/0")
     cli = cli_of(runtime)
@@ -162,7 +163,7 @@ def test_a_model_that_is_not_the_current_one_is_named_in_hints(runtime: World) -
     ]
 
 
-def test_removing_an_application_whose_hook_fails_shows_the_ways_out(runtime: World) -> None:
+def test_removing_an_application_whose_hook_fails_shows_the_ways_out(runtime: TestController) -> None:
     runtime.active("web", 2)
     in_error(runtime, "web/0", "web/1")
     runtime.ctx.controller.set("current-model", "admin/shop")
@@ -174,7 +175,9 @@ def test_removing_an_application_whose_hook_fails_shows_the_ways_out(runtime: Wo
     assert lines[2:] == ["pushjuju resolved web/1 --no-retry", "pushjuju remove-application web --force"]
 
 
-def test_a_machine_that_is_forced_away_says_when_it_goes_not_to_force_it_again(runtime: World) -> None:
+def test_a_machine_that_is_forced_away_says_when_it_goes_not_to_force_it_again(
+    runtime: TestController,
+) -> None:
     runtime.active()
     runtime.ctx.controller.set("current-model", "admin/shop")
     cli = cli_of(runtime)
@@ -187,7 +190,7 @@ def test_a_machine_that_is_forced_away_says_when_it_goes_not_to_force_it_again(r
     )
 
 
-def test_a_machine_that_does_not_answer_says_who_tries_it_again(runtime: World) -> None:
+def test_a_machine_that_does_not_answer_says_who_tries_it_again(runtime: TestController) -> None:
     runtime.active()
     runtime.ctx.controller.set("current-model", "admin/shop")
     cli = cli_of(runtime)
@@ -199,7 +202,7 @@ def test_a_machine_that_does_not_answer_says_who_tries_it_again(runtime: World) 
     assert f"process {processes.waiting(runtime.ctx.controller.root)} tries it again at " in hint
 
 
-def test_a_model_that_goes_names_itself_and_its_deadline(runtime: World) -> None:
+def test_a_model_that_goes_names_itself_and_its_deadline(runtime: TestController) -> None:
     runtime.active()
     model = runtime.resolve_model()
     with runtime.ctx.store.write() as tx:
@@ -220,7 +223,7 @@ def test_a_model_that_goes_names_itself_and_its_deadline(runtime: World) -> None
 
 
 def test_destroying_a_model_by_force_says_what_it_waits_for_and_until_when(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.active()
     model = runtime.resolve_model()
@@ -237,7 +240,7 @@ def test_destroying_a_model_by_force_says_what_it_waits_for_and_until_when(
     assert re.fullmatch(r"machine 0 waits for web/0; .+ goes at \d\d:01:00\S* at the latest\n", written)
 
 
-def test_refresh_of_a_unit_in_error_shows_how_it_takes_the_charm(runtime: World) -> None:
+def test_refresh_of_a_unit_in_error_shows_how_it_takes_the_charm(runtime: TestController) -> None:
     runtime.box("0")
     runtime.deploy()
     runtime.box("0").fail("start")
@@ -253,7 +256,7 @@ def test_refresh_of_a_unit_in_error_shows_how_it_takes_the_charm(runtime: World)
     assert hints.to_new_charm(cli_of(runtime), runtime.ctx, runtime.model, "web", place) == ""
 
 
-def test_a_relation_that_is_not_there_names_those_that_are(runtime: World) -> None:
+def test_a_relation_that_is_not_there_names_those_that_are(runtime: TestController) -> None:
     runtime.active()
     with pytest.raises(NotFound, match="relation matching") as caught:
         relation_view.show(runtime.ctx, runtime.model, ["web", "db"])
@@ -266,7 +269,7 @@ def test_a_relation_that_is_not_there_names_those_that_are(runtime: World) -> No
 
 
 def test_a_unit_that_a_cloud_has_no_machine_for_is_pointed_to_those_that_are_there(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: Any, **__: Any) -> None:
         raise NotPermitted('use "pushjuju add-machine ssh:[user@]<host>" to provision machines')

@@ -16,8 +16,8 @@ import yaml
 
 from tests.charms_tools.hubstore import JAMMY, NOBLE, HubStore
 from tests.world import HELLO_PAGE
-from tests.world.controller import Charms
-from tests.world.two_models import Twins
+from tests.world.charms import Charms
+from tests.world.two_models import TwoModels
 
 Run = Callable[..., Any]
 CHARM = str(HELLO_PAGE)
@@ -234,7 +234,7 @@ def test_controller(lab: Run) -> None:
 
 def test_cmr(run: Run, tmp_path: Path, packs: Charms) -> None:
     """offer_consume.sh, in both forms of an offer's URL."""
-    made = Twins(tmp_path, packs)
+    made = TwoModels(tmp_path, packs)
     made.deploy(made.shop, "web", "proxy")
     made.deploy(made.prod, "db")
     made.ctx.controller.set("current-model", "admin/shop")

@@ -23,29 +23,29 @@ from pushjuju.store.db import Store
 from pushjuju.store.leases import LeasedStore
 from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.workers import background
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 
-def plain(world: World) -> dict[str, object]:
+def plain(world: TestController) -> dict[str, object]:
     """Return what a controller holds, without who works on what."""
     dump = world.dump()
     dump["sequence"] = [row for row in dump["sequence"] if row[:2] not in (("", "lease"), ("", "clock"))]
     return {name: rows for name, rows in dump.items() if name != "work"}
 
 
-def test_copy_brings_everything_back(shop: World, tmp_path: Path) -> None:
-    shop.deploy(count=2)
-    before = plain(shop)
-    made = backups.create(shop.ctx, tmp_path / "copy.tar")
+def test_copy_brings_everything_back(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(count=2)
+    before = plain(runtime)
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar")
     assert (made.path, made.blobs) == (tmp_path / "copy.tar", 1)
     assert oct(made.path.stat().st_mode)[-3:] == "600"
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "later"})
-    shop.deploy("other")
-    for name in shop.blobs():
-        shop.ctx.controller.blobs.delete(name)
-    changed = plain(shop)
-    kept = backups.restore(shop.ctx, made.path)
-    assert plain(shop) == before
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "later"})
+    runtime.deploy("other")
+    for name in runtime.blobs():
+        runtime.ctx.controller.blobs.delete(name)
+    changed = plain(runtime)
+    kept = backups.restore(runtime.ctx, made.path)
+    assert plain(runtime) == before
     assert {name: len(rows) for name, rows in before.items()} != {  # type: ignore[arg-type]
         name: len(rows)
         for name, rows in changed.items()  # type: ignore[arg-type]
@@ -55,19 +55,21 @@ def test_copy_brings_everything_back(shop: World, tmp_path: Path) -> None:
         assert old.execute("SELECT name FROM application ORDER BY name").fetchall() == [("other",), ("web",)]
     old.close()
     assert sorted(path.name for path in tmp_path.glob(".new-*")) == []
-    assert list(shop.ctx.store.path.parent.glob(".new-*")) == []
+    assert list(runtime.ctx.store.path.parent.glob(".new-*")) == []
 
 
-def test_who_worked_before_a_restore_does_not_commit_after_it(shop: World, tmp_path: Path) -> None:
-    shop.deploy()
-    made = backups.create(shop.ctx, tmp_path / "copy.tar")
-    queue = SqliteWorkQueue(shop.ctx.store, "somebody", alive=lambda owner: True)
-    claim = queue.claim(shop.model, shop.clock.now())
+def test_who_worked_before_a_restore_does_not_commit_after_it(
+    runtime: TestController, tmp_path: Path
+) -> None:
+    runtime.deploy()
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar")
+    queue = SqliteWorkQueue(runtime.ctx.store, "somebody", alive=lambda owner: True)
+    claim = queue.claim(runtime.model, runtime.clock.now())
     assert claim is not None
-    backups.restore(shop.ctx, made.path)
-    with pytest.raises(LeaseLost), LeasedStore(shop.ctx.store, claim).write():
+    backups.restore(runtime.ctx, made.path)
+    with pytest.raises(LeaseLost), LeasedStore(runtime.ctx.store, claim).write():
         pass
-    again = queue.claim(shop.model, shop.clock.now())
+    again = queue.claim(runtime.model, runtime.clock.now())
     assert again is not None
     assert again.lease > claim.lease
 
@@ -92,8 +94,10 @@ def _numbers(path: Path) -> dict[str, int]:
         connection.close()
 
 
-def test_copy_and_restore_under_load_lose_no_committed_change(shop: World, tmp_path: Path) -> None:
-    path = shop.ctx.store.path
+def test_copy_and_restore_under_load_lose_no_committed_change(
+    runtime: TestController, tmp_path: Path
+) -> None:
+    path = runtime.ctx.store.path
     spawn = multiprocessing.get_context("spawn")
     stop = spawn.Event()
     writers = [spawn.Process(target=_write, args=(path, name, stop)) for name in ("a", "b")]
@@ -110,8 +114,8 @@ def test_copy_and_restore_under_load_lose_no_committed_change(shop: World, tmp_p
         copy_store(path, tmp_path / f"{round_}.db")
         held = _numbers(tmp_path / f"{round_}.db")
         assert all(held[name] > known[name] for name in known), (held, known)
-    made = backups.create(shop.ctx, tmp_path / "copy.tar")
-    before = backups.restore(shop.ctx, made.path)
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar")
+    before = backups.restore(runtime.ctx, made.path)
     with tarfile.open(made.path) as archive:
         archive.extract("state.db", tmp_path, filter="data")
     restored, left = _numbers(tmp_path / "state.db"), _numbers(before)
@@ -130,22 +134,22 @@ def test_copy_and_restore_under_load_lose_no_committed_change(shop: World, tmp_p
     check_copy(tmp_path / "state.db")
 
 
-def test_damaged_copy_is_refused_and_changes_nothing(shop: World, tmp_path: Path) -> None:
-    shop.deploy(count=30)
-    made = backups.create(shop.ctx, tmp_path / "copy.tar")
-    before = shop.dump()
+def test_damaged_copy_is_refused_and_changes_nothing(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(count=30)
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar")
+    before = runtime.dump()
     plain = gzip.decompress(made.path.read_bytes())
     data = bytearray(plain)
     at = data.index(b"SQLite format 3")
     data[at + 4096 * 5 : at + 4096 * 8] = b"\xff" * 4096 * 3
     made.path.write_bytes(data)
     with pytest.raises(StoreDamaged, match="is damaged"):
-        backups.restore(shop.ctx, made.path)
-    assert shop.dump() == before
+        backups.restore(runtime.ctx, made.path)
+    assert runtime.dump() == before
 
 
 @pytest.mark.parametrize("what", ["nonsense", "another file", "a path out", "no store"])
-def test_file_that_is_no_copy_is_refused(shop: World, tmp_path: Path, what: str) -> None:
+def test_file_that_is_no_copy_is_refused(runtime: TestController, tmp_path: Path, what: str) -> None:
     source = tmp_path / "copy.tar"
     if what == "nonsense":
         source.write_text("x" * 2000)
@@ -154,156 +158,156 @@ def test_file_that_is_no_copy_is_refused(shop: World, tmp_path: Path, what: str)
         (tmp_path / "x").write_text("x")
         with tarfile.open(source, "w") as archive:
             archive.add(tmp_path / "x", name)
-    before = shop.dump()
+    before = runtime.dump()
     with pytest.raises((NotValid, StoreError)):
-        backups.restore(shop.ctx, source)
-    assert {name: rows for name, rows in shop.dump().items() if name != "blobs"} == {
+        backups.restore(runtime.ctx, source)
+    assert {name: rows for name, rows in runtime.dump().items() if name != "blobs"} == {
         name: rows for name, rows in before.items() if name != "blobs"
     }
 
 
-def test_copy_cannot_be_written(shop: World, tmp_path: Path) -> None:
+def test_copy_cannot_be_written(runtime: TestController, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no such file"):
-        backups.create(shop.ctx, tmp_path / "missing" / "copy.tar")
+        backups.create(runtime.ctx, tmp_path / "missing" / "copy.tar")
 
 
-def test_archive_that_is_missing_is_told(shop: World, tmp_path: Path) -> None:
-    shop.deploy()
-    for name in shop.blobs():
-        shop.ctx.controller.blobs.delete(name)
+def test_archive_that_is_missing_is_told(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy()
+    for name in runtime.blobs():
+        runtime.ctx.controller.blobs.delete(name)
     with pytest.raises(StoreDamaged, match="are missing"):
-        backups.create(shop.ctx, tmp_path / "copy.tar")
+        backups.create(runtime.ctx, tmp_path / "copy.tar")
     assert not (tmp_path / "copy.tar").exists()
 
 
 # --- whatever there is of the controller ------------------------------------------------------------------
 
 
-def anywhere(shop: World, source: Path, name: str = "") -> backups.Restored:
+def anywhere(runtime: TestController, source: Path, name: str = "") -> backups.Restored:
     """Put a copy back as the command does."""
-    return backups.restore_anywhere(shop.ctx.datadir, source, clock=shop.clock, name=name)
+    return backups.restore_anywhere(runtime.ctx.datadir, source, clock=runtime.clock, name=name)
 
 
-def reopened(shop: World) -> dict[str, object]:
+def reopened(runtime: TestController) -> dict[str, object]:
     """Return what the controller holds now, read anew."""
-    store = Store.open(shop.ctx.controller.store_path)
+    store = Store.open(runtime.ctx.controller.store_path)
     try:
         store.check()
         with store.read() as tx:
-            return {"units": [row["name"] for row in tx.rows("unit_list", model=shop.model)]}
+            return {"units": [row["name"] for row in tx.rows("unit_list", model=runtime.model)]}
     finally:
         store.close()
 
 
-def test_copy_goes_where_the_store_is_in_use(shop: World, tmp_path: Path) -> None:
-    shop.deploy(count=2)
-    before, made = plain(shop), backups.create(shop.ctx, tmp_path / "copy.tar.gz", "some notes")
+def test_copy_goes_where_the_store_is_in_use(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(count=2)
+    before, made = plain(runtime), backups.create(runtime.ctx, tmp_path / "copy.tar.gz", "some notes")
     assert made.meta["notes"] == "some notes"
-    shop.deploy("other")
-    done = anywhere(shop, made.path)
+    runtime.deploy("other")
+    done = anywhere(runtime, made.path)
     assert (done.controller, done.was) == ("home", "in use")
-    assert plain(shop) == before
+    assert plain(runtime) == before
     assert done.before is not None
     check_copy(done.before)
 
 
 @pytest.mark.parametrize("how", ["overwritten", "cut", "empty"])
-def test_damaged_store_is_kept_and_replaced(shop: World, tmp_path: Path, how: str) -> None:
-    shop.deploy(count=2)
-    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
-    shop.ctx.store.close()
-    path = shop.ctx.controller.store_path
+def test_damaged_store_is_kept_and_replaced(runtime: TestController, tmp_path: Path, how: str) -> None:
+    runtime.deploy(count=2)
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar.gz")
+    runtime.ctx.store.close()
+    path = runtime.ctx.controller.store_path
     bad = {
         "overwritten": b"nonsense" * 4096,
         "cut": path.read_bytes()[:20000],
         "empty": b"SQLite format 3\0",
     }[how]
     path.write_bytes(bad)
-    done = anywhere(shop, made.path)
+    done = anywhere(runtime, made.path)
     assert done.was == "damaged"
     assert done.before is not None
     assert done.before.read_bytes() == bad
-    assert reopened(shop) == {"units": ["web/0", "web/1"]}
+    assert reopened(runtime) == {"units": ["web/0", "web/1"]}
     lease = sqlite3.connect(path).execute("SELECT next FROM sequence WHERE name = 'lease'").fetchone()
     assert lease[0] > 1
 
 
-def test_controller_that_is_gone_comes_back(shop: World, tmp_path: Path) -> None:
-    shop.deploy(count=1)
-    with shop.ctx.store.write() as tx:
-        sealed = shop.ctx.controller.keyring.seal(tx, "secret", "here", shop.clock.now())
-    (shop.ctx.controller.root / "known_hosts" / "m").write_text("host key\n")
-    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
-    shop.ctx.store.close()
-    shutil.rmtree(shop.ctx.datadir.root)
-    done = anywhere(shop, made.path)
+def test_controller_that_is_gone_comes_back(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(count=1)
+    with runtime.ctx.store.write() as tx:
+        sealed = runtime.ctx.controller.keyring.seal(tx, "secret", "here", runtime.clock.now())
+    (runtime.ctx.controller.root / "known_hosts" / "m").write_text("host key\n")
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar.gz")
+    runtime.ctx.store.close()
+    shutil.rmtree(runtime.ctx.datadir.root)
+    done = anywhere(runtime, made.path)
     assert (done.controller, done.was, done.before) == ("home", "absent", None)
-    assert shop.ctx.datadir.controllers() == ["home"]
-    assert reopened(shop) == {"units": ["web/0"]}
-    found = shop.ctx.datadir.controller("home")
+    assert runtime.ctx.datadir.controllers() == ["home"]
+    assert reopened(runtime) == {"units": ["web/0"]}
+    found = runtime.ctx.datadir.controller("home")
     assert found.keyring.open(sealed, "here") == "secret"
     assert (found.root / "known_hosts" / "m").read_text() == "host key\n"
     assert [oct(path.stat().st_mode)[-3:] for path in (found.private_key, found.store_path)] == ["600"] * 2
-    assert sorted(path.name for path in (shop.ctx.datadir.root / "controllers").iterdir()) == ["home"]
+    assert sorted(path.name for path in (runtime.ctx.datadir.root / "controllers").iterdir()) == ["home"]
 
 
-def test_keys_made_since_the_copy_stay(shop: World, tmp_path: Path) -> None:
-    with shop.ctx.store.write() as tx:
-        first = shop.ctx.controller.keyring.seal(tx, "one", "here", shop.clock.now())
-    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
-    with shop.ctx.store.write() as tx:
-        shop.ctx.controller.keyring.renew(tx, shop.clock.now())
-        second = shop.ctx.controller.keyring.seal(tx, "two", "here", shop.clock.now())
-    shop.ctx.controller.keyring.forget([second.key])
-    anywhere(shop, made.path)
-    assert [shop.ctx.controller.keyring.open(item, "here") for item in (first, second)] == ["one", "two"]
+def test_keys_made_since_the_copy_stay(runtime: TestController, tmp_path: Path) -> None:
+    with runtime.ctx.store.write() as tx:
+        first = runtime.ctx.controller.keyring.seal(tx, "one", "here", runtime.clock.now())
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar.gz")
+    with runtime.ctx.store.write() as tx:
+        runtime.ctx.controller.keyring.renew(tx, runtime.clock.now())
+        second = runtime.ctx.controller.keyring.seal(tx, "two", "here", runtime.clock.now())
+    runtime.ctx.controller.keyring.forget([second.key])
+    anywhere(runtime, made.path)
+    assert [runtime.ctx.controller.keyring.open(item, "here") for item in (first, second)] == ["one", "two"]
 
 
-def test_copy_of_another_controller_is_refused(shop: World, tmp_path: Path) -> None:
-    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
-    shop.ctx.controller.set("uuid", "another")
-    before = shop.dump()
+def test_copy_of_another_controller_is_refused(runtime: TestController, tmp_path: Path) -> None:
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar.gz")
+    runtime.ctx.controller.set("uuid", "another")
+    before = runtime.dump()
     with pytest.raises(NotValid, match="is a copy of another controller than home"):
-        anywhere(shop, made.path)
-    assert shop.dump() == before
-    assert anywhere(shop, made.path, "second").was == "absent"
+        anywhere(runtime, made.path)
+    assert runtime.dump() == before
+    assert anywhere(runtime, made.path, "second").was == "absent"
 
 
-def test_copy_of_a_newer_pushjuju_is_refused(shop: World, tmp_path: Path) -> None:
+def test_copy_of_a_newer_pushjuju_is_refused(runtime: TestController, tmp_path: Path) -> None:
     copy = tmp_path / "state.db"
-    copy_store(shop.ctx.store.path, copy)
+    copy_store(runtime.ctx.store.path, copy)
     with sqlite3.connect(copy) as connection:
         connection.execute("PRAGMA user_version = 9999")
     connection.close()
     with tarfile.open(tmp_path / "copy.tar", "w") as archive:
         archive.add(copy, "state.db")
-    before = shop.dump()
+    before = runtime.dump()
     with pytest.raises(StoreTooNew):
-        anywhere(shop, tmp_path / "copy.tar", "home")
-    assert shop.dump() == before
+        anywhere(runtime, tmp_path / "copy.tar", "home")
+    assert runtime.dump() == before
 
 
-def test_archive_cut_short_is_refused(shop: World, tmp_path: Path) -> None:
-    shop.deploy()
-    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
+def test_archive_cut_short_is_refused(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy()
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar.gz")
     content = made.path.read_bytes()
-    before = shop.dump()
+    before = runtime.dump()
     for size in (10, len(content) // 3, len(content) // 2):
         made.path.write_bytes(content[:size])
         with pytest.raises((NotValid, StoreDamaged)):
-            anywhere(shop, made.path)
-    assert shop.dump() == before
+            anywhere(runtime, made.path)
+    assert runtime.dump() == before
 
 
-def test_background_process_holds_a_damaged_store(shop: World, tmp_path: Path) -> None:
-    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
-    shop.ctx.store.close()
-    path = shop.ctx.controller.store_path
+def test_background_process_holds_a_damaged_store(runtime: TestController, tmp_path: Path) -> None:
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar.gz")
+    runtime.ctx.store.close()
+    path = runtime.ctx.controller.store_path
     path.write_bytes(b"x" * 9000)
-    with background.only_one(shop.ctx.controller), pytest.raises(Conflict, match="background process"):
-        anywhere(shop, made.path)
+    with background.only_one(runtime.ctx.controller), pytest.raises(Conflict, match="background process"):
+        anywhere(runtime, made.path)
     assert path.read_bytes() == b"x" * 9000
-    assert anywhere(shop, made.path).was == "damaged"
+    assert anywhere(runtime, made.path).was == "damaged"
 
 
 def _restore_and_die(root: str, source: str, at: int) -> None:
@@ -329,12 +333,12 @@ def _restore_and_die(root: str, source: str, at: int) -> None:
 
 
 @pytest.mark.parametrize("was", ["in use", "damaged", "absent"])
-def test_killed_at_any_point_it_can_be_done_again(shop: World, tmp_path: Path, was: str) -> None:
-    shop.deploy(count=2)
-    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
-    shop.deploy("other")
-    shop.ctx.store.close()
-    path = shop.ctx.controller.store_path
+def test_killed_at_any_point_it_can_be_done_again(runtime: TestController, tmp_path: Path, was: str) -> None:
+    runtime.deploy(count=2)
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar.gz")
+    runtime.deploy("other")
+    runtime.ctx.store.close()
+    path = runtime.ctx.controller.store_path
     if was == "damaged":
         path.write_bytes(b"nonsense" * 4096)
     elif was == "absent":
@@ -342,15 +346,15 @@ def test_killed_at_any_point_it_can_be_done_again(shop: World, tmp_path: Path, w
     spawn = multiprocessing.get_context("spawn")
     ended, at = 1, 1
     while ended != 0:
-        words = (str(shop.ctx.datadir.root), str(made.path), at)
+        words = (str(runtime.ctx.datadir.root), str(made.path), at)
         process = spawn.Process(target=_restore_and_die, args=words)
         process.start()
         process.join()
         ended, at = process.exitcode or 0, at + 11
         if was == "in use":  # never anything but the old or the new one
-            assert reopened(shop)["units"] in (["other/0", "web/0", "web/1"], ["web/0", "web/1"])
-    anywhere(shop, made.path)
-    assert reopened(shop) == {"units": ["web/0", "web/1"]}
+            assert reopened(runtime)["units"] in (["other/0", "web/0", "web/1"], ["web/0", "web/1"])
+    anywhere(runtime, made.path)
+    assert reopened(runtime) == {"units": ["web/0", "web/1"]}
     left = [item.name for item in path.parent.parent.iterdir() if item.name.startswith(".restore-")]
     assert left == []
 
@@ -375,13 +379,13 @@ def test_a_file_that_cannot_be_a_copy_is_refused_before_anybody_is_asked(
 
 
 def test_a_bootstrap_does_not_take_over_the_store_of_a_controller_that_lost_its_settings(
-    shop: World, tmp_path: Path
+    runtime: TestController, tmp_path: Path
 ) -> None:
-    made = backups.create(shop.ctx, tmp_path / "copy.tar")
-    controller, before = shop.ctx.controller, shop.dump()
+    made = backups.create(runtime.ctx, tmp_path / "copy.tar")
+    controller, before = runtime.ctx.controller, runtime.dump()
     (controller.root / "controller.toml").unlink()
     with pytest.raises(StoreDamaged, match="has the store of a controller, and no"):
-        controllers.bootstrap(shop.ctx.datadir, "local", controller.name, now=shop.clock.now())
-    assert shop.dump() == before
-    backups.restore_anywhere(shop.ctx.datadir, made.path, clock=shop.clock)
+        controllers.bootstrap(runtime.ctx.datadir, "local", controller.name, now=runtime.clock.now())
+    assert runtime.dump() == before
+    backups.restore_anywhere(runtime.ctx.datadir, made.path, clock=runtime.clock)
     assert controller.exists()

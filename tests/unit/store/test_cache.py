@@ -23,7 +23,8 @@ from pushjuju.store.statements import queries
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.turn import Turn
 from tests.unit.workers.test_random_lives import live
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 KEY = {"key": "k"}
 
@@ -61,15 +62,15 @@ def put(store: Store, model: Model, text: str) -> None:
 
 @pytest.mark.parametrize("seed", [1, 3, 5, 6])
 def test_every_answer_is_what_the_store_would_say(
-    tmp_path: Path, empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, seed: int
+    tmp_path: Path, empty_controller: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(memo_module, "Memo", Distrustful)
     monkeypatch.setattr(Distrustful, "told", 0)
     remember_always(monkeypatch)
-    shop = World.copy(empty_shop, tmp_path, packs)
-    live(shop, Random(seed))
+    runtime = TestController.copy(empty_controller, tmp_path, packs)
+    live(runtime, Random(seed))
     assert Distrustful.told > 500
-    shop.ctx.close()
+    runtime.ctx.close()
 
 
 def remember_always(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +87,7 @@ def remember_always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seed", [1, 3, 5, 6])
 def test_a_turn_that_is_spared_would_have_come_to_the_same_and_written_nothing(
-    tmp_path: Path, empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, seed: int
+    tmp_path: Path, empty_controller: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     spared: list[Turn] = []
     at_rest = turns._at_rest
@@ -104,10 +105,10 @@ def test_a_turn_that_is_spared_would_have_come_to_the_same_and_written_nothing(
 
     monkeypatch.setattr(turns, "_at_rest", doubted)
     remember_always(monkeypatch)
-    shop = World.copy(empty_shop, tmp_path, packs)
-    live(shop, Random(seed))
+    runtime = TestController.copy(empty_controller, tmp_path, packs)
+    live(runtime, Random(seed))
     assert len(spared) > 5
-    shop.ctx.close()
+    runtime.ctx.close()
 
 
 def test_what_was_concluded_stands_until_something_of_it_changes(remembering: Store, model: Model) -> None:

@@ -12,7 +12,9 @@ from pushjuju.services.entities.action.actions import ActionRequest, CommandRequ
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.views import tasks
 from pushjuju.uniter.commit import take_events, take_flood
-from tests.world.controller import UBUNTU, World, event
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.machine import event
 
 ACTIONS = """
 backup:
@@ -24,24 +26,24 @@ plain: {}
 
 
 @pytest.fixture(autouse=True)
-def unit(runtime: World) -> None:
+def unit(runtime: TestController) -> None:
     """A unit at rest of a charm with actions."""
     runtime.active(packed=runtime.charms.make(files={"actions.yaml": ACTIONS}))
     runtime.clear()
     runtime.box().frames.clear()
 
 
-def run(world: World, action: str = "backup", unit: str = "web/0", **parameters: Any) -> int:
+def run(world: TestController, action: str = "backup", unit: str = "web/0", **parameters: Any) -> int:
     request = ActionRequest(action=action, receivers=[unit], parameters=parameters)
     return actions.enqueue(world.ctx, world.model, request).tasks[0].id
 
 
-def execute(world: World, command: str = "date", timeout_s: float = 300, **more: Any) -> int:
+def execute(world: TestController, command: str = "date", timeout_s: float = 300, **more: Any) -> int:
     request = CommandRequest(command=command, timeout_s=timeout_s, units=["web/0"], **more)
     return actions.enqueue_commands(world.ctx, world.model, request).tasks[0].id
 
 
-def task(world: World, number: int) -> dict[str, Any]:
+def task(world: TestController, number: int) -> dict[str, Any]:
     """Return a task without its times."""
     document = tasks.show_task(world.ctx, world.model, number)
     document.pop("timing")
@@ -57,7 +59,7 @@ def said(**action: Any) -> dict[str, Any]:
     return {"action": {"results": {}, "failed": False, "message": "", **action}, "state": {"done": "yes"}}
 
 
-def state(world: World) -> dict[str, str]:
+def state(world: TestController) -> dict[str, str]:
     rows = world.read(lambda tx: tx.rows("charm_state_list", model=world.model, unit="web/0"))
     return {row["key"]: row["value"] for row in rows}
 
@@ -65,7 +67,7 @@ def state(world: World) -> dict[str, str]:
 # --- the request ------------------------------------------------------------------------------------------
 
 
-def test_an_action_as_the_machine_gets_it(runtime: World) -> None:
+def test_an_action_as_the_machine_gets_it(runtime: TestController) -> None:
     number = run(runtime, level=9)
     frame = runtime.prepared().frame
     assert (frame["kind"], frame["action"], frame["unit"], frame["lock"]) == (
@@ -87,12 +89,12 @@ def test_an_action_as_the_machine_gets_it(runtime: World) -> None:
 
 
 @pytest.mark.parametrize(("action", "lock"), [("backup", "disk"), ("ping", ""), ("plain", "machine")])
-def test_the_lock_is_the_charms_choice(runtime: World, action: str, lock: str) -> None:
+def test_the_lock_is_the_charms_choice(runtime: TestController, action: str, lock: str) -> None:
     run(runtime, action)
     assert runtime.prepared().frame["lock"] == lock
 
 
-def test_commands_as_the_machine_gets_them(runtime: World) -> None:
+def test_commands_as_the_machine_gets_them(runtime: TestController) -> None:
     execute(runtime, "echo $JUJU_UNIT_NAME", 1.5)
     frame = runtime.prepared().frame
     assert (frame["kind"], frame["script"], frame["timeout"], frame["lock"]) == (
@@ -110,7 +112,7 @@ def test_commands_as_the_machine_gets_them(runtime: World) -> None:
     ("more", "lock"),
     [({"parallel": False}, "machine"), ({"execution_group": "disk"}, "disk"), ({}, "")],
 )
-def test_commands_choose_their_lock(runtime: World, more: dict[str, Any], lock: str) -> None:
+def test_commands_choose_their_lock(runtime: TestController, more: dict[str, Any], lock: str) -> None:
     execute(runtime, **more)
     assert runtime.prepared().frame["lock"] == lock
 
@@ -191,7 +193,12 @@ def test_commands_choose_their_lock(runtime: World, more: dict[str, Any], lock: 
     ],
 )
 def test_how_an_action_ends(
-    runtime: World, answer: dict[str, Any], status: str, message: str, results: dict[str, Any], kept: bool
+    runtime: TestController,
+    answer: dict[str, Any],
+    status: str,
+    message: str,
+    results: dict[str, Any],
+    kept: bool,
 ) -> None:
     number = run(runtime)
     runtime.box().will("action", answer)
@@ -232,7 +239,12 @@ def test_how_an_action_ends(
     ],
 )
 def test_how_commands_end(
-    runtime: World, answer: dict[str, Any], status: str, message: str, results: dict[str, Any], kept: bool
+    runtime: TestController,
+    answer: dict[str, Any],
+    status: str,
+    message: str,
+    results: dict[str, Any],
+    kept: bool,
 ) -> None:
     number = execute(runtime)
     runtime.box().will("commands", answer)
@@ -254,7 +266,7 @@ PORTS = 'cannot open/close ports: open port range: endpoint "no" for unit "web/0
     ],
 )
 def test_changes_that_cannot_be_taken_fail_the_action(
-    runtime: World, writes: dict[str, Any], message: str
+    runtime: TestController, writes: dict[str, Any], message: str
 ) -> None:
     number = run(runtime)
     runtime.box().will("action", result(writes=writes, stderr="said\n"))
@@ -267,7 +279,7 @@ def test_changes_that_cannot_be_taken_fail_the_action(
     assert state(runtime) == {}
 
 
-def test_progress_is_kept_as_it_comes(runtime: World) -> None:
+def test_progress_is_kept_as_it_comes(runtime: TestController) -> None:
     number = run(runtime)
     prepared = runtime.prepared()
     take_events(runtime.ctx, prepared.id, [(1, event(1, "action-log", message="half way")["e"])])
@@ -280,14 +292,14 @@ def test_progress_is_kept_as_it_comes(runtime: World) -> None:
 # --- when -------------------------------------------------------------------------------------------------
 
 
-def test_actions_run_one_after_the_other(runtime: World) -> None:
+def test_actions_run_one_after_the_other(runtime: TestController) -> None:
     numbers = [run(runtime, "plain"), run(runtime), run(runtime, "ping")]
     runtime.settle()
     assert [frame["action"] for frame in runtime.box().frames] == ["plain", "backup", "ping"]
     assert {task(runtime, number)["status"] for number in numbers} == {"completed"}
 
 
-def test_an_action_runs_while_a_hook_is_in_error(runtime: World) -> None:
+def test_an_action_runs_while_a_hook_is_in_error(runtime: TestController) -> None:
     runtime.box().fail("update-status")
     runtime.clock.advance(100_000)
     runtime.settle()
@@ -300,7 +312,7 @@ def test_an_action_runs_while_a_hook_is_in_error(runtime: World) -> None:
     assert [frame["kind"] for frame in runtime.box().frames] == ["hook", "action"]
 
 
-def test_an_action_waits_for_the_first_install(runtime: World) -> None:
+def test_an_action_waits_for_the_first_install(runtime: TestController) -> None:
     packed = runtime.charms.make("db", peers=None, files={"actions.yaml": ACTIONS})
     runtime.deploy("db", packed=packed, base=UBUNTU)
     number = run(runtime, "plain", "db/0")
@@ -310,7 +322,7 @@ def test_an_action_waits_for_the_first_install(runtime: World) -> None:
     assert kinds == ["deploy", "install", "leader-elected", "action", "config-changed", "start"]
 
 
-def test_an_action_that_was_cut_off_is_failed_and_not_run_again(runtime: World) -> None:
+def test_an_action_that_was_cut_off_is_failed_and_not_run_again(runtime: TestController) -> None:
     number = run(runtime)
     prepared = runtime.prepared()
     runtime.commit(prepared, result("terminated", None, recovered=True))
@@ -323,7 +335,7 @@ def test_an_action_that_was_cut_off_is_failed_and_not_run_again(runtime: World) 
     assert runtime.box().frames == []
 
 
-def test_a_cancelled_action_is_not_run(runtime: World) -> None:
+def test_a_cancelled_action_is_not_run(runtime: TestController) -> None:
     number = run(runtime)
     actions.cancel(runtime.ctx, runtime.model, [number])
     runtime.settle()
@@ -331,7 +343,7 @@ def test_a_cancelled_action_is_not_run(runtime: World) -> None:
     assert runtime.box().frames == []
 
 
-def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(runtime: World) -> None:
+def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(runtime: TestController) -> None:
     other = runtime.charms.make(files={"actions.yaml": "backup: {params: {level: {type: string}}}\n"})
     runtime.refresh(other)
     upgrade = runtime.prepared()
@@ -345,7 +357,7 @@ def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(runtime: Wo
     assert "action" not in [frame["kind"] for frame in runtime.box().frames]
 
 
-def test_a_unit_that_goes_cancels_what_waits(runtime: World) -> None:
+def test_a_unit_that_goes_cancels_what_waits(runtime: TestController) -> None:
     from pushjuju.services.lifecycle import removal
 
     number, unit = run(runtime), runtime.unit("web/0")
@@ -356,7 +368,7 @@ def test_a_unit_that_goes_cancels_what_waits(runtime: World) -> None:
     )
 
 
-def test_what_an_action_prints_is_logged(runtime: World) -> None:
+def test_what_an_action_prints_is_logged(runtime: TestController) -> None:
     run(runtime)
     runtime.box().will("action", result(stdout="quiet\n", stderr="a\nb"))
     execute(runtime)
@@ -370,7 +382,7 @@ def test_what_an_action_prints_is_logged(runtime: World) -> None:
 
 
 def test_an_action_that_prints_very_many_lines_holds_nobody_up(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "OUTPUT_LINES", 3 * limits.EVENTS_AT_ONCE)
     run(runtime)
@@ -387,7 +399,7 @@ def test_an_action_that_prints_very_many_lines_holds_nobody_up(
     ]
 
 
-def test_commands_may_ask_for_a_reboot(runtime: World) -> None:
+def test_commands_may_ask_for_a_reboot(runtime: TestController) -> None:
     number = execute(runtime, "juju-reboot")
     done = runtime.commit(runtime.prepared(), result(reboot="after", writes={"reboot": "after"}))
     assert done.reboot

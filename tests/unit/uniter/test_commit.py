@@ -19,19 +19,20 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.uniter.commit import commit, take_events, take_flood
 from pushjuju.uniter.decide import LocalState, OperationKind, Step, from_wire
 from pushjuju.uniter.dispatch import Prepared
-from tests.world.controller import World, event, failed, moment, ok, status_event
+from tests.world.controller import TestController
+from tests.world.machine import event, failed, ok, status_event
 
 
-def _local(runtime: World, unit: str = "web/0") -> LocalState:
+def _local(runtime: TestController, unit: str = "web/0") -> LocalState:
     return from_wire(LocalState, json.loads(runtime.unit(unit).state))
 
 
-def _log(runtime: World) -> list[tuple[str, str, str, str]]:
+def _log(runtime: TestController) -> list[tuple[str, str, str, str]]:
     found = logs.after(runtime.ctx.store, runtime.model, 0)
     return [(item.entity, item.level, item.module, item.message) for item in found]
 
 
-def _logging(runtime: World, config: str) -> None:
+def _logging(runtime: TestController, config: str) -> None:
     runtime.write(lambda tx: model_config.change(tx, runtime.model, {"logging-config": config}))
 
 
@@ -50,7 +51,9 @@ def _logging(runtime: World, config: str) -> None:
         (ok(outcome="unknown", message="never heard of it"), False, "never heard of it"),
     ],
 )
-def test_outcomes_of_a_hook(runtime: World, result: dict[str, Any], good: bool, message: str) -> None:
+def test_outcomes_of_a_hook(
+    runtime: TestController, result: dict[str, Any], good: bool, message: str
+) -> None:
     runtime.deploy()
     done = runtime.hook("install", result)
     assert (done.ok, done.message, bool(done.reboot), done.again_later) == (good, message, False, False)
@@ -63,7 +66,7 @@ def test_outcomes_of_a_hook(runtime: World, result: dict[str, Any], good: bool, 
         assert runtime.agent() == ("error", 'hook failed: "install"')
 
 
-def test_failure_is_logged_with_its_reason(runtime: World) -> None:
+def test_failure_is_logged_with_its_reason(runtime: TestController) -> None:
     runtime.deploy()
     runtime.hook("install", failed(2))
     line = (
@@ -75,7 +78,7 @@ def test_failure_is_logged_with_its_reason(runtime: World) -> None:
     assert line in _log(runtime)
 
 
-def test_killed_hook_runs_again_at_once(runtime: World) -> None:
+def test_killed_hook_runs_again_at_once(runtime: TestController) -> None:
     runtime.deploy()
     done = runtime.hook("install", ok(outcome="terminated", signal=15))
     assert (done.ok, done.again_later) == (True, False)
@@ -84,7 +87,7 @@ def test_killed_hook_runs_again_at_once(runtime: World) -> None:
     assert ("error", 'hook failed: "install"') not in runtime.history(StatusKind.AGENT, "web/0")
 
 
-def test_hook_that_the_machine_could_not_start(runtime: World) -> None:
+def test_hook_that_the_machine_could_not_start(runtime: TestController) -> None:
     runtime.deploy()
     done = runtime.hook("install", ok(outcome="error", message="no space left on device"))
     assert (done.ok, done.again_later, done.message) == (False, True, "no space left on device")
@@ -92,7 +95,7 @@ def test_hook_that_the_machine_could_not_start(runtime: World) -> None:
     assert runtime.prepared().title == "install"  # the charm is not to blame: no error, no resolved
 
 
-def test_charm_that_could_not_be_unpacked(runtime: World) -> None:
+def test_charm_that_could_not_be_unpacked(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box()
     done = runtime.commit(runtime.prepared(), {"outcome": "error", "message": "no space left on device"})
@@ -105,7 +108,7 @@ def test_charm_that_could_not_be_unpacked(runtime: World) -> None:
     assert runtime.agent() == ("idle", "")
 
 
-def test_upgrade_that_could_not_be_unpacked(runtime: World) -> None:
+def test_upgrade_that_could_not_be_unpacked(runtime: TestController) -> None:
     runtime.active()
     runtime.clear()
     runtime.refresh(runtime.charms.make(files={"a": "b"}))
@@ -116,7 +119,7 @@ def test_upgrade_that_could_not_be_unpacked(runtime: World) -> None:
     assert runtime.of("web/0") == ["upgrade-charm", "config-changed"]
 
 
-def test_result_for_a_unit_that_is_gone(runtime: World) -> None:
+def test_result_for_a_unit_that_is_gone(runtime: TestController) -> None:
     runtime.deploy()
     prepared = runtime.until("install")
     runtime.write(
@@ -128,7 +131,7 @@ def test_result_for_a_unit_that_is_gone(runtime: World) -> None:
     assert runtime.dump() == before
 
 
-def test_operation_that_nobody_knows(runtime: World) -> None:
+def test_operation_that_nobody_knows(runtime: TestController) -> None:
     before = runtime.dump()
     assert commit(runtime.ctx, "no-such-id", ok()).ok
     take_events(runtime.ctx, "no-such-id", [(1, {"k": "status", "scope": "unit", "status": "active"})])
@@ -155,7 +158,7 @@ RICH = ok(
 
 
 @pytest.mark.parametrize("result", [RICH, failed(), ok(outcome="terminated"), ok(outcome="error")])
-def test_a_result_counts_once(runtime: World, result: dict[str, Any]) -> None:
+def test_a_result_counts_once(runtime: TestController, result: dict[str, Any]) -> None:
     runtime.active()
     runtime.clock.advance(400)
     prepared = runtime.until("update-status")
@@ -168,7 +171,7 @@ def test_a_result_counts_once(runtime: World, result: dict[str, Any]) -> None:
     assert runtime.dump() == before
 
 
-def test_what_a_good_hook_leaves(runtime: World) -> None:
+def test_what_a_good_hook_leaves(runtime: TestController) -> None:
     runtime.active()
     runtime.clock.advance(400)
     runtime.hook("update-status", RICH)
@@ -185,7 +188,7 @@ def test_what_a_good_hook_leaves(runtime: World) -> None:
     assert row[5] == "committed"
 
 
-def test_what_a_failed_hook_leaves(runtime: World) -> None:
+def test_what_a_failed_hook_leaves(runtime: TestController) -> None:
     """Statuses, log lines and versions stay, the rest is as if it had never been written."""
     runtime.active()
     runtime.clock.advance(400)
@@ -201,7 +204,7 @@ def test_what_a_failed_hook_leaves(runtime: World) -> None:
     assert _local(runtime).status_set
 
 
-def test_own_row_of_the_operation_tells_how_it_ended(runtime: World) -> None:
+def test_own_row_of_the_operation_tells_how_it_ended(runtime: TestController) -> None:
     runtime.deploy()
     prepared = runtime.until("install")
     runtime.commit(prepared, failed(4, started=1.5, ended=2.5))
@@ -217,7 +220,7 @@ def test_own_row_of_the_operation_tells_how_it_ended(runtime: World) -> None:
 # --- events -----------------------------------------------------------------------------------------------
 
 
-def test_events_count_once_by_their_number(runtime: World) -> None:
+def test_events_count_once_by_their_number(runtime: TestController) -> None:
     runtime.active()
     runtime.clock.advance(400)
     prepared = runtime.until("update-status")
@@ -232,7 +235,7 @@ def test_events_count_once_by_their_number(runtime: World) -> None:
     assert found == ["1", "2", "3", "4", "5"]
 
 
-def test_events_in_the_order_of_their_numbers(runtime: World) -> None:
+def test_events_in_the_order_of_their_numbers(runtime: TestController) -> None:
     runtime.active()
     runtime.clock.advance(400)
     prepared = runtime.until("update-status")
@@ -242,7 +245,7 @@ def test_events_in_the_order_of_their_numbers(runtime: World) -> None:
     assert runtime.workload() == ("active", "last")
 
 
-def test_streamed_status_is_seen_while_the_hook_runs(runtime: World) -> None:
+def test_streamed_status_is_seen_while_the_hook_runs(runtime: TestController) -> None:
     runtime.deploy()
     prepared = runtime.until("install")
     status = {
@@ -250,7 +253,7 @@ def test_streamed_status_is_seen_while_the_hook_runs(runtime: World) -> None:
         "scope": "unit",
         "status": "maintenance",
         "message": "half",
-        "time": moment(runtime.clock),
+        "time": runtime.clock.now().timestamp(),
     }
     take_events(runtime.ctx, prepared.id, [(1, status)])
     assert runtime.workload() == ("maintenance", "half")
@@ -259,7 +262,7 @@ def test_streamed_status_is_seen_while_the_hook_runs(runtime: World) -> None:
         "scope": "app",
         "status": "active",
         "message": "all",
-        "time": moment(runtime.clock),
+        "time": runtime.clock.now().timestamp(),
     }
     take_events(runtime.ctx, prepared.id, [(2, status)])
     assert runtime.status(StatusKind.APPLICATION, "web") == ("active", "all")
@@ -275,11 +278,13 @@ def test_streamed_status_is_seen_while_the_hook_runs(runtime: World) -> None:
         (1e18, "09:07:40"),
     ],
 )
-def test_events_carry_the_machines_time_within_reason(runtime: World, said: float, taken: str) -> None:
+def test_events_carry_the_machines_time_within_reason(
+    runtime: TestController, said: float, taken: str
+) -> None:
     runtime.active()
     runtime.clock.advance(400)
     prepared = runtime.until("update-status")
-    time = moment(runtime.clock) + said
+    time = runtime.clock.now().timestamp() + said
     runtime.clock.advance(60)
     line = {"k": "log", "level": "INFO", "module": "m", "message": "then", "time": time}
     status = {"k": "status", "scope": "unit", "status": "active", "message": "", "time": time}
@@ -300,7 +305,7 @@ def test_events_carry_the_machines_time_within_reason(runtime: World, said: floa
         ("<root>=ERROR;unit.web/0.juju-log=INFO", ["note", "loud"]),
     ],
 )
-def test_logging_config_decides_what_is_kept(runtime: World, config: str, kept: list[str]) -> None:
+def test_logging_config_decides_what_is_kept(runtime: TestController, config: str, kept: list[str]) -> None:
     runtime.active()
     _logging(runtime, config)
     runtime.clock.advance(400)
@@ -314,7 +319,7 @@ def test_logging_config_decides_what_is_kept(runtime: World, config: str, kept: 
     assert [item[3] for item in _log(runtime) if item[2].startswith("unit.web/0")] == kept
 
 
-def test_output_lines_of_a_hook(runtime: World) -> None:
+def test_output_lines_of_a_hook(runtime: TestController) -> None:
     runtime.active()
     _logging(runtime, "<root>=INFO;unit=DEBUG")
     runtime.clock.advance(400)
@@ -330,7 +335,7 @@ def test_output_lines_of_a_hook(runtime: World) -> None:
 # --- reboots ----------------------------------------------------------------------------------------------
 
 
-def test_reboot_after_the_hook(runtime: World) -> None:
+def test_reboot_after_the_hook(runtime: TestController) -> None:
     """What the hook wrote stays; its commit follows the boot, and then `start`."""
     runtime.active()
     runtime.clear()
@@ -347,7 +352,7 @@ def test_reboot_after_the_hook(runtime: World) -> None:
     assert runtime.agent() == ("idle", "")
 
 
-def test_reboot_now(runtime: World) -> None:
+def test_reboot_now(runtime: TestController) -> None:
     """What the hook wrote is lost; it runs again after the boot."""
     runtime.active()
     runtime.clear()
@@ -364,7 +369,7 @@ def test_reboot_now(runtime: World) -> None:
     assert runtime.of("web/0") == ["update-status", "start"]
 
 
-def test_reboot_in_the_install_hook(runtime: World) -> None:
+def test_reboot_in_the_install_hook(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().will("install", ok(reboot="after"))
     runtime.settle()
@@ -373,7 +378,7 @@ def test_reboot_in_the_install_hook(runtime: World) -> None:
     ]  # fmt: skip
 
 
-def test_failed_hook_that_asked_for_a_reboot(runtime: World) -> None:
+def test_failed_hook_that_asked_for_a_reboot(runtime: TestController) -> None:
     runtime.deploy()
     done = runtime.hook("install", failed(reboot="after"))
     assert (done.ok, bool(done.reboot)) == (False, False)
@@ -381,7 +386,7 @@ def test_failed_hook_that_asked_for_a_reboot(runtime: World) -> None:
     assert runtime.agent()[0] == "error"
 
 
-def test_boot_that_nobody_asked_for(runtime: World) -> None:
+def test_boot_that_nobody_asked_for(runtime: TestController) -> None:
     runtime.active(count=2)
     runtime.clear()
     runtime.reboot("0")
@@ -392,7 +397,7 @@ def test_boot_that_nobody_asked_for(runtime: World) -> None:
 # --- what follows -----------------------------------------------------------------------------------------
 
 
-def test_upgrade_lets_the_others_look(runtime: World) -> None:
+def test_upgrade_lets_the_others_look(runtime: TestController) -> None:
     runtime.active(count=2)
     runtime.refresh(runtime.charms.make(files={"a": "b"}))
     runtime.forget_work()
@@ -400,7 +405,7 @@ def test_upgrade_lets_the_others_look(runtime: World) -> None:
     assert {"machine/0", "machine/1"} <= set(runtime.touched())
 
 
-def test_relation_settings_reach_the_others(runtime: World) -> None:
+def test_relation_settings_reach_the_others(runtime: TestController) -> None:
     runtime.active(count=3)
     runtime.clear()
     runtime.clock.advance(400)
@@ -419,7 +424,7 @@ def test_relation_settings_reach_the_others(runtime: World) -> None:
 # --- floods -----------------------------------------------------------------------------------------------
 
 
-def _update_status(runtime: World) -> Prepared:
+def _update_status(runtime: TestController) -> Prepared:
     runtime.clock.advance(4000)
     return runtime.until("update-status")
 
@@ -430,7 +435,7 @@ def _flood(count: int, *, status: bool = False) -> list[dict[str, Any]]:
     return [event(n, "log", level="ERROR", module="m", message=f"line {n}") for n in range(1, count + 1)]
 
 
-def _longest_hold(runtime: World, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def _longest_hold(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return where it is noted how long each transaction holds the store."""
     holds: list[float] = []
     write = type(runtime.ctx.store).write
@@ -448,7 +453,7 @@ def _longest_hold(runtime: World, monkeypatch: pytest.MonkeyPatch) -> list[float
 
 @pytest.mark.parametrize("status", [False, True], ids=["lines", "statuses"])
 def test_a_flood_of_messages_holds_the_store_for_moments_only(
-    runtime: World, monkeypatch: pytest.MonkeyPatch, status: bool
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch, status: bool
 ) -> None:
     runtime.active()
     small, large = 4, 16
@@ -465,7 +470,7 @@ def test_a_flood_of_messages_holds_the_store_for_moments_only(
     assert longest[1] < 3 * longest[0] + 0.05
 
 
-def test_a_flood_that_breaks_off_goes_on_where_it_was(runtime: World) -> None:
+def test_a_flood_that_breaks_off_goes_on_where_it_was(runtime: TestController) -> None:
     runtime.active()
     prepared = _update_status(runtime)
     result = ok(events=_flood(3 * limits.EVENTS_AT_ONCE + 1))
@@ -479,7 +484,7 @@ def test_a_flood_that_breaks_off_goes_on_where_it_was(runtime: World) -> None:
 
 
 def test_few_messages_stay_in_the_one_transaction_of_their_result(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.active()
     prepared = _update_status(runtime)
@@ -488,7 +493,9 @@ def test_few_messages_stay_in_the_one_transaction_of_their_result(
     assert len(holds) == 1
 
 
-def test_long_lines_are_taken_in_parts_as_well(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lines_are_taken_in_parts_as_well(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runtime.active()
     prepared = _update_status(runtime)
     monkeypatch.setattr(limits, "TEXT_AT_ONCE", 2 * limits.MESSAGE)

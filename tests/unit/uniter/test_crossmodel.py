@@ -17,8 +17,9 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import integrate
 from pushjuju.uniter.input.hookcontext import goal_state
 from pushjuju.uniter.input.snapshot import look
-from tests.world.controller import Charms, ok
-from tests.world.two_models import Twins
+from tests.world.charms import Charms
+from tests.world.machine import ok
+from tests.world.two_models import TwoModels
 
 SETUP = ["install", "leader-elected", "config-changed", "start"]
 CONSUMER = ["db-relation-created", "db-relation-joined", "db-relation-changed"]
@@ -26,9 +27,9 @@ PROVIDER = ["server-relation-created", "server-relation-joined", "server-relatio
 
 
 @pytest.fixture
-def twins(tmp_path: Path, packs: Charms) -> Twins:
+def twins(tmp_path: Path, packs: Charms) -> TwoModels:
     """Two models, with nothing in them."""
-    return Twins(tmp_path, packs)
+    return TwoModels(tmp_path, packs)
 
 
 def writes(relation: int, **bags: dict[str, str]) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def writes(relation: int, **bags: dict[str, str]) -> dict[str, Any]:
     return ok(writes={"relations": {str(relation): bags}})
 
 
-def suspend(twins: Twins, *, value: bool = True, reason: str = "") -> None:
+def suspend(twins: TwoModels, *, value: bool = True, reason: str = "") -> None:
     relation = twins.relations(twins.prod)[0].id
     integrate.set_suspended(twins.ctx, twins.prod.model, [str(relation)], suspended=value, reason=reason)
 
@@ -44,7 +45,7 @@ def suspend(twins: Twins, *, value: bool = True, reason: str = "") -> None:
 # --- joining ----------------------------------------------------------------------------------------------
 
 
-def test_hooks_run_on_both_sides(twins: Twins) -> None:
+def test_hooks_run_on_both_sides(twins: TwoModels) -> None:
     twins.ready(count=2)
     joined = [hook for hook in twins.shop.of("web/0") if hook.startswith("db-")]
     assert joined == [*CONSUMER, "db-relation-joined", "db-relation-changed"]
@@ -52,7 +53,7 @@ def test_hooks_run_on_both_sides(twins: Twins) -> None:
         assert [hook for hook in twins.prod.of(unit) if hook.startswith("server-")] == PROVIDER
 
 
-def test_names_of_the_other_side(twins: Twins) -> None:
+def test_names_of_the_other_side(twins: TwoModels) -> None:
     here = twins.ready()
     proxy, there = twins.proxy(), twins.relations(twins.prod)[0].id
     assert proxy.startswith("remote-")
@@ -65,7 +66,7 @@ def test_names_of_the_other_side(twins: Twins) -> None:
     assert env["JUJU_RELATION_ID"] == f"server:{there}"
 
 
-def test_the_alias_stands_for_the_offered_application(twins: Twins) -> None:
+def test_the_alias_stands_for_the_offered_application(twins: TwoModels) -> None:
     twins.deploy(twins.shop, "web")
     twins.deploy(twins.prod, "db")
     twins.offer(name="hosted")
@@ -76,7 +77,7 @@ def test_the_alias_stands_for_the_offered_application(twins: Twins) -> None:
     assert (env["JUJU_REMOTE_APP"], env["JUJU_REMOTE_UNIT"]) == ("mydb", "mydb/0")
 
 
-def test_relation_model_and_members(twins: Twins) -> None:
+def test_relation_model_and_members(twins: TwoModels) -> None:
     here = twins.ready()
     there = twins.relations(twins.prod)[0].id
     seen = twins.shop.box().frame_of("db-relation-changed")["context"]["relations"][str(here)]
@@ -90,7 +91,7 @@ def test_relation_model_and_members(twins: Twins) -> None:
 # --- data -------------------------------------------------------------------------------------------------
 
 
-def test_unit_data_goes_both_ways(twins: Twins) -> None:
+def test_unit_data_goes_both_ways(twins: TwoModels) -> None:
     here = twins.ready()
     there, proxy = twins.relations(twins.prod)[0].id, twins.proxy()
     twins.clear()
@@ -106,13 +107,13 @@ def test_unit_data_goes_both_ways(twins: Twins) -> None:
     assert seen["unit_bags"]["db/0"]["got"] == "it"
 
 
-def _write(twins: Twins, tx: Any, side: str, entity: str, data: dict[str, str]) -> None:
+def _write(twins: TwoModels, tx: Any, side: str, entity: str, data: dict[str, str]) -> None:
     world = twins.shop if side == "shop" else twins.prod
     relation = relations.of_application(tx, world.model, entity.partition("/")[0])[0]
     relations.update_bag(tx, relation, entity, dict(data), twins.shop.clock.now())
 
 
-def test_a_hook_writes_for_the_other_model(twins: Twins) -> None:
+def test_a_hook_writes_for_the_other_model(twins: TwoModels) -> None:
     twins.deploy(twins.shop, "web")
     twins.deploy(twins.prod, "db")
     twins.offer()
@@ -129,7 +130,7 @@ def test_a_hook_writes_for_the_other_model(twins: Twins) -> None:
     assert seen["app_bags"]["db"] == {"name": "main"}
 
 
-def test_a_unit_reaches_no_other_model_than_its_relations_do(twins: Twins) -> None:
+def test_a_unit_reaches_no_other_model_than_its_relations_do(twins: TwoModels) -> None:
     here = twins.ready()
     there = twins.relations(twins.prod)[0].id
     before = dict(twins.bag(twins.prod, there, "db/0"))
@@ -144,7 +145,7 @@ def test_a_unit_reaches_no_other_model_than_its_relations_do(twins: Twins) -> No
     assert twins.bag(twins.prod, there, "db") == {}
 
 
-def test_application_data_goes_both_ways(twins: Twins) -> None:
+def test_application_data_goes_both_ways(twins: TwoModels) -> None:
     here = twins.ready()
     twins.clear()
     twins.prod.write(lambda tx: _write(twins, tx, "prod", "db", {"name": "main"}))
@@ -159,7 +160,7 @@ def test_application_data_goes_both_ways(twins: Twins) -> None:
     assert twins.prod.of("db/0") == ["server-relation-changed"]
 
 
-def test_a_hook_that_fails_writes_nothing_anywhere(twins: Twins) -> None:
+def test_a_hook_that_fails_writes_nothing_anywhere(twins: TwoModels) -> None:
     twins.deploy(twins.shop, "web")
     twins.deploy(twins.prod, "db")
     twins.offer()
@@ -172,7 +173,7 @@ def test_a_hook_that_fails_writes_nothing_anywhere(twins: Twins) -> None:
     assert "port" not in twins.bag(twins.shop, here, "db/0")
 
 
-def test_the_wake_up_of_the_other_model(twins: Twins) -> None:
+def test_the_wake_up_of_the_other_model(twins: TwoModels) -> None:
     twins.ready()
     twins.shop.forget_work()
     twins.shop.write(lambda tx: _write(twins, tx, "shop", "web/0", {"k": "v"}))
@@ -182,7 +183,7 @@ def test_the_wake_up_of_the_other_model(twins: Twins) -> None:
     assert (twins.shop.touched(), twins.prod.touched()) == (["machine/0"], [])
 
 
-def test_new_units_join_across(twins: Twins) -> None:
+def test_new_units_join_across(twins: TwoModels) -> None:
     twins.ready()
     twins.clear()
     units.add_units(twins.ctx, twins.shop.model, "web", 1, ())
@@ -196,13 +197,13 @@ def test_new_units_join_across(twins: Twins) -> None:
 # --- network, goal state ----------------------------------------------------------------------------------
 
 
-def test_addresses_are_public(twins: Twins) -> None:
+def test_addresses_are_public(twins: TwoModels) -> None:
     here = twins.ready()
     bag = twins.bag(twins.shop, here, "db/0")
     assert (bag["ingress-address"], bag["egress-subnets"]) == ("10.9.0.2", "10.9.0.2/32")
 
 
-def test_via_and_egress_subnets(twins: Twins) -> None:
+def test_via_and_egress_subnets(twins: TwoModels) -> None:
     twins.deploy(twins.shop, "web")
     twins.deploy(twins.prod, "db")
     twins.offer()
@@ -215,7 +216,7 @@ def test_via_and_egress_subnets(twins: Twins) -> None:
     assert told["ingress-addresses"] == ["10.0.0.2"]
 
 
-def test_goal_state(twins: Twins) -> None:
+def test_goal_state(twins: TwoModels) -> None:
     twins.ready()
 
     def goal(world: Any, unit: str) -> dict[str, Any]:
@@ -233,7 +234,7 @@ def test_goal_state(twins: Twins) -> None:
 # --- suspending -------------------------------------------------------------------------------------------
 
 
-def test_suspend_and_resume(twins: Twins) -> None:
+def test_suspend_and_resume(twins: TwoModels) -> None:
     here = twins.ready()
     there = twins.relations(twins.prod)[0].id
     twins.clear()
@@ -253,13 +254,13 @@ def test_suspend_and_resume(twins: Twins) -> None:
     assert twins.prod.status(StatusKind.RELATION, str(there)) == ("joined", "")
 
 
-def test_only_the_offering_side_suspends(twins: Twins) -> None:
+def test_only_the_offering_side_suspends(twins: TwoModels) -> None:
     here = twins.ready()
     with pytest.raises(Exception, match='"web:db db:server" which is not associated with an offer'):
         integrate.set_suspended(twins.ctx, twins.shop.model, [str(here)], suspended=True)
 
 
-def test_no_second_broken_when_a_suspended_relation_goes(twins: Twins) -> None:
+def test_no_second_broken_when_a_suspended_relation_goes(twins: TwoModels) -> None:
     twins.ready()
     suspend(twins)
     twins.settle()
@@ -274,7 +275,7 @@ def test_no_second_broken_when_a_suspended_relation_goes(twins: Twins) -> None:
 
 
 @pytest.mark.parametrize("side", ["shop", "prod"])
-def test_a_relation_ends_on_both_sides(twins: Twins, side: str) -> None:
+def test_a_relation_ends_on_both_sides(twins: TwoModels, side: str) -> None:
     twins.ready()
     twins.clear()
     world = twins.shop if side == "shop" else twins.prod
@@ -289,7 +290,7 @@ def test_a_relation_ends_on_both_sides(twins: Twins, side: str) -> None:
     assert [twins.shop.dump()[table] for table in ("relation", "relation_scope", "relation_bag")] == [[]] * 3
 
 
-def test_a_unit_that_goes_departs_across(twins: Twins) -> None:
+def test_a_unit_that_goes_departs_across(twins: TwoModels) -> None:
     twins.ready(count=2)
     twins.clear()
     removal.remove_units(twins.ctx, twins.prod.model, ["db/1"])
@@ -302,7 +303,7 @@ def test_a_unit_that_goes_departs_across(twins: Twins) -> None:
     assert twins.prod.of("db/0") == []
 
 
-def test_an_application_that_consumes_goes(twins: Twins) -> None:
+def test_an_application_that_consumes_goes(twins: TwoModels) -> None:
     twins.ready()
     twins.clear()
     removal.remove_application(twins.ctx, twins.shop.model, ["web"])
@@ -315,7 +316,7 @@ def test_an_application_that_consumes_goes(twins: Twins) -> None:
     assert [row[1] for row in twins.shop.dump()["remote_application"]] == ["db"]
 
 
-def test_a_unit_forced_away_leaves_both_models(twins: Twins) -> None:
+def test_a_unit_forced_away_leaves_both_models(twins: TwoModels) -> None:
     twins.ready()
     unit = twins.prod.unit("db/0")
     twins.prod.write(lambda tx: removal.force_unit(tx, unit, twins.shop.clock.now()))
@@ -327,7 +328,7 @@ def test_a_unit_forced_away_leaves_both_models(twins: Twins) -> None:
 
 
 @pytest.mark.parametrize("side", ["shop", "prod"])
-def test_a_relation_forced_away_leaves_both_models(twins: Twins, side: str) -> None:
+def test_a_relation_forced_away_leaves_both_models(twins: TwoModels, side: str) -> None:
     here = twins.ready()
     world = twins.shop if side == "shop" else twins.prod
     number = twins.relations(world)[0].id
@@ -340,13 +341,13 @@ def test_a_relation_forced_away_leaves_both_models(twins: Twins, side: str) -> N
     assert here not in twins.shop.read(lambda tx: look(tx, twins.shop.model, "web/0")).local.relations
 
 
-def test_leaders_are_each_model_s_own(twins: Twins) -> None:
+def test_leaders_are_each_model_s_own(twins: TwoModels) -> None:
     twins.ready()
     assert twins.shop.read(lambda tx: leadership.holder(tx, twins.shop.model, "web")) == "web/0"
     assert twins.prod.read(lambda tx: leadership.holder(tx, twins.prod.model, "db")) == "db/0"
 
 
-def test_a_snapshot_holds_nothing_of_the_other_model_but_its_relation(twins: Twins) -> None:
+def test_a_snapshot_holds_nothing_of_the_other_model_but_its_relation(twins: TwoModels) -> None:
     """What hook tools can read is what travels: nothing else of the other side is there to be read."""
     here = twins.ready()
     twins.shop.clock.advance(600)

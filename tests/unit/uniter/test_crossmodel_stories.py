@@ -19,8 +19,9 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import consume, integrate
 from pushjuju.store.rows.records import Relation
-from tests.world.controller import Charms, World
-from tests.world.two_models import Twins
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.two_models import TwoModels
 
 STEPS = st.lists(
     st.tuples(
@@ -35,7 +36,7 @@ STEPS = st.lists(
 )  # fmt: skip
 
 
-def mirrored(twins: Twins) -> None:
+def mirrored(twins: TwoModels) -> None:
     """Check that each relation between the models is the same in both."""
     seen = 0
     for world in (twins.shop, twins.prod):
@@ -50,24 +51,24 @@ def mirrored(twins: Twins) -> None:
     assert seen == len(twins.shop.dump()["relation"])
 
 
-def _known(world: World, relation: Relation, entity: str) -> str:
+def _known(world: TestController, relation: Relation, entity: str) -> str:
     """Return an entity of a row by the name that its own model gives it."""
     found = world.read(lambda tx: relations.remote(tx, relation.model, entity.partition("/")[0]))
     home = relation.far_model if found else relation.model
     return f"{home} {relations.renamed(entity, found.application) if found else entity}"
 
 
-def names(world: World, relation: Relation) -> set[tuple[str, int]]:
+def names(world: TestController, relation: Relation) -> set[tuple[str, int]]:
     found = world.read(lambda tx: relations.scopes(tx, relation.model, relation.id))
     return {(_known(world, relation, item.unit), item.departing) for item in found}
 
 
-def bags(world: World, relation: Relation) -> dict[str, Any]:
+def bags(world: TestController, relation: Relation) -> dict[str, Any]:
     found = world.read(lambda tx: relations.bags(tx, relation.model, relation.id))
     return {_known(world, relation, name): dict(bag.data) for name, bag in found.items()}
 
 
-def step(world: World, number: int) -> None:
+def step(world: TestController, number: int) -> None:
     """Let one unit decide once, and run what it decides for."""
     listed = world.units()
     if not listed:
@@ -82,14 +83,14 @@ def step(world: World, number: int) -> None:
         world.write(lambda tx: removal.remove_unit(tx, record, world.clock.now()))
 
 
-def write(twins: Twins, world: World, entity: str, data: dict[str, str]) -> None:
+def write(twins: TwoModels, world: TestController, entity: str, data: dict[str, str]) -> None:
     """Write into the bag of an application."""
     found = twins.relations(world)[:1]
     now = world.clock.now()
     world.write(lambda tx: [relations.update_bag(tx, item, entity, dict(data), now) for item in found])
 
 
-def part(twins: Twins, world: World, force: Force | None) -> None:
+def part(twins: TwoModels, world: TestController, force: Force | None) -> None:
     """End a relation; by force it ends at once."""
     found, now = twins.relations(world)[:1], world.clock.now()
     for number in [item.id for item in found]:
@@ -98,7 +99,7 @@ def part(twins: Twins, world: World, force: Force | None) -> None:
         world.write(lambda tx: [removal.force_relation(tx, world.model, item.id, now) for item in found])
 
 
-def act(twins: Twins, what: str, world: World, number: int) -> None:
+def act(twins: TwoModels, what: str, world: TestController, number: int) -> None:
     """Do one thing; what is refused changes nothing."""
     application = "web" if world is twins.shop else "db"
     ours = world.units()
@@ -137,7 +138,7 @@ def act(twins: Twins, what: str, world: World, number: int) -> None:
 def begun(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """Two models with two units each, related and at rest, to be copied."""
     root = tmp_path_factory.mktemp("begun")
-    made = Twins(root, packs)
+    made = TwoModels(root, packs)
     made.ready(count=2)
     made.ctx.close()
     return root
@@ -149,7 +150,7 @@ def test_any_story(
     begun: Path, tmp_path_factory: pytest.TempPathFactory, packs: Charms, steps: list[tuple[str, bool, int]]
 ) -> None:
     root = tmp_path_factory.mktemp("story")
-    twins = Twins.copy(begun, root, packs)
+    twins = TwoModels.copy(begun, root, packs)
     try:
         for what, side, number in steps:
             with suppress(PushjujuError):

@@ -18,19 +18,20 @@ from pushjuju.uniter.decide import HookKind
 from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import look
 from pushjuju.uniter.turn import Turn, take_turn
-from tests.world.controller import World, failed, ok, status_event
+from tests.world.controller import TestController
+from tests.world.machine import failed, ok, status_event
 
 UNIT = "web/0"
 ALL = ["charm local:web-0", "install", "leader-elected", "config-changed", "start"]
 
 
-def ahead(runtime: World, unit: str = UNIT) -> Turn:
+def ahead(runtime: TestController, unit: str = UNIT) -> Turn:
     """Let a unit decide as far as it can."""
     runtime.box()
     return take_turn(runtime.ctx, runtime.model, unit, ahead=True)
 
 
-def lone(runtime: World) -> None:
+def lone(runtime: TestController) -> None:
     """Deploy a unit without peers: nothing of the model changes on its way."""
     runtime.deploy(packed=runtime.charms.make(peers={}))
 
@@ -41,7 +42,7 @@ def titles(turn: Turn) -> list[str]:
     return [item.title for item in (turn.prepared, *turn.plan)]
 
 
-def rows(runtime: World) -> list[tuple[str, str]]:
+def rows(runtime: TestController) -> list[tuple[str, str]]:
     """Return (name, state) of the unit's operations that are not over."""
     found = runtime.read(
         lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit=UNIT, limit=99)
@@ -49,12 +50,12 @@ def rows(runtime: World) -> list[tuple[str, str]]:
     return [(row.name, row.state) for row in reversed(found) if row.state != "committed"]
 
 
-def ended(runtime: World, prepared: Prepared, result: dict[str, Any] | None = None) -> Committed:
+def ended(runtime: TestController, prepared: Prepared, result: dict[str, Any] | None = None) -> Committed:
     """Take a result in."""
     return commit(runtime.ctx, prepared.id, result or ok())
 
 
-def rebuilt(runtime: World, prepared: Prepared) -> dict[str, Any]:
+def rebuilt(runtime: TestController, prepared: Prepared) -> dict[str, Any]:
     """Return the request for an operation as it is built now."""
 
     def build(tx: Any) -> Prepared:
@@ -66,7 +67,7 @@ def rebuilt(runtime: World, prepared: Prepared) -> dict[str, Any]:
     return dict(runtime.read(build).frame)
 
 
-def test_a_new_unit_decides_as_far_as_it_can(runtime: World) -> None:
+def test_a_new_unit_decides_as_far_as_it_can(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     assert titles(turn) == ALL
@@ -76,7 +77,7 @@ def test_a_new_unit_decides_as_far_as_it_can(runtime: World) -> None:
     assert links == [(None, True), (ids[0], True), (ids[1], True), (ids[2], True), (ids[3], None)]
 
 
-def test_each_is_taken_up_when_the_one_before_it_is_committed(runtime: World) -> None:
+def test_each_is_taken_up_when_the_one_before_it_is_committed(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     assert turn.prepared is not None
@@ -92,7 +93,7 @@ def test_each_is_taken_up_when_the_one_before_it_is_committed(runtime: World) ->
     assert runtime.agent() == ("idle", "")
 
 
-def test_each_sees_what_it_would_see_if_it_were_asked_for_then(runtime: World) -> None:
+def test_each_sees_what_it_would_see_if_it_were_asked_for_then(runtime: TestController) -> None:
     packed = runtime.charms.make(
         peers={"cluster": {"interface": "x"}}, requires={"db": {"interface": "sql"}},
         config={"options": {"title": {"type": "string", "default": "a"}}},
@@ -118,7 +119,7 @@ def test_each_sees_what_it_would_see_if_it_were_asked_for_then(runtime: World) -
 @pytest.mark.parametrize(
     "result", [failed(), ok(reboot="after"), ok(outcome="terminated", signal=9, exit=None)]
 )
-def test_a_hook_that_does_not_end_well_ends_the_plan(runtime: World, result: dict[str, Any]) -> None:
+def test_a_hook_that_does_not_end_well_ends_the_plan(runtime: TestController, result: dict[str, Any]) -> None:
     lone(runtime)
     turn = ahead(runtime)
     assert turn.prepared is not None
@@ -130,7 +131,7 @@ def test_a_hook_that_does_not_end_well_ends_the_plan(runtime: World, result: dic
     assert runtime.dump() == before
 
 
-def test_a_result_that_comes_before_its_turn_changes_nothing(runtime: World) -> None:
+def test_a_result_that_comes_before_its_turn_changes_nothing(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     before = runtime.dump()
@@ -140,7 +141,7 @@ def test_a_result_that_comes_before_its_turn_changes_nothing(runtime: World) -> 
     assert runtime.dump() == before
 
 
-def test_what_people_change_meanwhile_is_seen_by_the_hooks_after_the_plan(runtime: World) -> None:
+def test_what_people_change_meanwhile_is_seen_by_the_hooks_after_the_plan(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     assert turn.prepared is not None
@@ -152,7 +153,7 @@ def test_what_people_change_meanwhile_is_seen_by_the_hooks_after_the_plan(runtim
     assert again.frame["context"]["config"]["title"] == "new"
 
 
-def test_a_unit_that_is_removed_meanwhile_stops_after_its_plan(runtime: World) -> None:
+def test_a_unit_that_is_removed_meanwhile_stops_after_its_plan(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     assert turn.prepared is not None
@@ -163,7 +164,7 @@ def test_a_unit_that_is_removed_meanwhile_stops_after_its_plan(runtime: World) -
     assert runtime.prepared().title == "stop"
 
 
-def test_a_unit_that_is_gone_takes_its_plan_along(runtime: World) -> None:
+def test_a_unit_that_is_gone_takes_its_plan_along(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     unit = runtime.unit(UNIT)
@@ -173,7 +174,7 @@ def test_a_unit_that_is_gone_takes_its_plan_along(runtime: World) -> None:
         assert (ended(runtime, item).next, ended(runtime, item).message) == ("", "committed before")
 
 
-def test_a_status_that_a_hook_sets_stays_until_the_next_one_sets_another(runtime: World) -> None:
+def test_a_status_that_a_hook_sets_stays_until_the_next_one_sets_another(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     assert turn.prepared is not None
@@ -187,7 +188,7 @@ def test_a_status_that_a_hook_sets_stays_until_the_next_one_sets_another(runtime
     assert runtime.history(StatusKind.WORKLOAD, UNIT)[-1] == ("blocked", "no disk")
 
 
-def test_a_unit_at_work_plans_nothing(runtime: World) -> None:
+def test_a_unit_at_work_plans_nothing(runtime: TestController) -> None:
     lone(runtime)
     for item in (turn := ahead(runtime)).plan and (turn.prepared, *turn.plan):
         assert item is not None
@@ -198,7 +199,7 @@ def test_a_unit_at_work_plans_nothing(runtime: World) -> None:
     assert "then" not in (turn.prepared.frame if turn.prepared else {})
 
 
-def test_nothing_is_planned_behind_a_hook_that_is_tried_again(runtime: World) -> None:
+def test_nothing_is_planned_behind_a_hook_that_is_tried_again(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     assert turn.prepared is not None
@@ -215,7 +216,7 @@ def test_nothing_is_planned_behind_a_hook_that_is_tried_again(runtime: World) ->
 # --- what is told afterwards ------------------------------------------------------------------------------
 
 
-def run_at(runtime: World, turn: Turn, clock: float) -> list[str]:
+def run_at(runtime: TestController, turn: Turn, clock: float) -> list[str]:
     """Let a machine run a plan while nobody hears of it, then take all in; return what hooks said.
 
     Args:
@@ -236,7 +237,9 @@ def run_at(runtime: World, turn: Turn, clock: float) -> list[str]:
 
 
 @pytest.mark.parametrize("clock", [0.0, -3600.0, 3600.0])
-def test_statuses_are_listed_in_the_order_in_which_they_were_set(runtime: World, clock: float) -> None:
+def test_statuses_are_listed_in_the_order_in_which_they_were_set(
+    runtime: TestController, clock: float
+) -> None:
     """Also of hooks whose results came together, and of machines whose clock is wrong."""
     lone(runtime)
     said = run_at(runtime, ahead(runtime), clock)
@@ -257,7 +260,7 @@ def test_statuses_are_listed_in_the_order_in_which_they_were_set(runtime: World,
         assert seconds[texts.index("running start hook")] < 60
 
 
-def test_each_hook_is_told_with_its_own_statuses(runtime: World) -> None:
+def test_each_hook_is_told_with_its_own_statuses(runtime: TestController) -> None:
     lone(runtime)
     run_at(runtime, ahead(runtime), 0.0)
     told = {
@@ -266,7 +269,7 @@ def test_each_hook_is_told_with_its_own_statuses(runtime: World) -> None:
     assert told == {ALL[0]: {}, **{name: {"status": [f"maintenance: {name} says"]} for name in ALL[1:]}}
 
 
-def test_a_failed_hook_is_told_with_the_statuses_that_it_set(runtime: World) -> None:
+def test_a_failed_hook_is_told_with_the_statuses_that_it_set(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
     assert turn.prepared is not None

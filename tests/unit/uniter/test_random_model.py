@@ -22,8 +22,9 @@ from pushjuju.services.entities.machine import upgrade_machine
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import update_status
-from tests.world.controller import Charms, World
-from tests.world.random_model import People, Town, charm, check_nothing_left, check_rest
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.random_model import People, RandomModel, charm, check_nothing_left, check_rest
 
 SECONDS = float(os.environ.get("PUSHJUJU_MODEL_SECONDS", "20"))
 LENGTH = int(os.environ.get("PUSHJUJU_MODEL_LENGTH", "25"))
@@ -50,7 +51,7 @@ BEGINS = (FIRST, (*FIRST, ("upgrade", 0, 1)), (*FIRST, ("upgrade", 0, 1), ("rest
 def two_models(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A controller with the model `shop`, and a model `other` that nobody touches."""
     root = tmp_path_factory.mktemp("two")
-    world = World.build(root, packs)
+    world = TestController.build(root, packs)
     runtime, world.model = world.model, models.add_model(world.ctx, "other").uuid
     for name in ("web", "db"):
         world.deploy(name, packed=charm(packs, name, 0))
@@ -61,12 +62,12 @@ def two_models(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
 
 
 @contextmanager
-def town_of(source: Path, packs: Charms) -> Iterator[Town]:
+def town_of(source: Path, packs: Charms) -> Iterator[RandomModel]:
     """Copy the controller to where writing is fast."""
     fast = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=fast) as folder:
-        town = Town.copy(source, Path(folder), packs)
-        assert isinstance(town, Town)
+        town = RandomModel.copy(source, Path(folder), packs)
+        assert isinstance(town, RandomModel)
         try:
             yield town
         finally:
@@ -92,7 +93,7 @@ def budget() -> Budget:
     return Budget()
 
 
-def end_in_order(town: Town, people: People) -> None:
+def end_in_order(town: RandomModel, people: People) -> None:
     """Everything is mended, and comes to rest; then the model is destroyed."""
     people.mend()
     check_rest(town)
@@ -100,13 +101,13 @@ def end_in_order(town: Town, people: People) -> None:
     town.rest()
 
 
-def end_at_once(town: Town, people: People) -> None:
+def end_at_once(town: RandomModel, people: People) -> None:
     """The model is destroyed in the middle of things; they are mended after that."""
     people.destroy()
     people.mend()
 
 
-def end_by_force(town: Town, people: People) -> None:
+def end_by_force(town: RandomModel, people: People) -> None:
     """The model is destroyed by force, and nobody mends anything: machines stay silent, hooks fail."""
     people.destroy(Force(wait_s=60.0))
     for _ in range(4):

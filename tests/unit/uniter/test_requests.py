@@ -25,8 +25,8 @@ from pushjuju.uniter.decide import (
 from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import View, look
 from pushjuju.uniter.requests import Request, error_of, placed, read_request
-from tests.world.controller import World
-from tests.world.runtime import Shop, worker
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, worker
 
 IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader_settings_version=1)
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1", commands=("r1-1", "r2-1"))
@@ -82,7 +82,7 @@ def test_what_comes_before_commands(local: dict[str, Any], remote: dict[str, Any
 
 
 @pytest.fixture
-def unit(runtime: World) -> World:
+def unit(runtime: TestController) -> TestController:
     """A unit at rest, with three others in its peer relation."""
     runtime.active(packed=runtime.charms.make())
     runtime.clear()
@@ -90,7 +90,7 @@ def unit(runtime: World) -> World:
     return runtime
 
 
-def view_with(world: World, *members: str) -> View:
+def view_with(world: TestController, *members: str) -> View:
     view = world.read(lambda tx: look(tx, world.model, "web/0"))
     assert view is not None
     (number,) = view.local.relations
@@ -103,7 +103,7 @@ def relation_of(view: View) -> int:
     return number
 
 
-def test_the_only_member_is_the_remote_unit(unit: World) -> None:
+def test_the_only_member_is_the_remote_unit(unit: TestController) -> None:
     view = view_with(unit, "web/1")
     assert placed(view, ask(relation=relation_of(view))).remote_unit == "web/1"
 
@@ -121,7 +121,7 @@ def test_the_only_member_is_the_remote_unit(unit: World) -> None:
     ],
 )
 def test_relations_and_members_that_do_not_fit(
-    unit: World, members: tuple[str, ...], more: dict[str, Any], text: str
+    unit: TestController, members: tuple[str, ...], more: dict[str, Any], text: str
 ) -> None:
     view = view_with(unit, *members)
     with pytest.raises(NotValid) as caught:
@@ -129,7 +129,7 @@ def test_relations_and_members_that_do_not_fit(
     assert caught.value.message == text.format(relation_of(view))
 
 
-def test_force_skips_the_check_of_the_remote_unit(unit: World) -> None:
+def test_force_skips_the_check_of_the_remote_unit(unit: TestController) -> None:
     view = view_with(unit)
     found = placed(view, ask(relation=relation_of(view), remote_unit="gone/3", force=True))
     assert found.remote_unit == "gone/3"
@@ -138,13 +138,13 @@ def test_force_skips_the_check_of_the_remote_unit(unit: World) -> None:
 # --- the order to the machine -----------------------------------------------------------------------------
 
 
-def prepared(world: World, *requests: Request) -> Prepared:
+def prepared(world: TestController, *requests: Request) -> Prepared:
     turn = world.turn(requests=requests)
     assert turn.prepared is not None
     return turn.prepared
 
 
-def test_the_order_has_a_fresh_context_without_a_hook(unit: World) -> None:
+def test_the_order_has_a_fresh_context_without_a_hook(unit: TestController) -> None:
     order = prepared(unit, ask("echo hi")).frame
     assert (order["kind"], order["request"], order["script"], order["lock"]) == (
         "commands", "r1-1", "echo hi", "machine",
@@ -155,7 +155,7 @@ def test_the_order_has_a_fresh_context_without_a_hook(unit: World) -> None:
     assert unit.agent() == ("executing", "running commands")
 
 
-def test_the_order_in_a_relation(unit: World) -> None:
+def test_the_order_in_a_relation(unit: TestController) -> None:
     number = relation_of(view_with(unit))
     order = prepared(unit, ask(relation=number, remote_unit="web/7", force=True)).frame
     env = {name: order["env"][name] for name in order["env"] if "RELATION" in name or "REMOTE" in name}
@@ -169,7 +169,7 @@ def test_the_order_in_a_relation(unit: World) -> None:
     }  # fmt: skip
 
 
-def test_the_order_is_built_again_alike_after_a_crash(unit: World) -> None:
+def test_the_order_is_built_again_alike_after_a_crash(unit: TestController) -> None:
     number = relation_of(view_with(unit))
     first = prepared(unit, ask(relation=number, remote_unit="web/7", remote_app="web", force=True))
 
@@ -189,7 +189,7 @@ def test_a_request_is_written_as_it_is_read() -> None:
     assert read_request({"id": "r1-1", "unit": "web/0", "script": "date", "pid": 3}) == ask()
 
 
-def test_requests_that_do_not_fit_are_refused_and_the_next_one_runs(unit: World) -> None:
+def test_requests_that_do_not_fit_are_refused_and_the_next_one_runs(unit: TestController) -> None:
     turn = unit.turn(requests=[ask(relation=99), ask(number=2, remote_unit="x/0"), ask("ok", number=3)])
     assert turn.prepared is not None
     assert turn.prepared.frame["request"] == "r3-1"
@@ -199,11 +199,11 @@ def test_requests_that_do_not_fit_are_refused_and_the_next_one_runs(unit: World)
     ]
 
 
-async def test_more_than_a_turn_looks_at_are_all_answered(unit: World) -> None:
+async def test_more_than_a_turn_looks_at_are_all_answered(unit: TestController) -> None:
     unit.box().requests = {
         f"r{number}-1": ask(number=number, relation=99).document() for number in range(100, 230)
     }
-    runtime = Shop(unit)
+    runtime = PlayedRuntime(unit)
     runtime.opened.append("0")
     await worker(runtime)
     assert (len(unit.box().answered), unit.box().requests) == (130, {})
@@ -212,18 +212,18 @@ async def test_more_than_a_turn_looks_at_are_all_answered(unit: World) -> None:
 # --- the result -------------------------------------------------------------------------------------------
 
 
-def state(world: World) -> dict[str, str]:
+def state(world: TestController) -> dict[str, str]:
     rows = world.read(lambda tx: tx.rows("charm_state_list", model=world.model, unit="web/0"))
     return {row["key"]: row["value"] for row in rows}
 
 
-def operation(world: World, name: str) -> OperationRow:
+def operation(world: TestController, name: str) -> OperationRow:
     found: OperationRow = world.read(lambda tx: tx.find(OperationRow, "operation_get", id=name))
     return found
 
 
 @pytest.mark.parametrize("code", [0, 3])
-def test_writes_are_kept_whatever_the_exit_code_is(unit: World, code: int) -> None:
+def test_writes_are_kept_whatever_the_exit_code_is(unit: TestController, code: int) -> None:
     order = prepared(unit, ask())
     before = unit.unit("web/0").state
     done = unit.commit(order, result("failed" if code else "ok", code, writes={"state": {"done": "yes"}}))
@@ -233,7 +233,7 @@ def test_writes_are_kept_whatever_the_exit_code_is(unit: World, code: int) -> No
     assert unit.agent() == ("idle", "")
 
 
-def test_changes_that_cannot_be_taken_are_told_to_who_asked(unit: World) -> None:
+def test_changes_that_cannot_be_taken_are_told_to_who_asked(unit: TestController) -> None:
     order = prepared(unit, ask())
     ports = {"open": [{"endpoint": "nope", "protocol": "tcp", "from": 1, "to": 1}], "close": []}
     done = unit.commit(order, result(writes={"ports": ports, "state": {"a": "b"}}))
@@ -253,14 +253,16 @@ def test_changes_that_cannot_be_taken_are_told_to_who_asked(unit: World) -> None
         (result("withdrawn", None, message="nobody waits for it any more"), "nobody waits for it any more"),
     ],
 )
-def test_commands_that_did_not_come_to_their_end(unit: World, ended: dict[str, Any], error: str) -> None:
+def test_commands_that_did_not_come_to_their_end(
+    unit: TestController, ended: dict[str, Any], error: str
+) -> None:
     order = prepared(unit, ask())
     done = unit.commit(order, {**ended, "writes": {"state": {"a": "b"}}})
     assert (done.error, done.again_later, done.killed, state(unit)) == (error, False, False, {})
     assert unit.turn().prepared is None
 
 
-def test_a_result_that_comes_twice_counts_once(unit: World) -> None:
+def test_a_result_that_comes_twice_counts_once(unit: TestController) -> None:
     order = prepared(unit, ask())
     unit.commit(order, result(writes={"state": {"a": "1"}}))
     assert unit.commit(order, result(writes={"state": {"a": "2"}})).message == "committed before"
@@ -268,7 +270,7 @@ def test_a_result_that_comes_twice_counts_once(unit: World) -> None:
 
 
 @pytest.mark.parametrize("when", ["after", "now"])
-def test_a_reboot_is_honoured(unit: World, when: str) -> None:
+def test_a_reboot_is_honoured(unit: TestController, when: str) -> None:
     order = prepared(unit, ask("juju-reboot"))
     ended = result() if when == "after" else result("terminated", None, signal=9, message="signal: killed")
     done = unit.commit(order, {**ended, "reboot": when, "writes": {"reboot": when}})
@@ -276,7 +278,7 @@ def test_a_reboot_is_honoured(unit: World, when: str) -> None:
     assert unit.agent() == ("rebooting", "")
 
 
-def test_a_unit_in_error_stays_in_error(unit: World) -> None:
+def test_a_unit_in_error_stays_in_error(unit: TestController) -> None:
     applications.set_config(unit.ctx, unit.model, "web", values={"title": "new"})
     unit.hook("config-changed", result("failed", 1))
     assert unit.turn().prepared is None
@@ -292,8 +294,8 @@ def test_a_unit_in_error_stays_in_error(unit: World) -> None:
 # --- the lane ---------------------------------------------------------------------------------------------
 
 
-async def test_the_next_visit_runs_what_waits(unit: World) -> None:
-    runtime = Shop(unit)
+async def test_the_next_visit_runs_what_waits(unit: TestController) -> None:
+    runtime = PlayedRuntime(unit)
     await worker(runtime)
     unit.box().requests = {f"r{number}-1": ask(str(number), number).document() for number in (1, 2)}
     unit.box().requests["r3-1"] = {**ask(number=3, relation=99).document()}
@@ -317,7 +319,7 @@ class Died(Exception):
 @pytest.mark.parametrize("step", ["attached", "prepared", "result", "committed", "saved", "acknowledged"])
 @pytest.mark.parametrize("refused", [False, True], ids=["taken", "refused"])
 async def test_a_request_is_served_once_wherever_the_controller_dies(
-    unit: World, step: str, refused: bool
+    unit: TestController, step: str, refused: bool
 ) -> None:
     box = unit.box()
     ports = {"open": [{"endpoint": "nope", "protocol": "tcp", "from": 1, "to": 1}], "close": []}
@@ -328,12 +330,12 @@ async def test_a_request_is_served_once_wherever_the_controller_dies(
         if name == step:
             raise Died
 
-    dying = Shop(unit, die)
+    dying = PlayedRuntime(unit, die)
     dying.opened.append("0")
     with pytest.raises(Died):
         await worker(dying)
     box.requests["r2-1"] = ask("next", number=2).document()  # it makes the next controller come
-    after = Shop(unit)
+    after = PlayedRuntime(unit)
     after.opened.append("0")
     await worker(after)
     assert [frame["script"] for frame in box.frames if frame["kind"] == "commands"] == ["date", "next"]
@@ -345,8 +347,8 @@ async def test_a_request_is_served_once_wherever_the_controller_dies(
     assert unit.agent() == ("idle", "")
 
 
-async def test_nobody_connects_for_what_nobody_knows_of(unit: World) -> None:
-    runtime = Shop(unit)
+async def test_nobody_connects_for_what_nobody_knows_of(unit: TestController) -> None:
+    runtime = PlayedRuntime(unit)
     unit.box().requests = {"r1-1": ask().document()}
     await worker(runtime)
     assert runtime.opened == []

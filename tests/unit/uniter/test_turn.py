@@ -19,14 +19,16 @@ from pushjuju.uniter import turn as turns
 from pushjuju.uniter.decide import Answer, Decision, LocalState, Step, from_wire, replay
 from pushjuju.uniter.dispatch import prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import look
-from tests.world.controller import SETUP, World, failed, ok
+from tests.world.charms import SETUP
+from tests.world.controller import TestController
+from tests.world.machine import failed, ok
 
 
-def _local(runtime: World, unit: str = "web/0") -> LocalState:
+def _local(runtime: TestController, unit: str = "web/0") -> LocalState:
     return from_wire(LocalState, json.loads(runtime.unit(unit).state))
 
 
-def _config(runtime: World, **values: Any) -> None:
+def _config(runtime: TestController, **values: Any) -> None:
     named = {key.replace("_", "-"): value for key, value in values.items()}
     runtime.write(lambda tx: model_config.change(tx, runtime.model, named))
 
@@ -34,7 +36,7 @@ def _config(runtime: World, **values: Any) -> None:
 # --- preparing --------------------------------------------------------------------------------------------
 
 
-def test_first_turn_brings_the_charm(runtime: World) -> None:
+def test_first_turn_brings_the_charm(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box()
     turn = runtime.turn()
@@ -53,7 +55,7 @@ def test_first_turn_brings_the_charm(runtime: World) -> None:
     assert _local(runtime).step is Step.PENDING
 
 
-def test_frame_of_a_hook(runtime: World) -> None:
+def test_frame_of_a_hook(runtime: TestController) -> None:
     runtime.deploy()
     prepared = runtime.until("install")
     frame = prepared.frame
@@ -64,20 +66,20 @@ def test_frame_of_a_hook(runtime: World) -> None:
     json.dumps(frame)
 
 
-def test_hooks_of_a_new_unit_in_order(runtime: World) -> None:
+def test_hooks_of_a_new_unit_in_order(runtime: TestController) -> None:
     runtime.active()
     assert tuple(runtime.of("web/0")) == SETUP
     turn = runtime.turn()
     assert (turn.answer, turn.reason, turn.prepared) == (Answer.IDLE, "nothing to do", None)
 
 
-def test_every_operation_has_an_id_of_its_own(runtime: World) -> None:
+def test_every_operation_has_an_id_of_its_own(runtime: TestController) -> None:
     runtime.active(count=2)
     ids = [frame["id"] for box in runtime.boxes.values() for frame in box.frames]
     assert len(ids) == len(set(ids)) == len(runtime.dump()["operation"])
 
 
-def test_a_prepared_operation_is_built_again_alike(runtime: World) -> None:
+def test_a_prepared_operation_is_built_again_alike(runtime: TestController) -> None:
     """A controller that died after prepare sends the same request, with the same id."""
     runtime.deploy()
     for title in ("charm local:web-0", "install", "cluster-relation-created", "start"):
@@ -93,7 +95,7 @@ def test_a_prepared_operation_is_built_again_alike(runtime: World) -> None:
         runtime.commit(prepared, runtime.box().run(prepared.frame))
 
 
-def test_unit_whose_hook_fate_is_unknown_is_in_error(runtime: World) -> None:
+def test_unit_whose_hook_fate_is_unknown_is_in_error(runtime: TestController) -> None:
     """Nobody prepares a second operation while one is open, but if so the hook is not run twice."""
     runtime.deploy()
     runtime.until("install")
@@ -102,18 +104,18 @@ def test_unit_whose_hook_fate_is_unknown_is_in_error(runtime: World) -> None:
     assert runtime.agent() == ("error", 'hook failed: "install"')
 
 
-def test_unit_that_is_gone(runtime: World) -> None:
+def test_unit_that_is_gone(runtime: TestController) -> None:
     turn = runtime.turn("web/7")
     assert (turn.answer, turn.reason) == (Answer.DEAD, "the unit is gone")
 
 
-def test_dead_unit_is_left_alone(runtime: World) -> None:
+def test_dead_unit_is_left_alone(runtime: TestController) -> None:
     runtime.active()
     runtime.write(lambda tx: tx.run("unit_set_life", model=runtime.model, name="web/0", life="dead"))
     assert runtime.turn().answer is Answer.DEAD
 
 
-def test_a_broken_state_changes_nothing(runtime: World) -> None:
+def test_a_broken_state_changes_nothing(runtime: TestController) -> None:
     runtime.active()
     state = json.dumps({"kind": "run-hook", "step": "queued"})
     runtime.write(lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state=state))
@@ -124,7 +126,7 @@ def test_a_broken_state_changes_nothing(runtime: World) -> None:
     assert runtime.dump() == before
 
 
-def test_going_round_in_circles_is_noticed(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_going_round_in_circles_is_noticed(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime.active()
     before = runtime.dump()
     monkeypatch.setattr(turns, "_step", lambda *_, **__: None)
@@ -137,7 +139,7 @@ def test_going_round_in_circles_is_noticed(runtime: World, monkeypatch: pytest.M
 # --- what people see --------------------------------------------------------------------------------------
 
 
-def test_statuses_from_the_first_turn_to_rest(runtime: World) -> None:
+def test_statuses_from_the_first_turn_to_rest(runtime: TestController) -> None:
     runtime.deploy()
     runtime.settle()
     assert runtime.history(StatusKind.WORKLOAD, "web/0") == [
@@ -153,7 +155,7 @@ def test_statuses_from_the_first_turn_to_rest(runtime: World) -> None:
     ]
 
 
-def test_statuses_of_the_end(runtime: World) -> None:
+def test_statuses_of_the_end(runtime: TestController) -> None:
     runtime.active()
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
     runtime.until("stop")
@@ -168,13 +170,13 @@ def test_statuses_of_the_end(runtime: World) -> None:
     assert runtime.workload() == ("terminated", "")
 
 
-def _commit_row(runtime: World, operation: str) -> None:
+def _commit_row(runtime: TestController, operation: str) -> None:
     from pushjuju.uniter.commit import commit
 
     assert commit(runtime.ctx, operation, ok()).ok
 
 
-def test_a_status_that_the_charm_set_is_left_alone(runtime: World) -> None:
+def test_a_status_that_the_charm_set_is_left_alone(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().will(
         "install",
@@ -187,7 +189,7 @@ def test_a_status_that_the_charm_set_is_left_alone(runtime: World) -> None:
     assert runtime.workload() == ("waiting", "db")  # no `unknown` after start
 
 
-def test_status_set_in_the_start_hook_itself(runtime: World) -> None:
+def test_status_set_in_the_start_hook_itself(runtime: TestController) -> None:
     runtime.deploy()
     event = {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "active", "message": ""}}
     runtime.box().will("start", ok(writes={"status_set": True}, events=[event]))
@@ -195,7 +197,7 @@ def test_status_set_in_the_start_hook_itself(runtime: World) -> None:
     assert runtime.workload() == ("active", "")
 
 
-def test_retried_install_after_status_set_keeps_the_charms_word(runtime: World) -> None:
+def test_retried_install_after_status_set_keeps_the_charms_word(runtime: TestController) -> None:
     runtime.deploy()
     event = {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "blocked", "message": "no licence"}}
     runtime.box().will("install", failed(writes={"status_set": True}, events=[event]))
@@ -205,7 +207,7 @@ def test_retried_install_after_status_set_keeps_the_charms_word(runtime: World) 
     assert runtime.workload() == ("blocked", "no licence")
 
 
-def test_relation_hook_names_the_remote_unit(runtime: World) -> None:
+def test_relation_hook_names_the_remote_unit(runtime: TestController) -> None:
     runtime.deploy(count=2)
     runtime.work("0")
     runtime.work("1")
@@ -213,7 +215,7 @@ def test_relation_hook_names_the_remote_unit(runtime: World) -> None:
     assert runtime.agent() == ("executing", "running cluster-relation-joined hook for web/1")
 
 
-def test_update_status_is_not_announced(runtime: World) -> None:
+def test_update_status_is_not_announced(runtime: TestController) -> None:
     runtime.active()
     make_due(runtime.ctx, runtime.model)
     before = runtime.history(StatusKind.AGENT, "web/0")
@@ -227,12 +229,12 @@ def test_update_status_is_not_announced(runtime: World) -> None:
 # --- update-status ----------------------------------------------------------------------------------------
 
 
-def _due_in(runtime: World, unit: str = "web/0") -> float:
+def _due_in(runtime: TestController, unit: str = "web/0") -> float:
     due = from_iso(str(runtime.unit(unit).update_status_due))
     return (due - runtime.clock.now()).total_seconds()
 
 
-def test_update_status_comes_within_a_fifth_of_its_interval(runtime: World) -> None:
+def test_update_status_comes_within_a_fifth_of_its_interval(runtime: TestController) -> None:
     runtime.active()
     runtime.clear()
     for _ in range(5):
@@ -246,7 +248,7 @@ def test_update_status_comes_within_a_fifth_of_its_interval(runtime: World) -> N
         runtime.clear()
 
 
-def test_waits_are_drawn_anew(runtime: World) -> None:
+def test_waits_are_drawn_anew(runtime: TestController) -> None:
     runtime.active()
     waits = set()
     for _ in range(5):
@@ -256,7 +258,7 @@ def test_waits_are_drawn_anew(runtime: World) -> None:
     assert len(waits) == 5
 
 
-def test_ticks_while_away_run_one_hook(runtime: World) -> None:
+def test_ticks_while_away_run_one_hook(runtime: TestController) -> None:
     runtime.active()
     runtime.clear()
     runtime.clock.advance(timedelta(days=1).total_seconds())
@@ -264,7 +266,7 @@ def test_ticks_while_away_run_one_hook(runtime: World) -> None:
     assert runtime.of("web/0") == ["update-status"]
 
 
-def test_another_hook_swallows_the_tick(runtime: World) -> None:
+def test_another_hook_swallows_the_tick(runtime: TestController) -> None:
     from pushjuju.services.entities.application import applications
 
     runtime.active()
@@ -275,7 +277,7 @@ def test_another_hook_swallows_the_tick(runtime: World) -> None:
     assert runtime.of("web/0") == ["config-changed"]
 
 
-def test_error_swallows_the_tick_with_the_hook_that_ends_it(runtime: World) -> None:
+def test_error_swallows_the_tick_with_the_hook_that_ends_it(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().fail("config-changed")
     _config(runtime, automatically_retry_hooks=False)
@@ -293,12 +295,12 @@ def test_error_swallows_the_tick_with_the_hook_that_ends_it(runtime: World) -> N
 # --- retries ----------------------------------------------------------------------------------------------
 
 
-def _retry_in(runtime: World, unit: str = "web/0") -> float | None:
+def _retry_in(runtime: TestController, unit: str = "web/0") -> float | None:
     due = runtime.unit(unit).retry_due
     return None if due is None else (from_iso(due) - runtime.clock.now()).total_seconds()
 
 
-def test_retries_back_off_and_fire(runtime: World) -> None:
+def test_retries_back_off_and_fire(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().fail("install", 9)
     _config(runtime, update_status_hook_interval="1000h")
@@ -324,7 +326,7 @@ def test_retries_back_off_and_fire(runtime: World) -> None:
     assert runtime.agent() == ("idle", "")
 
 
-def test_no_retries_when_they_are_switched_off(runtime: World) -> None:
+def test_no_retries_when_they_are_switched_off(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().fail("install")
     _config(runtime, automatically_retry_hooks=False)
@@ -338,7 +340,7 @@ def test_no_retries_when_they_are_switched_off(runtime: World) -> None:
     )
 
 
-def test_switching_retries_on_and_off(runtime: World) -> None:
+def test_switching_retries_on_and_off(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().fail("install", 3)
     runtime.settle()
@@ -352,7 +354,7 @@ def test_switching_retries_on_and_off(runtime: World) -> None:
     assert wait <= 5.2
 
 
-def test_resolved_starts_the_series_anew(runtime: World) -> None:
+def test_resolved_starts_the_series_anew(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().fail("install", 4)
     runtime.settle()
@@ -369,7 +371,7 @@ def test_resolved_starts_the_series_anew(runtime: World) -> None:
     assert wait <= 5.2
 
 
-def test_success_starts_the_series_anew(runtime: World) -> None:
+def test_success_starts_the_series_anew(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().fail("install", 2)
     runtime.box().fail("start", 1)
@@ -383,7 +385,7 @@ def test_success_starts_the_series_anew(runtime: World) -> None:
     assert wait <= 5.2
 
 
-def test_error_says_when_it_began(runtime: World) -> None:
+def test_error_says_when_it_began(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box().fail("install", 2)
     runtime.settle()
@@ -397,7 +399,7 @@ def test_error_says_when_it_began(runtime: World) -> None:
 # --- decisions kept ---------------------------------------------------------------------------------------
 
 
-def test_kept_decisions_replay_alike(runtime: World) -> None:
+def test_kept_decisions_replay_alike(runtime: TestController) -> None:
     """Every decision of a life, decided again from what was kept of it, is the same."""
     kept: list[dict[str, Any]] = []
     real = turns._keep_decision
@@ -427,7 +429,7 @@ def test_kept_decisions_replay_alike(runtime: World) -> None:
     assert {"install", "hooks", "core", "leadership", "relation-created", "restart", "unit-dead"} <= badges
 
 
-def test_last_decision_is_on_the_unit(runtime: World) -> None:
+def test_last_decision_is_on_the_unit(runtime: TestController) -> None:
     runtime.active()
     kept = json.loads(runtime.unit("web/0").decision)
     assert kept["decision"]["reason"] == "nothing to do"
@@ -437,7 +439,7 @@ def test_last_decision_is_on_the_unit(runtime: World) -> None:
 # --- the size of a turn -----------------------------------------------------------------------------------
 
 
-def _statements(runtime: World, unit: str) -> int:
+def _statements(runtime: TestController, unit: str) -> int:
     seen: list[str] = []
     connection = runtime.ctx.store._connection
     connection.set_trace_callback(seen.append)
@@ -448,7 +450,7 @@ def _statements(runtime: World, unit: str) -> int:
     return len(seen)
 
 
-def test_a_turn_does_not_grow_with_the_model(runtime: World) -> None:
+def test_a_turn_does_not_grow_with_the_model(runtime: TestController) -> None:
     """Statements of a decision, and of a prepared hook, with 2 and with 8 unrelated units."""
     runtime.active(count=2)
     runtime.active("other", count=2, packed=runtime.charms.make("other", peers=None))

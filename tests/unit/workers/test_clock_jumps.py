@@ -23,8 +23,8 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.store import db
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue
 from pushjuju.store.rows.records import Machine
-from tests.world.controller import World
-from tests.world.runtime import Shop, drive, driver
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, drive, driver
 
 HOUR = 3600.0
 TEN_YEARS = 10 * 365 * 24 * HOUR
@@ -34,7 +34,7 @@ SECRET = "d0abc0000000000000a0"
 jumps = pytest.mark.parametrize("jump", [HOUR, TEN_YEARS], ids=["hour", "ten years"])
 
 
-def _unit_dues(runtime: World) -> dict[str, float]:
+def _unit_dues(runtime: TestController) -> dict[str, float]:
     """Return in how many seconds a unit's retry and update-status are due."""
     with runtime.ctx.store.read() as tx:
         unit = units.get(tx, runtime.model, "web/0")
@@ -43,7 +43,7 @@ def _unit_dues(runtime: World) -> dict[str, float]:
     return {name: (from_iso(text) - now).total_seconds() for name, text in dues.items() if text}
 
 
-def _far_work(runtime: World) -> list[str]:
+def _far_work(runtime: TestController) -> list[str]:
     """Return the keys that are due later than tomorrow."""
     tomorrow = runtime.clock.now() + timedelta(days=1, seconds=1)
     items = SqliteWorkQueue(runtime.ctx.store, "somebody").items("")
@@ -51,25 +51,29 @@ def _far_work(runtime: World) -> list[str]:
 
 
 @jumps
-async def test_update_status_comes_in_time_after_a_clock_was_ahead(runtime: World, jump: float) -> None:
+async def test_update_status_comes_in_time_after_a_clock_was_ahead(
+    runtime: TestController, jump: float
+) -> None:
     runtime.deploy()
     runtime.clock.advance(jump)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     begun = list(runtime.boxes["0"].of("web/0"))
     runtime.clock.advance(-jump)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     assert runtime.boxes["0"].of("web/0") == begun
     assert 0 < _unit_dues(runtime)["update-status"] <= 360
     assert _far_work(runtime) == []
     runtime.clock.advance(360)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     assert runtime.boxes["0"].of("web/0") == [*begun, "update-status"]
 
 
 @jumps
-async def test_failed_hook_is_retried_soon_after_a_clock_was_ahead(runtime: World, jump: float) -> None:
+async def test_failed_hook_is_retried_soon_after_a_clock_was_ahead(
+    runtime: TestController, jump: float
+) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.clock.advance(jump)
     runtime.boxes["0"].fail("config-changed", 1)
@@ -83,28 +87,28 @@ async def test_failed_hook_is_retried_soon_after_a_clock_was_ahead(runtime: Worl
 
 @jumps
 async def test_change_made_while_a_clock_was_ahead_is_worked_by_the_next_command(
-    runtime: World, jump: float
+    runtime: TestController, jump: float
 ) -> None:
     """A process on another computer held the machine meanwhile, and was not seen again."""
     runtime.deploy()
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     runtime.clock.advance(jump)
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     assert SqliteWorkQueue(runtime.ctx.store, "elsewhere:1:1").claim("", runtime.clock.now())
     runtime.clock.advance(-jump)
     after_jump(runtime.ctx)
     runtime.clock.advance(LEASE_S)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     assert runtime.boxes["0"].of("web/0")[-1] == "config-changed"
 
 
 @jumps
 @pytest.mark.parametrize("asked", ["before", "while"])
 async def test_forced_end_keeps_its_wait_when_a_clock_goes_back(
-    runtime: World, jump: float, asked: str
+    runtime: TestController, jump: float, asked: str
 ) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.boxes["0"].fail("stop", 100)
     if asked == "while":
@@ -124,9 +128,9 @@ async def test_forced_end_keeps_its_wait_when_a_clock_goes_back(
 
 @jumps
 async def test_clock_that_goes_back_and_forth_within_a_command_ends_the_command_well(
-    runtime: World, jump: float
+    runtime: TestController, jump: float
 ) -> None:
-    class Jumping(Shop):
+    class Jumping(PlayedRuntime):
         """A controller whose clock jumps with each machine that is reached."""
 
         by = jump
@@ -145,36 +149,38 @@ async def test_clock_that_goes_back_and_forth_within_a_command_ends_the_command_
         assert [hooks.count(hook) for hook in ("install", "config-changed", "start")] == [1, 1, 1]
 
 
-async def test_due_times_are_brought_near_once_for_each_jump(runtime: World) -> None:
+async def test_due_times_are_brought_near_once_for_each_jump(runtime: TestController) -> None:
     runtime.deploy()
     runtime.clock.advance(TEN_YEARS)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     runtime.clock.advance(-TEN_YEARS)
     assert [after_jump(runtime.ctx) for _ in range(3)] == [True, False, False]
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     assert not after_jump(runtime.ctx)
     runtime.clock.advance(TEN_YEARS + HOUR)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     runtime.clock.advance(-TEN_YEARS)
     assert after_jump(runtime.ctx)
 
 
 @pytest.mark.parametrize("second", [HOUR / 2, HOUR])
-async def test_second_jump_that_is_smaller_is_seen_too(runtime: World, second: float) -> None:
+async def test_second_jump_that_is_smaller_is_seen_too(runtime: TestController, second: float) -> None:
     runtime.deploy()
     for jump in (HOUR, second):
         runtime.clock.advance(jump)
-        await drive(runtime, Shop(runtime))
+        await drive(runtime, PlayedRuntime(runtime))
         runtime.clock.advance(-jump)
-        await drive(runtime, Shop(runtime))
+        await drive(runtime, PlayedRuntime(runtime))
         assert 0 < _unit_dues(runtime)["update-status"] <= 360
         assert not after_jump(runtime.ctx)
 
 
 @jumps
-async def test_secret_is_rotated_after_its_period_when_a_clock_was_ahead(runtime: World, jump: float) -> None:
+async def test_secret_is_rotated_after_its_period_when_a_clock_was_ahead(
+    runtime: TestController, jump: float
+) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     owner = Owner(kind=OwnerKind.APPLICATION, name="web")
     change = Change(content=Content({"token": "YQ=="}), rotation=Rotation.HOURLY)
@@ -191,10 +197,10 @@ async def test_secret_is_rotated_after_its_period_when_a_clock_was_ahead(runtime
 
 @jumps
 async def test_silence_of_a_machine_counts_from_now_on_after_a_clock_was_ahead(
-    runtime: World, jump: float
+    runtime: TestController, jump: float
 ) -> None:
     runtime.deploy(count=2)
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     leader = runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web"))
     lost, other = ("0", "web/1") if leader == "web/0" else ("1", "web/0")
@@ -209,17 +215,17 @@ async def test_silence_of_a_machine_counts_from_now_on_after_a_clock_was_ahead(
     assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == other
 
 
-async def test_right_clock_brings_nothing_near(runtime: World) -> None:
+async def test_right_clock_brings_nothing_near(runtime: TestController) -> None:
     runtime.deploy()
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     before = _unit_dues(runtime)
-    made = driver(runtime, Shop(runtime))
+    made = driver(runtime, PlayedRuntime(runtime))
     assert not after_jump(runtime.ctx)
     await made.settle()
     assert _unit_dues(runtime) == before
 
 
-def test_every_due_time_of_the_store_is_brought_near(runtime: World) -> None:
+def test_every_due_time_of_the_store_is_brought_near(runtime: TestController) -> None:
     """A new table with a due time needs a statement here too; flags that are called due are numbers."""
     sql = (Path(db.__file__).parent / "sql" / "clock.sql").read_text()
     connection = sqlite3.connect(runtime.ctx.controller.store_path)

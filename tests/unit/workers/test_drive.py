@@ -31,38 +31,39 @@ from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
 from tests.waiting import stays, until
-from tests.world.controller import UBUNTU, World
-from tests.world.runtime import Session, Shop, drive, driver
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, PlayedSession, drive, driver
 
 
-def _items(runtime: World) -> dict[str, WorkItem]:
+def _items(runtime: TestController) -> dict[str, WorkItem]:
     queue = SqliteWorkQueue(runtime.ctx.store, "somebody else")
     return {item.key.partition("/")[2]: item for item in queue.items(runtime.model)}
 
 
-def _rest(runtime: World, key: str) -> float:
+def _rest(runtime: TestController, key: str) -> float:
     due = _items(runtime)[key].due
     assert due is not None
     return (due - runtime.clock.now()).total_seconds()
 
 
-async def test_nothing_to_do(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_nothing_to_do(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     assert (await drive(runtime, work)).problems == ()
     assert (await drive(runtime, work)).problems == ()
 
 
-async def test_every_claim_is_given_back(runtime: World) -> None:
+async def test_every_claim_is_given_back(runtime: TestController) -> None:
     runtime.deploy(count=3)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     items = _items(runtime)
     assert sorted(items) == ["loop/cleanup", "machine/0", "machine/1", "machine/2"]
     assert {item.owner for item in items.values()} == {None}
     assert all(item.due is not None and item.due > runtime.clock.now() for item in items.values())
 
 
-async def test_failures_rest_and_have_a_reason(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_failures_rest_and_have_a_reason(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy(count=2)
     work.unreachable["1"] = AuthFailed("the machine refuses the login", detail="tried 1 key", retryable=False)
     settled = await drive(runtime, work)
@@ -74,8 +75,8 @@ async def test_failures_rest_and_have_a_reason(runtime: World) -> None:
     assert runtime.agent("web/0") == ("idle", "")  # the other machine was worked all the same
 
 
-async def test_failures_in_a_row_back_off(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_failures_in_a_row_back_off(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
     rests = []
@@ -89,8 +90,8 @@ async def test_failures_in_a_row_back_off(runtime: World) -> None:
     assert (_items(runtime)["machine/0"].attempts, _items(runtime)["machine/0"].reason) == (0, "")
 
 
-async def test_a_touch_is_heard_during_the_rest(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_touch_is_heard_during_the_rest(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
     await drive(runtime, work)
@@ -100,8 +101,8 @@ async def test_a_touch_is_heard_during_the_rest(runtime: World) -> None:
     assert runtime.agent() == ("idle", "")
 
 
-async def test_start_that_failed_for_good_is_not_tried_for_ever(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_start_that_failed_for_good_is_not_tried_for_ever(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     assert (await drive(runtime, work)).problems == ("machine 0: failed to start machine 0: no such zone",)
@@ -109,8 +110,8 @@ async def test_start_that_failed_for_good_is_not_tried_for_ever(runtime: World) 
     assert (item.due, item.owner) == (None, None)
 
 
-async def test_start_that_failed_rests_ten_seconds(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_start_that_failed_rests_ten_seconds(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [ProviderError("busy")]
     await drive(runtime, work)
@@ -119,8 +120,8 @@ async def test_start_that_failed_rests_ten_seconds(runtime: World) -> None:
     assert (await drive(runtime, work)).problems == ()
 
 
-async def test_units_in_error_are_problems(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_units_in_error_are_problems(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy(count=2)
     runtime.box("1").fail("start")
     settled = await drive(runtime, work)
@@ -133,7 +134,7 @@ async def test_units_in_error_are_problems(runtime: World) -> None:
 
 
 async def test_a_bug_gives_the_claim_back_and_is_seen(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.deploy()
 
@@ -142,14 +143,14 @@ async def test_a_bug_gives_the_claim_back_and_is_seen(
 
     monkeypatch.setattr(MachineWorker, "work", broken)
     with pytest.raises(RuntimeError, match="a bug"):
-        await drive(runtime, Shop(runtime))
+        await drive(runtime, PlayedRuntime(runtime))
     item = _items(runtime)["machine/0"]
     assert (item.owner, item.attempts, item.reason) == (None, 1, "internal error: RuntimeError('a bug')")
     assert _rest(runtime, "machine/0") == drives.AFTER_BUG_S
 
 
 async def test_a_bug_does_not_end_a_controller(
-    runtime: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     runtime.deploy(count=2)
     real = MachineWorker.work
@@ -161,7 +162,7 @@ async def test_a_bug_does_not_end_a_controller(
 
     monkeypatch.setattr(MachineWorker, "work", broken)
     monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
-    serving = driver(runtime, Shop(runtime))
+    serving = driver(runtime, PlayedRuntime(runtime))
     await serving.run(asyncio.Event(), idle_exit_s=0.02)
     assert runtime.agent("web/1") == ("idle", "")
     assert "RuntimeError: a bug" in capsys.readouterr().err
@@ -169,7 +170,7 @@ async def test_a_bug_does_not_end_a_controller(
 
 
 async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The store was busy for a while: the key must not stay with us for ever."""
     runtime.deploy()
@@ -189,12 +190,12 @@ async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
     monkeypatch.setattr(SqliteWorkQueue, "heartbeat", busy)
     monkeypatch.setattr(MachineWorker, "work", slow)
-    assert (await drive(runtime, Shop(runtime))).problems == ()
+    assert (await drive(runtime, PlayedRuntime(runtime))).problems == ()
     assert _items(runtime)["machine/0"].owner is None
     assert runtime.agent() == ("idle", "")
 
 
-async def test_leases_are_renewed(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_leases_are_renewed(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime.deploy()
     kept = []
 
@@ -211,14 +212,16 @@ async def test_leases_are_renewed(runtime: World, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
     monkeypatch.setattr(MachineWorker, "work", slow)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     assert kept == [True] * 3
 
 
 # --- stopping and sharing ---------------------------------------------------------------------------------
 
 
-async def test_interrupted_work_is_due_at_once(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_interrupted_work_is_due_at_once(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
     runtime.deploy()
     begun = asyncio.Event()
 
@@ -228,7 +231,7 @@ async def test_interrupted_work_is_due_at_once(runtime: World, monkeypatch: pyte
         raise AssertionError
 
     monkeypatch.setattr(MachineWorker, "work", endless)
-    task = asyncio.create_task(drive(runtime, Shop(runtime)))
+    task = asyncio.create_task(drive(runtime, PlayedRuntime(runtime)))
     await begun.wait()
     assert _items(runtime)["machine/0"].owner is not None
     task.cancel()
@@ -239,7 +242,7 @@ async def test_interrupted_work_is_due_at_once(runtime: World, monkeypatch: pyte
 
 
 async def test_work_that_has_just_ended_is_given_back_though_all_ends(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end comes while a task waits for its heartbeat, which takes its time."""
     runtime.deploy()
@@ -259,7 +262,7 @@ async def test_work_that_has_just_ended_is_given_back_though_all_ends(
 
     monkeypatch.setattr(Driver, "_heartbeat", beat)
     monkeypatch.setattr(MachineWorker, "work", work)
-    task = asyncio.create_task(drive(runtime, Shop(runtime)))
+    task = asyncio.create_task(drive(runtime, PlayedRuntime(runtime)))
     await ended.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -267,11 +270,11 @@ async def test_work_that_has_just_ended_is_given_back_though_all_ends(
     assert _items(runtime)["machine/0"].owner is None
 
 
-async def test_controller_told_to_stop(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_controller_told_to_stop(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
     runtime.deploy()
     stop = asyncio.Event()
-    serving = asyncio.create_task(driver(runtime, Shop(runtime), prefix="").run(stop))
+    serving = asyncio.create_task(driver(runtime, PlayedRuntime(runtime), prefix="").run(stop))
     async with asyncio.timeout(10):
         while runtime.agent() != ("idle", ""):  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.01)
@@ -279,24 +282,24 @@ async def test_controller_told_to_stop(runtime: World, monkeypatch: pytest.Monke
         await serving
 
 
-async def test_one_prefix_leaves_other_models_alone(runtime: World) -> None:
+async def test_one_prefix_leaves_other_models_alone(runtime: TestController) -> None:
     from pushjuju.services.entities.model import models
 
     other = models.add_model(runtime.ctx, "other")
     runtime.deploy()
     runtime.write(lambda tx: wake.machine(tx, other.uuid, "0", runtime.clock.now(), "r"))
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     queue = SqliteWorkQueue(runtime.ctx.store, "x")
     assert {item.due for item in queue.items(other.uuid)} == {runtime.clock.now()}
 
 
-async def test_work_of_another_process_is_waited_for(runtime: World) -> None:
+async def test_work_of_another_process_is_waited_for(runtime: TestController) -> None:
     """settle ends when nothing is due anywhere, also not in the hands of somebody else."""
     runtime.deploy()
     other = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: True)
     claim = other.claim(machine_key(runtime.model, "0"), runtime.clock.now())
     assert claim is not None
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     made = driver(runtime, work)
     made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: True)
     settling = asyncio.create_task(made.settle())
@@ -306,50 +309,50 @@ async def test_work_of_another_process_is_waited_for(runtime: World) -> None:
         await settling
 
 
-async def test_what_failed_in_another_process_is_told(runtime: World) -> None:
+async def test_what_failed_in_another_process_is_told(runtime: TestController) -> None:
     """Another process may work what a command wants before the command itself looks."""
     runtime.deploy()
     since = runtime.read(next_lease)
-    faster = Shop(runtime)
+    faster = PlayedRuntime(runtime)
     faster.unreachable["0"] = AuthFailed("refused", retryable=False)
     await drive(runtime, faster)
     late = Driver(runtime.ctx, runtime.model, since=since)
-    late.runtime = Shop(runtime)
+    late.runtime = PlayedRuntime(runtime)
     assert (await late.settle()).problems == ("machine 0: refused",)
     assert late.runtime.opened == [], "the next try is not due yet"
 
 
-async def test_what_failed_before_and_what_was_mended_elsewhere_is_not_told(runtime: World) -> None:
+async def test_what_failed_before_and_what_was_mended_elsewhere_is_not_told(runtime: TestController) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
     mine = driver(runtime, work)
     assert (await mine.settle()).problems == ("machine 0: refused",)
-    assert (await drive(runtime, Shop(runtime))).problems == (), "not of this command's time"
+    assert (await drive(runtime, PlayedRuntime(runtime))).problems == (), "not of this command's time"
     runtime.clock.advance(5)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     assert (await mine.settle()).problems == (), "another process did it"
 
 
-async def test_work_of_a_dead_process_is_taken_over(runtime: World) -> None:
+async def test_work_of_a_dead_process_is_taken_over(runtime: TestController) -> None:
     runtime.deploy()
     dead = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: False)
     assert dead.claim(machine_key(runtime.model, "0"), runtime.clock.now())
-    made = driver(runtime, Shop(runtime))
+    made = driver(runtime, PlayedRuntime(runtime))
     made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: False)
     async with asyncio.timeout(10):
         assert (await made.settle()).problems == ()
     assert runtime.agent() == ("idle", "")
 
 
-def test_a_driver_is_cheap_to_make(runtime: World) -> None:
+def test_a_driver_is_cheap_to_make(runtime: TestController) -> None:
     assert Driver(runtime.ctx).anything_due()  # the cleaner of a new model
 
 
 # --- leases -----------------------------------------------------------------------------------------------
 
 
-def _take_over(runtime: World, key: str) -> SqliteWorkQueue:
+def _take_over(runtime: TestController, key: str) -> SqliteWorkQueue:
     """Let another process hold a key."""
     ended, full = to_iso(runtime.clock.now()), f"{runtime.model}/{key}"
     runtime.ctx.store._connection.execute("UPDATE work SET leased_until = ? WHERE key = ?", [ended, full])
@@ -358,7 +361,7 @@ def _take_over(runtime: World, key: str) -> SqliteWorkQueue:
     return queue
 
 
-async def test_nothing_is_committed_without_the_lease(runtime: World) -> None:
+async def test_nothing_is_committed_without_the_lease(runtime: TestController) -> None:
     steps: list[str] = []
     frozen = asyncio.Event()
 
@@ -369,7 +372,7 @@ async def test_nothing_is_committed_without_the_lease(runtime: World) -> None:
             frozen.set()
 
     runtime.deploy()
-    work = Shop(runtime, freeze)
+    work = PlayedRuntime(runtime, freeze)
     made = driver(runtime, work)
     settling = asyncio.create_task(made.settle())
     await frozen.wait()
@@ -382,11 +385,11 @@ async def test_nothing_is_committed_without_the_lease(runtime: World) -> None:
 
 
 async def test_lane_ends_at_the_next_heartbeat_without_the_lease(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     hanging = asyncio.Event()
 
     async def hang(machine: Any) -> Any:
@@ -406,11 +409,11 @@ async def test_lane_ends_at_the_next_heartbeat_without_the_lease(
 
 
 async def test_serving_outlasts_a_store_that_cannot_be_used(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drives, "STORE_POLL_S", 0.01)
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     made, warnings = driver(runtime, work), []
     work.warn = warnings.append
     claim, refusals = made.queue.claim_some, [StoreBusy("held by another"), StoreError("the disk is full")]
@@ -427,15 +430,17 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
 
 
 async def test_who_leaves_when_idle_stays_for_a_forced_end(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`remove-unit --force` of a unit whose hooks fail: nobody else may come in a minute."""
     monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
     runtime.deploy()
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     runtime.boxes["0"].fail("stop", 100)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
-    serving = asyncio.create_task(driver(runtime, Shop(runtime)).run(asyncio.Event(), idle_exit_s=0.02))
+    serving = asyncio.create_task(
+        driver(runtime, PlayedRuntime(runtime)).run(asyncio.Event(), idle_exit_s=0.02)
+    )
     await stays(lambda: not serving.done(), 0.3)
     assert runtime.agent() == ("error", 'hook failed: "stop"')
     runtime.clock.advance(61)
@@ -444,8 +449,10 @@ async def test_who_leaves_when_idle_stays_for_a_forced_end(
     assert runtime.units() == []
 
 
-async def test_serving_ends_with_a_damaged_store(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = driver(runtime, Shop(runtime))
+async def test_serving_ends_with_a_damaged_store(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = driver(runtime, PlayedRuntime(runtime))
 
     def refuse(*args: Any, **more: Any) -> Any:
         raise StoreDamaged("the store is damaged")
@@ -456,10 +463,10 @@ async def test_serving_ends_with_a_damaged_store(runtime: World, monkeypatch: py
 
 
 async def test_store_that_fails_is_not_the_fault_of_the_machine(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     assert (await drive(runtime, work)).problems == ()
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     monkeypatch.setattr("pushjuju.workers.machine.machine_run.commit", _full)
@@ -479,10 +486,10 @@ def _full(*args: Any) -> Any:
 
 
 async def test_store_that_was_restored_catches_up_with_its_machines(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     later = lease_at_least(runtime.clock.now()) + 5000  # what machines heard of after the copy was made
     _overtake(monkeypatch, later)
@@ -494,10 +501,10 @@ async def test_store_that_was_restored_catches_up_with_its_machines(
 
 
 async def test_lease_that_a_machine_made_up_is_not_followed(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     _overtake(monkeypatch, 2**60)
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
@@ -510,39 +517,39 @@ async def test_lease_that_a_machine_made_up_is_not_followed(
 
 def _overtake(monkeypatch: pytest.MonkeyPatch, lease: int) -> None:
     """Let the next operation be refused by its machine."""
-    run, refusals = Session.run, [Overtaken("it works for another controller process now", lease)]
+    run, refusals = PlayedSession.run, [Overtaken("it works for another controller process now", lease)]
 
-    async def refuse(self: Session, *args: Any) -> Any:
+    async def refuse(self: PlayedSession, *args: Any) -> Any:
         if refusals:
             raise refusals.pop()
         return await run(self, *args)
 
-    monkeypatch.setattr(Session, "run", refuse)
+    monkeypatch.setattr(PlayedSession, "run", refuse)
 
 
 @pytest.fixture
-def slow_hooks(runtime: World, monkeypatch: pytest.MonkeyPatch) -> World:
+def slow_hooks(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> TestController:
     """Hooks take two seconds, update-status is due each second."""
-    run = Session.run
+    run = PlayedSession.run
 
-    async def slow(self: Session, frame: Any, *args: Any, **more: Any) -> Any:
+    async def slow(self: PlayedSession, frame: Any, *args: Any, **more: Any) -> Any:
         runtime.clock.advance(2)
         await asyncio.sleep(0)
         return await run(self, frame, *args, **more)
 
-    monkeypatch.setattr(Session, "run", slow)
+    monkeypatch.setattr(PlayedSession, "run", slow)
     every_second = {model_config.INTERVAL: "1s"}
     runtime.write(lambda tx: model_config.change(tx, runtime.model, every_second))
     return runtime
 
 
 async def test_a_command_does_not_wait_for_update_status_that_becomes_due_meanwhile(
-    slow_hooks: World,
+    slow_hooks: TestController,
 ) -> None:
     """Where it is due each second, no command would ever be ready; what it asked for runs all the same."""
     runtime = slow_hooks
     runtime.deploy(count=3)
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     async with asyncio.timeout(20):
         assert (await drive(runtime, work)).problems == ()
         assert {runtime.agent(f"web/{number}") for number in range(3)} == {("idle", "")}
@@ -561,10 +568,10 @@ async def test_a_command_does_not_wait_for_update_status_that_becomes_due_meanwh
             assert after == [hooks] * 3
 
 
-async def test_who_stays_for_something_works_each_update_status(slow_hooks: World) -> None:
+async def test_who_stays_for_something_works_each_update_status(slow_hooks: TestController) -> None:
     runtime = slow_hooks
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     made = driver(runtime, work)
 
     def seen() -> bool:
@@ -575,10 +582,10 @@ async def test_who_stays_for_something_works_each_update_status(slow_hooks: Worl
         await made.settle(seen)
 
 
-async def test_what_another_process_does_in_its_own_time_is_not_waited_for(runtime: World) -> None:
+async def test_what_another_process_does_in_its_own_time_is_not_waited_for(runtime: TestController) -> None:
     """A background process runs an update-status; a change that somebody asks for there is waited for."""
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     made = driver(runtime, work)
     since = made.runtime.routine_until = runtime.clock.now()
@@ -594,28 +601,28 @@ async def test_what_another_process_does_in_its_own_time_is_not_waited_for(runti
 
 
 @pytest.fixture
-def endless(runtime: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def endless(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """An update-status hook that takes for ever; what ran, in order."""
-    run, ran = Session.run, list[str]()
+    run, ran = PlayedSession.run, list[str]()
 
-    async def held(self: Session, frame: Any, *args: Any, **more: Any) -> Any:
+    async def held(self: PlayedSession, frame: Any, *args: Any, **more: Any) -> Any:
         ran.append(f"{frame.get('unit')} {frame.get('hook')}")
         if frame.get("hook") == "update-status":
             await asyncio.Event().wait()
         return await run(self, frame, *args, **more)
 
-    monkeypatch.setattr(Session, "run", held)
+    monkeypatch.setattr(PlayedSession, "run", held)
     monkeypatch.setattr(drives, "PATIENCE_S", 0.1)
     return ran
 
 
 async def test_a_command_ends_though_an_update_status_that_was_due_takes_long(
-    runtime: World, endless: list[str]
+    runtime: TestController, endless: list[str]
 ) -> None:
     """What was asked for goes first, also where another unit of the machine comes before it by its name."""
     runtime.deploy(count=2)
     runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.clock.advance(600)
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
@@ -631,9 +638,9 @@ async def test_a_command_ends_though_an_update_status_that_was_due_takes_long(
     )  # others go on at once
 
 
-async def test_who_asks_for_update_status_waits_for_it(runtime: World, endless: list[str]) -> None:
+async def test_who_asks_for_update_status_waits_for_it(runtime: TestController, endless: list[str]) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.clock.advance(600)
     update_status.make_due(runtime.ctx, runtime.model)
@@ -647,21 +654,21 @@ async def test_who_asks_for_update_status_waits_for_it(runtime: World, endless: 
 
 
 async def test_an_update_status_in_another_process_is_not_waited_for(
-    runtime: World, endless: list[str]
+    runtime: TestController, endless: list[str]
 ) -> None:
     """That process works what was asked for, and goes over to update-status."""
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
     await drive(runtime, work)
     runtime.clock.advance(600)
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     endless.clear()
-    other = driver(runtime, Shop(runtime))
+    other = driver(runtime, PlayedRuntime(runtime))
     other.queue = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: True)
     serving = asyncio.create_task(other.run(asyncio.Event()))
     await until(lambda: "db/0 update-status" in endless)
-    mine = driver(runtime, Shop(runtime))
+    mine = driver(runtime, PlayedRuntime(runtime))
     mine.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: True)
     async with asyncio.timeout(5):
         settled = await mine.settle()

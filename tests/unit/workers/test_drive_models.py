@@ -10,25 +10,25 @@ from pushjuju.store.queue import Claim, machine_key
 from pushjuju.store.rows.records import Model
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Event
-from tests.world.controller import Charms
-from tests.world.two_models import Twins
+from tests.world.charms import Charms
+from tests.world.two_models import TwoModels
 
 
 @pytest.fixture
-def twins(tmp_path: Path, packs: Charms) -> Twins:
+def twins(tmp_path: Path, packs: Charms) -> TwoModels:
     """Two models, related and at rest."""
-    made = Twins(tmp_path, packs)
+    made = TwoModels(tmp_path, packs)
     made.ready()
     return made
 
 
-def test_related_models_are_worked_together(twins: Twins) -> None:
+def test_related_models_are_worked_together(twins: TwoModels) -> None:
     assert Driver(twins.ctx, twins.shop.model)._related() == (twins.shop.model, twins.prod.model)
     assert Driver(twins.ctx, twins.prod.model)._related() == (twins.prod.model, twins.shop.model)
     assert Driver(twins.ctx)._related() == ("",)
 
 
-def test_work_of_a_related_model_is_due(twins: Twins) -> None:
+def test_work_of_a_related_model_is_due(twins: TwoModels) -> None:
     twins.shop.forget_work()
     driver = Driver(twins.ctx, twins.shop.model)
     driver._prefixes = driver._related()
@@ -37,12 +37,12 @@ def test_work_of_a_related_model_is_due(twins: Twins) -> None:
     assert driver.anything_due()
 
 
-def _due(twins: Twins) -> dict[str, str]:
+def _due(twins: TwoModels) -> dict[str, str]:
     now = twins.shop.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {"key": machine_key(twins.prod.model, "0"), "due": now, "reason": "a test"}
 
 
-def test_what_is_told_of_another_model_names_it(twins: Twins) -> None:
+def test_what_is_told_of_another_model_names_it(twins: TwoModels) -> None:
     """Both have a machine 0."""
     told: list[Event] = []
     driver = Driver(twins.ctx, twins.shop.model, tell=told.append)
@@ -56,7 +56,7 @@ def test_what_is_told_of_another_model_names_it(twins: Twins) -> None:
     assert shown == [("db/0", "machine 0"), (f"db/0 ({name})", f"machine 0 ({name})")]
 
 
-def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: Twins) -> None:
+def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: TwoModels) -> None:
     twins.prod.box().fail("update-status", times=9)
     twins.shop.clock.advance(600)
     twins.settle()

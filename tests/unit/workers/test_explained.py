@@ -23,8 +23,8 @@ from pushjuju.store import processes
 from pushjuju.store.queue import SqliteWorkQueue, machine_key, process_owner
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine import contact
-from tests.world.controller import World
-from tests.world.runtime import Shop, drive
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, drive
 
 NOBODY = "nobody is working on this; next: pushjuju update-status, or any command"
 _OTHER = """
@@ -39,16 +39,16 @@ CHANGE = "new since config-changed last ran: the configuration"
 FULL = DiskFull("the disk of machine 0 is full")
 
 
-def told(runtime: World, *names: str) -> list[Reason]:
+def told(runtime: TestController, *names: str) -> list[Reason]:
     return explain.explain(runtime.ctx, runtime.model, wanted, names)
 
 
-def machine_message(runtime: World, moment: Callable[[str], Any] = from_iso) -> str:
+def machine_message(runtime: TestController, moment: Callable[[str], Any] = from_iso) -> str:
     document = status_document.document(runtime.ctx, runtime.resolve_model(), moment)
     return str(document["machines"]["0"]["machine-status"]["message"])
 
 
-async def changed(runtime: World, work: Shop, error: PushjujuError) -> None:
+async def changed(runtime: TestController, work: PlayedRuntime, error: PushjujuError) -> None:
     """Let a setting wait for a machine that cannot be used."""
     runtime.deploy()
     await drive(runtime, work)
@@ -59,9 +59,9 @@ async def changed(runtime: World, work: Shop, error: PushjujuError) -> None:
 
 @pytest.mark.parametrize(("error", "why"), [(SILENT, f"{SILENT}: no route to host"), (FULL, str(FULL))])
 async def test_a_change_that_waits_for_its_machine_says_so(
-    runtime: World, error: PushjujuError, why: str
+    runtime: TestController, error: PushjujuError, why: str
 ) -> None:
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await drive(runtime, work)
     failed_at = runtime.clock.now() + timedelta(seconds=30)
@@ -85,8 +85,8 @@ async def test_a_change_that_waits_for_its_machine_says_so(
     assert machine_message(runtime) == "Running"
 
 
-async def test_since_when_a_disk_is_full_does_not_begin_anew_with_each_try(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_since_when_a_disk_is_full_does_not_begin_anew_with_each_try(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     await changed(runtime, work, FULL)
     (first,) = told(runtime, "0")
     for _ in range(3):
@@ -97,9 +97,9 @@ async def test_since_when_a_disk_is_full_does_not_begin_anew_with_each_try(runti
     assert [text for _, text in runtime.history(StatusKind.INSTANCE, "0")].count(str(FULL)) == 1
 
 
-async def test_a_machine_that_answers_between_two_failures_still_says_why(runtime: World) -> None:
+async def test_a_machine_that_answers_between_two_failures_still_says_why(runtime: TestController) -> None:
     """A disk that is full is found after the contact, which says nothing about it."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await changed(runtime, work, FULL)
     runtime.clock.advance(60)
     hello = runtime.box().hello()
@@ -109,8 +109,8 @@ async def test_a_machine_that_answers_between_two_failures_still_says_why(runtim
     assert runtime.status(StatusKind.INSTANCE, "0") == ("running", "Running")
 
 
-async def test_a_unit_at_rest_does_not_hide_that_its_machine_is_silent(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_unit_at_rest_does_not_hide_that_its_machine_is_silent(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await drive(runtime, work)
     work.unreachable["0"] = SILENT
@@ -127,8 +127,10 @@ async def test_a_unit_at_rest_does_not_hide_that_its_machine_is_silent(runtime: 
     assert unit.next[-1] == "explain 0    tells what is known of its machine"
 
 
-async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(
+    runtime: TestController,
+) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await drive(runtime, work)
     work.unreachable["0"] = SILENT
@@ -142,8 +144,8 @@ async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(r
     assert unit.next[0].startswith("remove-unit web/0 --force    ")
 
 
-async def test_a_hook_whose_result_is_not_known_is_not_called_running(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_hook_whose_result_is_not_known_is_not_called_running(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.box().will("start", {"cut": True})
     await drive(runtime, work)
@@ -156,7 +158,7 @@ async def test_a_hook_whose_result_is_not_known_is_not_called_running(runtime: W
     assert unit.reason.startswith("start was begun there, and its result is not known; ")
 
 
-def test_work_that_was_only_recorded_is_told_as_waiting_for_somebody(runtime: World) -> None:
+def test_work_that_was_only_recorded_is_told_as_waiting_for_somebody(runtime: TestController) -> None:
     runtime.active()
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     unit, machine = told(runtime, "web/0", "0")
@@ -165,7 +167,7 @@ def test_work_that_was_only_recorded_is_told_as_waiting_for_somebody(runtime: Wo
     assert machine.unattended
 
 
-def test_update_status_that_is_overdue_is_not_told_as_at_rest(runtime: World) -> None:
+def test_update_status_that_is_overdue_is_not_told_as_at_rest(runtime: TestController) -> None:
     runtime.active()
     SqliteWorkQueue(runtime.ctx.store, "host:1:2")
     runtime.clock.advance(3600)
@@ -174,7 +176,7 @@ def test_update_status_that_is_overdue_is_not_told_as_at_rest(runtime: World) ->
     assert unit.unattended
 
 
-def test_a_process_that_is_dead_is_not_named_as_working(runtime: World) -> None:
+def test_a_process_that_is_dead_is_not_named_as_working(runtime: TestController) -> None:
     runtime.active()
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     dead = f"{os.uname().nodename}:{os.getpid()}:1"  # the process of that number began at another time
@@ -191,8 +193,8 @@ def test_a_process_that_is_dead_is_not_named_as_working(runtime: World) -> None:
     assert told(runtime, "0")[0].held_by == ""
 
 
-async def test_a_process_that_waits_for_work_is_named_as_long_as_it_lives(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_process_that_waits_for_work_is_named_as_long_as_it_lives(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     await changed(runtime, work, SILENT)
     argv = [sys.executable, "-c", _OTHER]
     with subprocess.Popen(  # noqa: ASYNC220 - a process of its own, beside the work
@@ -213,7 +215,7 @@ async def test_a_process_that_waits_for_work_is_named_as_long_as_it_lives(runtim
     assert machine_message(runtime).endswith(NOBODY)
 
 
-def test_processes_of_another_computer_and_damaged_lists_count_for_nothing(runtime: World) -> None:
+def test_processes_of_another_computer_and_damaged_lists_count_for_nothing(runtime: TestController) -> None:
     root = runtime.ctx.controller.root
     assert processes.waiting(root) == ""
     (root / "processes").write_bytes(b"elsewhere:1:2\n\xff")

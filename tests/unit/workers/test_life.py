@@ -6,8 +6,9 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from tests.world.controller import PEERS, World
-from tests.world.runtime import Shop, drive
+from tests.world.charms import PEERS
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, drive
 
 PEER = "cluster-relation-"
 OPERATION = {
@@ -45,9 +46,9 @@ class Life:
         leaders: The units that were elected.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TestController) -> None:
         self.world = world
-        self.work = Shop(world)
+        self.work = PlayedRuntime(world)
         self.hooks: dict[str, list[str]] = {}
         self.leaders: list[str] = []
 
@@ -140,7 +141,7 @@ class Life:
         assert world.left() == {}
 
 
-async def test_life_of_an_application(runtime: World) -> None:
+async def test_life_of_an_application(runtime: TestController) -> None:
     life = Life(runtime)
     await life.deployed()
     await life.configured()
@@ -152,8 +153,8 @@ async def test_life_of_an_application(runtime: World) -> None:
     await life.ended_with_its_model()
 
 
-async def test_model_is_destroyed_with_all_that_runs(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_model_is_destroyed_with_all_that_runs(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy("a", 2)
     runtime.deploy("b", packed=runtime.charms.make("b", peers=None))
     assert (await drive(runtime, work)).problems == ()
@@ -163,10 +164,10 @@ async def test_model_is_destroyed_with_all_that_runs(runtime: World) -> None:
     assert runtime.left() == {}
 
 
-async def test_two_units_of_one_machine_take_turns(runtime: World) -> None:
+async def test_two_units_of_one_machine_take_turns(runtime: TestController) -> None:
     from pushjuju.core.placement import Placement
 
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy("a")
     runtime.deploy(
         "b", 2, packed=runtime.charms.make("b"), placements=[Placement.parse("0"), Placement.parse("0")]

@@ -17,7 +17,7 @@ from pushjuju.runner.remote.operation import hookrun
 from pushjuju.runner.remote.toolkit import Tool, run_tool
 from pushjuju.workers import live
 from pushjuju.workers.runtime import _answered, _sources
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 HERE = """
 from pushjuju.runner.remote.toolkit import Tool
@@ -115,7 +115,7 @@ def test_what_the_machine_has_for_a_tool_that_the_controller_answers(tmp_path: P
 
 
 @pytest.mark.usefixtures("modules")
-async def test_the_controller_answers_for_a_plugin(runtime: World) -> None:
+async def test_the_controller_answers_for_a_plugin(runtime: TestController) -> None:
     """It knows the unit and the model; its errors are the tool's, and it asks nobody else."""
     runtime.deploy()
     tools: dict[str, Tool] = dict(_answered([_family("sky_here", pushable=False)], pytest.fail))

@@ -26,7 +26,8 @@ from pushjuju.store.tx import Tx
 from pushjuju.uniter.dispatch import Prepared
 from pushjuju.workers.loops import cleaner
 from tests.unit.workers.test_random_lives import Life
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 STORES = {"data": {"type": "filesystem", "multiple": {"range": "0-3"}}}
 HOST = {"host": {"interface": "juju-info", "scope": "container"}}
@@ -42,7 +43,7 @@ class FullLife(Life):
 
     GONE = (*Life.GONE, "storage_instance", "storage_attachment", "backing", "backing_attachment", "secret")
 
-    def __init__(self, runtime: World, chance: Random) -> None:
+    def __init__(self, runtime: TestController, chance: Random) -> None:
         super().__init__(runtime, chance)
         self.calmed = False
         self.secrets = itertools.count()
@@ -226,8 +227,8 @@ class FullLife(Life):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_whatever_happens(seed: int, tmp_path: Path, empty_shop: Path, packs: Charms) -> None:
-    runtime = World.copy(empty_shop, tmp_path, packs)
+def test_whatever_happens(seed: int, tmp_path: Path, empty_controller: Path, packs: Charms) -> None:
+    runtime = TestController.copy(empty_controller, tmp_path, packs)
     life = FullLife(runtime, Random(seed))
     for _ in range(70):
         life.act()

@@ -22,7 +22,8 @@ from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide import Answer, Decision, from_wire, replay
 from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import look
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 HOOKS = (
     "install", "config-changed", "start", "leader-elected", "leader-settings-changed", "upgrade-charm",
@@ -54,7 +55,7 @@ class Life:
         "application", "unit", "machine", "charm", "relation", "relation_bag", "lease", "port",
     )  # fmt: skip
 
-    def __init__(self, runtime: World, chance: Random) -> None:
+    def __init__(self, runtime: TestController, chance: Random) -> None:
         self.runtime = runtime
         self.chance = chance
 
@@ -267,13 +268,13 @@ class Life:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_whatever_happens(seed: int, tmp_path: Path, empty_shop: Path, packs: Charms) -> None:
-    runtime = World.copy(empty_shop, tmp_path, packs)
+def test_whatever_happens(seed: int, tmp_path: Path, empty_controller: Path, packs: Charms) -> None:
+    runtime = TestController.copy(empty_controller, tmp_path, packs)
     live(runtime, Random(seed))
     runtime.ctx.close()
 
 
-def live(runtime: World, chance: Random) -> None:
+def live(runtime: TestController, chance: Random) -> None:
     """Let anything happen for a while, then bring all to its end."""
     life = Life(runtime, chance)
     for _ in range(ACTS):

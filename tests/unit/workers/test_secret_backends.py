@@ -22,8 +22,8 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import user_secrets
 from pushjuju.workers import live
-from tests.world.controller import World
-from tests.world.runtime import Shop, drive
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, drive
 from tests.world.vault import TOKEN, StandIn, running
 
 FIRST, SECOND = Content({"token": "Zmlyc3Q="}), Content({"token": "c2Vjb25k"})
@@ -37,23 +37,23 @@ def server() -> Iterator[StandIn]:
 
 
 @pytest.fixture
-def host(runtime: World) -> PluginHost:
+def host(runtime: TestController) -> PluginHost:
     """The plugins."""
     return PluginHost(environ={"PUSHJUJU_DISABLE_PLUGINS": "all", **runtime.ctx.environ}, path=[])
 
 
 @pytest.fixture
-async def vault(runtime: World, server: StandIn, host: PluginHost) -> Shop:
+async def vault(runtime: TestController, server: StandIn, host: PluginHost) -> PlayedRuntime:
     """A model with an application, whose secrets go to the stand-in."""
     secret_backends.add(runtime.ctx, host, "myvault", "vault", {"endpoint": server.url, "token": TOKEN})
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     choose(runtime, "myvault")
     return work
 
 
-def choose(runtime: World, name: str) -> None:
+def choose(runtime: TestController, name: str) -> None:
     def change(tx: Any) -> None:
         model_config.change(tx, runtime.model, {secret_backends.KEY: name})
         secret_backends.follow(tx, runtime.model, runtime.clock.now())
@@ -61,17 +61,17 @@ def choose(runtime: World, name: str) -> None:
     runtime.write(change)
 
 
-def add(runtime: World, content: Content = FIRST) -> str:
+def add(runtime: TestController, content: Content = FIRST) -> str:
     return user_secrets.add(runtime.ctx, runtime.model, "apikey", content).removeprefix("secret:")
 
 
-def reveal(runtime: World, **more: Any) -> Any:
+def reveal(runtime: TestController, **more: Any) -> Any:
     (found,) = user_secrets.show(runtime.ctx, runtime.model, "apikey", reveal=True, **more).values()
     return found["content"]
 
 
 async def test_content_moves_to_the_backend_and_only_its_checksum_stays(
-    runtime: World, server: StandIn, vault: Shop
+    runtime: TestController, server: StandIn, vault: PlayedRuntime
 ) -> None:
     secret = add(runtime)
     assert reveal(runtime) == {"token": "first"}
@@ -87,7 +87,7 @@ async def test_content_moves_to_the_backend_and_only_its_checksum_stays(
 
 
 async def test_equal_content_is_told_without_asking_the_backend(
-    runtime: World, server: StandIn, vault: Shop
+    runtime: TestController, server: StandIn, vault: PlayedRuntime
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
@@ -97,7 +97,9 @@ async def test_equal_content_is_told_without_asking_the_backend(
     assert user_secrets.documents(runtime.ctx, runtime.model).popitem()[1]["revision"] == 1
 
 
-async def test_a_unit_reads_what_is_in_the_backend(runtime: World, server: StandIn, vault: Shop) -> None:
+async def test_a_unit_reads_what_is_in_the_backend(
+    runtime: TestController, server: StandIn, vault: PlayedRuntime
+) -> None:
     secret = add(runtime)
     user_secrets.grant(runtime.ctx, runtime.model, "apikey", ["web"])
     await drive(runtime, vault)
@@ -112,7 +114,7 @@ async def test_a_unit_reads_what_is_in_the_backend(runtime: World, server: Stand
 
 
 async def test_while_the_backend_is_away_content_waits_and_can_be_read(
-    runtime: World, server: StandIn, vault: Shop
+    runtime: TestController, server: StandIn, vault: PlayedRuntime
 ) -> None:
     server.sealed = True
     add(runtime)
@@ -128,7 +130,7 @@ async def test_while_the_backend_is_away_content_waits_and_can_be_read(
 
 
 async def test_what_is_removed_is_deleted_in_the_backend_also_later(
-    runtime: World, server: StandIn, vault: Shop
+    runtime: TestController, server: StandIn, vault: PlayedRuntime
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
@@ -151,7 +153,7 @@ class Died(BaseException):
 
 @pytest.mark.parametrize("where", DEATHS)
 async def test_a_process_that_dies_on_the_way_loses_nothing(
-    runtime: World, server: StandIn, vault: Shop, where: str
+    runtime: TestController, server: StandIn, vault: PlayedRuntime, where: str
 ) -> None:
     from pushjuju.workers.loops.secret_rotation import look_after
 
@@ -171,7 +173,7 @@ async def test_a_process_that_dies_on_the_way_loses_nothing(
 
 
 async def test_content_comes_back_when_the_model_wants_it_in_the_store(
-    runtime: World, server: StandIn, vault: Shop, host: PluginHost
+    runtime: TestController, server: StandIn, vault: PlayedRuntime, host: PluginHost
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
@@ -186,7 +188,7 @@ async def test_content_comes_back_when_the_model_wants_it_in_the_store(
 
 
 async def test_a_model_that_goes_takes_its_content_along(
-    runtime: World, server: StandIn, vault: Shop
+    runtime: TestController, server: StandIn, vault: PlayedRuntime
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
@@ -203,7 +205,7 @@ async def test_a_model_that_goes_takes_its_content_along(
 
 
 async def test_a_forced_end_of_a_model_does_not_wait_for_its_backend(
-    runtime: World, server: StandIn, vault: Shop
+    runtime: TestController, server: StandIn, vault: PlayedRuntime
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
@@ -233,7 +235,7 @@ async def test_a_forced_end_of_a_model_does_not_wait_for_its_backend(
     ],
 )
 def test_a_backend_that_cannot_work_is_not_added(
-    runtime: World, host: PluginHost, kind: str, config: dict[str, str], text: str
+    runtime: TestController, host: PluginHost, kind: str, config: dict[str, str], text: str
 ) -> None:
     before = runtime.dump()
     with pytest.raises((NotFound, NotValid, BackendError)) as caught:
@@ -244,7 +246,7 @@ def test_a_backend_that_cannot_work_is_not_added(
 
 
 def test_names_that_are_taken_and_wrong_tokens_are_refused(
-    runtime: World, host: PluginHost, server: StandIn
+    runtime: TestController, host: PluginHost, server: StandIn
 ) -> None:
     config = {"endpoint": server.url, "token": TOKEN}
     secret_backends.add(runtime.ctx, host, "mine", "vault", config)
@@ -272,7 +274,9 @@ def test_names_that_are_taken_and_wrong_tokens_are_refused(
 # --- the key --------------------------------------------------------------------------------------------
 
 
-async def test_a_new_key_seals_everything_anew(runtime: World, server: StandIn, host: PluginHost) -> None:
+async def test_a_new_key_seals_everything_anew(
+    runtime: TestController, server: StandIn, host: PluginHost
+) -> None:
     config = {"endpoint": server.url, "token": TOKEN}
     secret_backends.add(runtime.ctx, host, "mine", "vault", config)
     add(runtime)
@@ -292,9 +296,9 @@ async def test_a_new_key_seals_everything_anew(runtime: World, server: StandIn, 
     assert reveal(runtime) == {"token": "second"}
 
 
-async def test_a_controller_process_does_not_start_with_a_wrong_key(runtime: World) -> None:
+async def test_a_controller_process_does_not_start_with_a_wrong_key(runtime: TestController) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     owner = Owner(kind=OwnerKind.APPLICATION, name="web")
     change = Change(content=FIRST)

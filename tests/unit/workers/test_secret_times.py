@@ -14,8 +14,8 @@ from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.views import explain
 from pushjuju.uniter.wanted import wanted
-from tests.world.controller import World
-from tests.world.runtime import Shop, drive
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, drive
 
 ID = "d0abc0000000000000a0"
 URI = f"secret:{ID}"
@@ -28,26 +28,26 @@ MINUTE, HOUR = 60, 3600
 
 
 @pytest.fixture
-async def work(runtime: World) -> Shop:
+async def work(runtime: TestController) -> PlayedRuntime:
     """Two units at rest; web/0 leads."""
     runtime.deploy(count=2)
-    made = Shop(runtime)
+    made = PlayedRuntime(runtime)
     await drive(runtime, made)
     runtime.clear()
     return made
 
 
-def make(runtime: World, owner: Owner = APP, **more: Any) -> None:
+def make(runtime: TestController, owner: Owner = APP, **more: Any) -> None:
     """Add a secret."""
     change = Change(content=FIRST, **more)
     runtime.write(lambda tx: secrets.create(runtime.ctx, tx, runtime.model, ID, owner, change))
 
 
-def row(runtime: World) -> Any:
+def row(runtime: TestController) -> Any:
     return runtime.read(lambda tx: secrets.get(tx, runtime.model, ID))
 
 
-async def after(runtime: World, work: Shop, seconds: float) -> list[tuple[str, str]]:
+async def after(runtime: TestController, work: PlayedRuntime, seconds: float) -> list[tuple[str, str]]:
     """Let time go by; return the hooks about secrets that ran since."""
     runtime.clear()
     runtime.clock.advance(seconds)
@@ -55,14 +55,14 @@ async def after(runtime: World, work: Shop, seconds: float) -> list[tuple[str, s
     return [(unit, hook) for unit, hook in runtime.hooks() if hook.startswith("secret-")]
 
 
-def box_of(runtime: World, unit: str) -> Any:
+def box_of(runtime: TestController, unit: str) -> Any:
     return runtime.boxes[runtime.unit(unit).machine or ""]
 
 
 # --- rotation -------------------------------------------------------------------------------------------
 
 
-async def test_a_rotation_is_told_to_the_leader_on_time(runtime: World, work: Shop) -> None:
+async def test_a_rotation_is_told_to_the_leader_on_time(runtime: TestController, work: PlayedRuntime) -> None:
     make(runtime, rotation=Rotation.HOURLY, label="key")
     assert await after(runtime, work, HOUR - MINUTE) == []
     box_of(runtime, "web/0").will("secret-rotate", NEW)
@@ -76,7 +76,7 @@ async def test_a_rotation_is_told_to_the_leader_on_time(runtime: World, work: Sh
 
 
 async def test_a_rotation_without_a_new_revision_comes_again_in_five_minutes(
-    runtime: World, work: Shop
+    runtime: TestController, work: PlayedRuntime
 ) -> None:
     make(runtime, rotation=Rotation.DAILY)
     assert await after(runtime, work, 24 * HOUR) == [("web/0", "secret-rotate")]
@@ -84,12 +84,14 @@ async def test_a_rotation_without_a_new_revision_comes_again_in_five_minutes(
     assert await after(runtime, work, MINUTE) == [("web/0", "secret-rotate")]
 
 
-async def test_a_units_own_secret_is_its_own_affair(runtime: World, work: Shop) -> None:
+async def test_a_units_own_secret_is_its_own_affair(runtime: TestController, work: PlayedRuntime) -> None:
     make(runtime, UNIT, rotation=Rotation.HOURLY)
     assert await after(runtime, work, HOUR) == [("web/1", "secret-rotate")]
 
 
-async def test_a_new_policy_counts_from_its_own_moment_and_never_ends_it(runtime: World, work: Shop) -> None:
+async def test_a_new_policy_counts_from_its_own_moment_and_never_ends_it(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     make(runtime, rotation=Rotation.HOURLY)
     runtime.clock.advance(HOUR / 2)
     runtime.write(
@@ -103,7 +105,7 @@ async def test_a_new_policy_counts_from_its_own_moment_and_never_ends_it(runtime
     assert await after(runtime, work, 48 * HOUR) == []
 
 
-def told_of_secrets(runtime: World) -> list[explain.Reason]:
+def told_of_secrets(runtime: TestController) -> list[explain.Reason]:
     """Return what `explain` says that is about the secret."""
     found = explain.explain(runtime.ctx, runtime.model, wanted)
     return [reason for reason in found if ID in f"{reason.doing} {reason.reason}"]
@@ -112,7 +114,7 @@ def told_of_secrets(runtime: World) -> list[explain.Reason]:
 @pytest.mark.parametrize("expires", [False, True])
 @pytest.mark.parametrize("owner", [APP, UNIT])
 async def test_explain_forgets_the_secrets_of_an_application_that_is_gone(
-    runtime: World, work: Shop, owner: Owner, expires: bool
+    runtime: TestController, work: PlayedRuntime, owner: Owner, expires: bool
 ) -> None:
     later = runtime.clock.now() + timedelta(hours=1)
     make(runtime, owner, **({"expires": later} if expires else {"rotation": Rotation.HOURLY}))
@@ -122,7 +124,9 @@ async def test_explain_forgets_the_secrets_of_an_application_that_is_gone(
     assert told_of_secrets(runtime) == []
 
 
-async def test_explain_forgets_a_rotation_that_was_called_off(runtime: World, work: Shop) -> None:
+async def test_explain_forgets_a_rotation_that_was_called_off(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     make(runtime, rotation=Rotation.HOURLY)
     runtime.write(
         lambda tx: secrets.update(runtime.ctx, tx, row_in(tx, runtime), Change(rotation=Rotation.NEVER))
@@ -131,11 +135,13 @@ async def test_explain_forgets_a_rotation_that_was_called_off(runtime: World, wo
     assert told_of_secrets(runtime) == []
 
 
-def row_in(tx: Any, runtime: World) -> Any:
+def row_in(tx: Any, runtime: TestController) -> Any:
     return secrets.get(tx, runtime.model, ID)
 
 
-async def test_a_rotation_that_nobody_was_there_for_is_told_late_and_once(runtime: World, work: Shop) -> None:
+async def test_a_rotation_that_nobody_was_there_for_is_told_late_and_once(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     """No controller ran for days."""
     make(runtime, rotation=Rotation.HOURLY)
     box_of(runtime, "web/0").will("secret-rotate", NEW)
@@ -143,7 +149,9 @@ async def test_a_rotation_that_nobody_was_there_for_is_told_late_and_once(runtim
     assert await after(runtime, work, MINUTE) == []
 
 
-async def test_a_rotation_that_fails_is_tried_again_as_hooks_are(runtime: World, work: Shop) -> None:
+async def test_a_rotation_that_fails_is_tried_again_as_hooks_are(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     make(runtime, rotation=Rotation.HOURLY)
     box_of(runtime, "web/0").fail("secret-rotate")
     assert await after(runtime, work, HOUR) == [("web/0", "secret-rotate")]
@@ -153,7 +161,7 @@ async def test_a_rotation_that_fails_is_tried_again_as_hooks_are(runtime: World,
     assert row(runtime).latest == 2
 
 
-async def test_a_new_leader_takes_over_what_is_due(runtime: World, work: Shop) -> None:
+async def test_a_new_leader_takes_over_what_is_due(runtime: TestController, work: PlayedRuntime) -> None:
     make(runtime, rotation=Rotation.HOURLY)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
     assert ("web/1", "secret-rotate") in await after(runtime, work, HOUR)
@@ -162,7 +170,9 @@ async def test_a_new_leader_takes_over_what_is_due(runtime: World, work: Shop) -
 # --- expiry ---------------------------------------------------------------------------------------------
 
 
-async def test_an_expired_revision_is_told_until_it_is_removed(runtime: World, work: Shop) -> None:
+async def test_an_expired_revision_is_told_until_it_is_removed(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     make(runtime, expires=runtime.clock.now() + timedelta(minutes=10))
     assert await after(runtime, work, 9 * MINUTE) == []
     assert await after(runtime, work, MINUTE) == [("web/0", "secret-expired")]
@@ -174,12 +184,14 @@ async def test_an_expired_revision_is_told_until_it_is_removed(runtime: World, w
     assert await after(runtime, work, HOUR) == []
 
 
-async def test_what_has_expired_already_is_told_at_once(runtime: World, work: Shop) -> None:
+async def test_what_has_expired_already_is_told_at_once(runtime: TestController, work: PlayedRuntime) -> None:
     make(runtime, expires=runtime.clock.now() - timedelta(days=365))
     assert await after(runtime, work, 0) == [("web/0", "secret-expired")]
 
 
-async def test_an_expiry_that_is_moved_is_told_at_its_new_time(runtime: World, work: Shop) -> None:
+async def test_an_expiry_that_is_moved_is_told_at_its_new_time(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     make(runtime, expires=runtime.clock.now() + timedelta(minutes=10))
     later = runtime.clock.now() + timedelta(minutes=30)
     runtime.write(lambda tx: secrets.update(runtime.ctx, tx, row_in(tx, runtime), Change(expires=later)))
@@ -190,7 +202,9 @@ async def test_an_expiry_that_is_moved_is_told_at_its_new_time(runtime: World, w
 # --- old revisions --------------------------------------------------------------------------------------
 
 
-async def test_a_revision_that_nobody_reads_any_more_is_told_once(runtime: World, work: Shop) -> None:
+async def test_a_revision_that_nobody_reads_any_more_is_told_once(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     make(runtime)
     reader = runtime.unit("web/1")
     runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1, runtime.clock.now()))
@@ -202,7 +216,7 @@ async def test_a_revision_that_nobody_reads_any_more_is_told_once(runtime: World
     assert await after(runtime, work, HOUR) == []
 
 
-async def test_changes_that_come_together_are_one_hook(runtime: World, work: Shop) -> None:
+async def test_changes_that_come_together_are_one_hook(runtime: TestController, work: PlayedRuntime) -> None:
     make(runtime)
     reader = runtime.unit("web/1")
     runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1, runtime.clock.now()))
@@ -214,7 +228,9 @@ async def test_changes_that_come_together_are_one_hook(runtime: World, work: Sho
     ]
 
 
-async def test_a_secret_that_is_gone_is_forgotten_without_a_hook(runtime: World, work: Shop) -> None:
+async def test_a_secret_that_is_gone_is_forgotten_without_a_hook(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     make(runtime)
     reader = runtime.unit("web/1")
     runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1, runtime.clock.now()))
@@ -227,6 +243,8 @@ async def test_a_secret_that_is_gone_is_forgotten_without_a_hook(runtime: World,
     assert URI not in runtime.unit("web/0").state
 
 
-async def test_a_model_without_secrets_has_no_loop_for_them(runtime: World, work: Shop) -> None:
+async def test_a_model_without_secrets_has_no_loop_for_them(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     assert work
     assert runtime.due("loop/secrets") is None

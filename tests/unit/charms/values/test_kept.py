@@ -12,7 +12,7 @@ from pushjuju.charms.values.model import Charm, MetricMeta, Metrics, PayloadMeta
 from pushjuju.charms.values.wire import from_wire, to_wire
 from pushjuju.core.errors import InvalidCharm, NotValid
 from pushjuju.services.entities.application.applications import current_charm
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 HEAD = "name: web\nsummary: s\ndescription: d\n"
 META = "payloads: {web: {type: docker}, vm: {type: kvm}}\nterms: [plain, owner/more/2]\n"
@@ -64,23 +64,23 @@ def test_a_charm_that_was_stored_before_metrics_were_kept() -> None:
     assert from_wire(document) == charm_of(META)
 
 
-def test_they_come_out_of_the_store_also_after_a_refresh(shop: World) -> None:
+def test_they_come_out_of_the_store_also_after_a_refresh(runtime: TestController) -> None:
     def stored() -> Charm:
-        application = shop.application()
-        found: Charm = shop.read(lambda tx: current_charm(tx, application))
+        application = runtime.application()
+        found: Charm = runtime.read(lambda tx: current_charm(tx, application))
         return found
 
     extra = {
         "payloads": {"web": {"type": "docker"}, "vm": {"type": "kvm"}},
         "terms": ["plain", "owner/more/2"],
     }
-    shop.deploy(packed=shop.charms.make(files=FILES, **extra))
-    shop.settle()
+    runtime.deploy(packed=runtime.charms.make(files=FILES, **extra))
+    runtime.settle()
     check(stored())
-    shop.refresh(shop.charms.make(files={**FILES, "src/new": "1"}, **extra))
-    shop.settle()
+    runtime.refresh(runtime.charms.make(files={**FILES, "src/new": "1"}, **extra))
+    runtime.settle()
     check(stored())
-    shop.refresh(shop.charms.make())
+    runtime.refresh(runtime.charms.make())
     assert (stored().meta.terms, stored().lxd_profile, stored().metrics) == ((), None, None)
 
 

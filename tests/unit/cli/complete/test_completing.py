@@ -25,7 +25,8 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.requests import integrate, user_secrets
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 Run = Callable[..., Any]
 SHELLS = ("bash", "zsh", "fish")
@@ -57,7 +58,7 @@ grow: {}
 def env(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> dict[str, str]:
     """A model with two applications, a relation, storage, a secret and an action; its environment."""
     root = tmp_path_factory.mktemp("lab")
-    world = World.build(root, packs)
+    world = TestController.build(root, packs)
     actions = {"actions.yaml": _ACTIONS}
     stored = {"storage": {"data": {"type": "filesystem", "location": "/srv"}}}
     resources = {"resources": {"site": {"type": "file", "filename": "site.tar"}}}
@@ -73,7 +74,7 @@ def env(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> dict[str, st
     return {"PUSHJUJU_DATA": str(world.ctx.datadir.root), "HOME": str(root), "SECRET": secret}
 
 
-def fill(world: World) -> str:
+def fill(world: TestController) -> str:
     """Give a model a space with a subnet, a key, a secret, a task; the client a cloud with credentials.
 
     Returns:
@@ -230,7 +231,7 @@ def test_scp_completes_what_lies_here(
 
 
 def test_names_of_charms_cannot_say_anything_to_a_shell(tmp_path: Path, packs: Charms) -> None:
-    world = World.build(tmp_path, packs)
+    world = TestController.build(tmp_path, packs)
     odd = {
         name: {"type": "string", "description": "\x1b[2Jx"}
         for name in ("a$(id)", "b`id`", "c;d", "e f", "ok")

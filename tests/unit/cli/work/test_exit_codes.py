@@ -16,16 +16,17 @@ from pushjuju.store.queue import machine_key, touch
 from pushjuju.workers import driver as workers
 from pushjuju.workers.driver import Driver, Settled
 from pushjuju.workers.machine import machine_run
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 Run = Callable[..., Any]
 DOWN = "machine 1: no route to host"
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
+def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
     """A model with web/0 on machine 0, and db/0 on machine 1, which does not answer."""
-    world = World.build(tmp_path, packs)
+    world = TestController.build(tmp_path, packs)
     world.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
     world.active("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
     world.ctx.controller.set("current-model", "admin/shop")
@@ -57,7 +58,7 @@ def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> W
     ids=" ".join,
 )
 def test_a_machine_that_is_down_elsewhere_is_a_warning(
-    runtime: World, run: Run, words: tuple[str, ...]
+    runtime: TestController, run: Run, words: tuple[str, ...]
 ) -> None:
     ended = run(*words)
     assert (ended.status, "ERROR" in ended.err) == (0, False), ended.err
@@ -82,13 +83,13 @@ def test_a_machine_that_is_down_elsewhere_is_a_warning(
     ids=" ".join,
 )
 def test_a_machine_that_is_down_where_something_was_asked_for_is_an_error(
-    runtime: World, run: Run, words: tuple[str, ...]
+    runtime: TestController, run: Run, words: tuple[str, ...]
 ) -> None:
     ended = run(*words)
     assert (ended.status, f"ERROR {DOWN}\n" in ended.err) == (1, True), ended.err
 
 
-def test_the_end_of_a_relation_is_about_both_sides(runtime: World, run: Run) -> None:
+def test_the_end_of_a_relation_is_about_both_sides(runtime: TestController, run: Run) -> None:
     integrate.integrate(runtime.ctx, runtime.model, "web", "db")
     runtime.settle()
     assert run("remove-relation", "web", "db").status == 1
@@ -97,15 +98,15 @@ def test_the_end_of_a_relation_is_about_both_sides(runtime: World, run: Run) -> 
 # --- a unit that was set aside ----------------------------------------------------------------------------
 
 ASIDE = "unit db/0: start was killed 5 times in a row"
-Build = Callable[[str], World]
+Build = Callable[[str], TestController]
 
 
 @pytest.fixture
 def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Build:
     """A model with web/0 and db/0 on machine 0, where work ends with a reason; db/0 is set aside."""
 
-    def build(reason: str) -> World:
-        world = World.build(tmp_path, packs)
+    def build(reason: str) -> TestController:
+        world = TestController.build(tmp_path, packs)
         world.active("web", packed=packs.make("web"))
         world.active("db", packed=packs.make("db"), placements=[Placement.parse("0")])
         world.ctx.controller.set("current-model", "admin/shop")
@@ -183,11 +184,11 @@ PROFILE = "unit db/0: machine 0 cannot have the LXD profiles of its charms: no s
 
 
 @pytest.fixture
-def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Callable[..., World]:
+def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Callable[..., TestController]:
     """A model with web/0 and db/0, which has storage, on machine 0, where work ends with a reason."""
 
-    def build(key: str, reason: str) -> World:
-        world = World.build(tmp_path, packs)
+    def build(key: str, reason: str) -> TestController:
+        world = TestController.build(tmp_path, packs)
         world.active("web", packed=packs.make("web"))
         store = {"data": {"type": "filesystem", "location": "/srv/data"}}
         world.deploy("db", packed=packs.make("db", storage=store), placements=[Placement.parse("0")])
@@ -220,7 +221,7 @@ def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Ca
     ids=["on a machine", "on no machine"],
 )
 def test_storage_or_a_profile_of_a_neighbour_that_fails_is_a_warning(
-    stored: Callable[..., World],
+    stored: Callable[..., TestController],
     run: Run,
     words: tuple[str, ...],
     key: str,
@@ -247,7 +248,7 @@ def test_storage_or_a_profile_of_a_neighbour_that_fails_is_a_warning(
     ids=lambda found: " ".join(found) if isinstance(found, tuple) else "",
 )
 def test_storage_or_a_profile_that_fails_is_an_error_for_who_asked_for_it(
-    stored: Callable[..., World], run: Run, words: tuple[str, ...], reason: str
+    stored: Callable[..., TestController], run: Run, words: tuple[str, ...], reason: str
 ) -> None:
     stored("machine/0", reason)
     ended = run(*words)
@@ -256,7 +257,7 @@ def test_storage_or_a_profile_that_fails_is_an_error_for_who_asked_for_it(
 
 
 def test_a_disk_that_stays_is_an_error_for_who_removed_its_machine(
-    stored: Callable[..., World], run: Run
+    stored: Callable[..., TestController], run: Run
 ) -> None:
     stored("model/storage", DISK.replace("7", "0"))
     assert run("remove-machine", "0", "--force", "--no-prompt").status == 1

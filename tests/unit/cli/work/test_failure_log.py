@@ -6,14 +6,15 @@ from typing import Any
 
 from pushjuju.cli.work import drive
 from tests.unit.cli.test_hints import cli_of
-from tests.world.controller import World, event, failed, ok
+from tests.world.controller import TestController
+from tests.world.machine import event, failed, ok
 
 
 def said(number: int, text: str) -> dict[str, Any]:
     return event(number, "log", level="INFO", module="unit", message=text)
 
 
-def failure(runtime: World, lines: int) -> list[str]:
+def failure(runtime: TestController, lines: int) -> list[str]:
     """Let install say something, and start fail after some lines; return the detail of the error."""
     runtime.deploy()
     runtime.hook("install", ok(events=[said(1, "of install")]))
@@ -26,13 +27,13 @@ def failure(runtime: World, lines: int) -> list[str]:
     return error.detail.splitlines()
 
 
-def test_a_failed_hook_is_told_before_a_machine_with_its_own_log_alone(runtime: World) -> None:
+def test_a_failed_hook_is_told_before_a_machine_with_its_own_log_alone(runtime: TestController) -> None:
     first, second, last, other = failure(runtime, 2)
     assert ("line 1" in first, "line 2" in second, "exit status 1" in last) == (True, True, True)
     assert other == "machine 7: does not answer"
 
 
-def test_a_long_log_is_told_from_its_start_and_its_end(runtime: World) -> None:
+def test_a_long_log_is_told_from_its_start_and_its_end(runtime: TestController) -> None:
     told = failure(runtime, 50)
     assert told[0].endswith("line 1")
     assert told[10] == "... 31 lines more: pushjuju debug-log --include web/0 --replay"

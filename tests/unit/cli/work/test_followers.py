@@ -18,7 +18,7 @@ from pushjuju.cli.work import drive, waiting
 from pushjuju.cli.work.session import Session
 from pushjuju.core.errors import StoreGone
 from pushjuju.workers import background
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
@@ -90,7 +90,7 @@ def test_a_removed_controller_ends_what_follows_it(start: Start, tmp_path: Path)
 
 
 def test_a_task_of_a_removed_controller_is_not_waited_for(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drive, "waits", lambda _cli: False)
     opened = Session(ctx=runtime.ctx, model=runtime.resolve_model())
@@ -106,7 +106,7 @@ def test_a_model_is_destroyed_by_one_background_process(start: Start, tmp_path: 
     assert (tmp_path / "1.err").read_text().endswith("Model destroyed.\n")
 
 
-def test_who_asks_for_the_background_process_keeps_none_from_its_work(runtime: World) -> None:
+def test_who_asks_for_the_background_process_keeps_none_from_its_work(runtime: TestController) -> None:
     controller = runtime.ctx.controller
     asking = Thread(target=lambda: [background.running(controller) for _ in range(2000)])
     asking.start()

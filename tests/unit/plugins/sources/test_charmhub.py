@@ -18,7 +18,7 @@ from pushjuju.plugins.charmtypes import SourceServices
 from pushjuju.plugins.sources.charmhub import Charmhub
 from pushjuju.plugins.sources.http import Http, Patience, Proxies
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
-from tests.world.controller import Charms
+from tests.world.charms import Charms
 
 NOBLE_P, JAMMY_P, FOCAL_P = (Platform(arch=a, os=o, track=t) for a, o, t in (NOBLE, JAMMY, FOCAL))
 

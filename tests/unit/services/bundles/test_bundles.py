@@ -28,7 +28,7 @@ from pushjuju.services.entities.model import constraints, models
 from pushjuju.services.entities.storage import storage
 from pushjuju.services.requests import expose
 from tests.charms_tools.hubstore import HubStore
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 CHARMS: dict[str, dict[str, Any]] = {
     "web": {
@@ -91,13 +91,13 @@ def shelf(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def world(shop: World) -> World:
+def world(runtime: TestController) -> TestController:
     """A controller with a space of its own."""
-    spaces.add(shop.ctx, shop.model, "backend", [])
-    return shop
+    spaces.add(runtime.ctx, runtime.model, "backend", [])
+    return runtime
 
 
-def prepare(world: World, shelf: Path, *overlays: str, **wishes: Any) -> Prepared:
+def prepare(world: TestController, shelf: Path, *overlays: str, **wishes: Any) -> Prepared:
     """Return the plan for the bundle."""
     names = []
     for number, text in enumerate(overlays):
@@ -107,21 +107,21 @@ def prepare(world: World, shelf: Path, *overlays: str, **wishes: Any) -> Prepare
     return planning.prepare(world.ctx, world.model, load(shelf, names), Wishes(**{"trust": True, **wishes}))
 
 
-def deploy(world: World, shelf: Path, *overlays: str, **wishes: Any) -> list[str]:
+def deploy(world: TestController, shelf: Path, *overlays: str, **wishes: Any) -> list[str]:
     """Deploy the bundle; return the lines of what was done."""
     prepared = prepare(world, shelf, *overlays, **wishes)
     planning.carry_out(world.ctx, world.model, prepared)
     return [line for change in prepared.changes for line in change.lines]
 
 
-def exported(world: World, **request: Any) -> str:
+def exported(world: TestController, **request: Any) -> str:
     """Return the model as a bundle."""
     found, overlay = export.export(world.ctx, world.model, export.Request(**request))
     text = format_yaml(bundling.document(found))
     return text + (export.OVERLAY + format_yaml(bundling.document(overlay)) if overlay else "")
 
 
-def test_deploy_records_all_of_it(world: World, shelf: Path) -> None:
+def test_deploy_records_all_of_it(world: TestController, shelf: Path) -> None:
     told = deploy(world, shelf)
     assert [line for line in told if line.startswith("add ")] == [
         "add new machine 0",
@@ -159,7 +159,7 @@ applications:
 
 @pytest.mark.parametrize("of_model", [False, True])
 def test_container_as_a_constraint_is_a_container_on_a_new_machine(
-    world: World, shelf: Path, of_model: bool
+    world: TestController, shelf: Path, of_model: bool
 ) -> None:
     (shelf / "bundle.yaml").write_text(CONTAINED.replace("container=lxd", "") if of_model else CONTAINED)
     if of_model:
@@ -173,7 +173,7 @@ def test_container_as_a_constraint_is_a_container_on_a_new_machine(
     assert prepare(world, shelf).changes == ()
 
 
-def test_new_machines_get_the_models_constraints(world: World, shelf: Path) -> None:
+def test_new_machines_get_the_models_constraints(world: TestController, shelf: Path) -> None:
     constraints.set_model(world.ctx, world.model, {"cores": 2, "mem": 512})
     prepared = prepare(world, shelf)
     assert [(str(base), wanted) for base, wanted in planning.machine_needs(prepared)] == [
@@ -184,14 +184,14 @@ def test_new_machines_get_the_models_constraints(world: World, shelf: Path) -> N
     assert world.machine("1").constraints == {"cores": 2, "mem": 512}
 
 
-def test_again_there_is_nothing_to_do(world: World, shelf: Path) -> None:
+def test_again_there_is_nothing_to_do(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     before = world.dump()
     assert prepare(world, shelf).changes == ()
     assert world.dump() == before
 
 
-def test_goes_on_from_what_is_there(world: World, shelf: Path) -> None:
+def test_goes_on_from_what_is_there(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     over = "applications: {web: {num_units: 4, options: {port: 81}, annotations: {gui-y: '2'}}, log: null}"
     assert deploy(world, shelf, over) == [
@@ -203,7 +203,7 @@ def test_goes_on_from_what_is_there(world: World, shelf: Path) -> None:
     assert deploy(world, shelf, over) == []
 
 
-def test_refused_step_changes_nothing(world: World, shelf: Path) -> None:
+def test_refused_step_changes_nothing(world: TestController, shelf: Path) -> None:
     before, blobs = world.dump(), world.blobs()
     for over, message in (
         ("applications: {web: {bindings: {db: nowhere}}}", 'application "web": space "nowhere" not found'),
@@ -217,7 +217,7 @@ def test_refused_step_changes_nothing(world: World, shelf: Path) -> None:
         assert (world.dump(), world.blobs()) == (before, blobs)
 
 
-def test_what_charms_do_not_have_is_told_at_once(world: World, shelf: Path) -> None:
+def test_what_charms_do_not_have_is_told_at_once(world: TestController, shelf: Path) -> None:
     over = """
 applications:
   web: {options: {nosuch: 1, port: x}, bindings: {no: alpha}, resources: {other: ./site.txt}, to: [kvm:0]}
@@ -260,7 +260,7 @@ relations:
 """
 
 
-def test_everything_that_is_wrong_is_told_at_once(world: World, shelf: Path, hub: HubStore) -> None:
+def test_everything_that_is_wrong_is_told_at_once(world: TestController, shelf: Path, hub: HubStore) -> None:
     """What the bundle, its charms, the store's charms and the model have to say, each with its line."""
     key = {"model": world.model, "key": "charmhub-url", "value": f'"{hub.url}"'}
     world.write(lambda tx: tx.run("model_config_set", **key))
@@ -282,7 +282,7 @@ def test_everything_that_is_wrong_is_told_at_once(world: World, shelf: Path, hub
     assert 'invalid placement syntax "x:1"' in caught.value.message
 
 
-def test_trust_is_asked_for(world: World, shelf: Path) -> None:
+def test_trust_is_asked_for(world: TestController, shelf: Path) -> None:
     with pytest.raises(NotValid) as caught:
         prepare(world, shelf, trust=False)
     assert caught.value.message.endswith("consent to trust the following application(s):\n  - db")
@@ -293,7 +293,7 @@ def test_trust_is_asked_for(world: World, shelf: Path) -> None:
 # --- export and compare -----------------------------------------------------------------------------------
 
 
-def test_export_deploys_to_an_equal_model(world: World, shelf: Path, tmp_path: Path) -> None:
+def test_export_deploys_to_an_equal_model(world: TestController, shelf: Path, tmp_path: Path) -> None:
     deploy(world, shelf)
     expose.expose(world.ctx, world.model, "web", endpoints=["db"], cidrs=["10.0.0.0/8"])
     out = tmp_path / "out"
@@ -372,7 +372,7 @@ applications:
 """
 
 
-def test_uploaded_charm_deploys_where_it_is(world: World, shelf: Path) -> None:
+def test_uploaded_charm_deploys_where_it_is(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     (shelf / "bundle.yaml").write_text(
         "default-base: ubuntu@22.04\napplications: {again: {charm: 'local:web-0', num_units: 1}}"
@@ -387,7 +387,7 @@ def test_uploaded_charm_deploys_where_it_is(world: World, shelf: Path) -> None:
         prepare(world, shelf)
 
 
-def test_offers_and_what_is_consumed(world: World, shelf: Path) -> None:
+def test_offers_and_what_is_consumed(world: TestController, shelf: Path) -> None:
     users.add(world.ctx, "bob", "")
     over = """
 applications:
@@ -446,7 +446,7 @@ applications:
         ("saas: {s: {url: 'admin/shop.o:db'}}", "shouldn't include endpoint"),
     ],
 )
-def test_offers_that_are_refused(world: World, shelf: Path, over: str, text: str) -> None:
+def test_offers_that_are_refused(world: TestController, shelf: Path, over: str, text: str) -> None:
     before = world.dump()
     with pytest.raises((NotFound, NotValid)) as caught:
         deploy(world, shelf, over)
@@ -459,7 +459,7 @@ def test_offers_that_are_refused(world: World, shelf: Path, over: str, text: str
 LESS = "applications: {web: {num_units: 1, to: ['0']}, log: null}\nrelations: []"
 
 
-def test_apply_removes_only_what_it_may(world: World, shelf: Path) -> None:
+def test_apply_removes_only_what_it_may(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     applications.set_config(world.ctx, world.model, "web", values={"ratio": "0.5"})
     (shelf / "bundle.yaml").write_text(BUNDLE.replace("- [web:db, db:db]\n", ""))
@@ -484,7 +484,7 @@ def test_apply_removes_only_what_it_may(world: World, shelf: Path) -> None:
     assert planning.with_removals(prepare(world, shelf, LESS), prune=True)[0].changes == ()
 
 
-def applied(world: World, shelf: Path, over: str = "{}", *, prune: bool = False) -> list[str]:
+def applied(world: TestController, shelf: Path, over: str = "{}", *, prune: bool = False) -> list[str]:
     """Make the model equal to the bundle; return the lines of what was done."""
     prepared = prepare(world, shelf, over, equal=True)
     prepared, _ = planning.with_removals(prepared, prune=prune)
@@ -492,7 +492,7 @@ def applied(world: World, shelf: Path, over: str = "{}", *, prune: bool = False)
     return [line for change in prepared.changes for line in change.lines]
 
 
-def test_apply_changes_resources_storage_and_bindings(world: World, shelf: Path) -> None:
+def test_apply_changes_resources_storage_and_bindings(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     assert applied(world, shelf) == []
     old = world.read(lambda tx: storage.of_unit(tx, world.model, "db/0"))
@@ -529,7 +529,7 @@ applications:
     }  # fmt: skip
 
 
-def test_deploy_leaves_resources_storage_and_bindings(world: World, shelf: Path) -> None:
+def test_deploy_leaves_resources_storage_and_bindings(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     (shelf / "site.txt").write_text("another site")
     over = "applications: {web: {bindings: {db: alpha}}, db: {storage: {data: 'tmpfs,3G'}}}"
@@ -538,7 +538,7 @@ def test_deploy_leaves_resources_storage_and_bindings(world: World, shelf: Path)
     assert world.dump() == before
 
 
-def test_apply_prunes_bindings_that_the_bundle_does_not_name(world: World, shelf: Path) -> None:
+def test_apply_prunes_bindings_that_the_bundle_does_not_name(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     (shelf / "bundle.yaml").write_text(BUNDLE.replace("db: backend}", "cluster: alpha}"))
     assert applied(world, shelf) == []
@@ -546,7 +546,7 @@ def test_apply_prunes_bindings_that_the_bundle_does_not_name(world: World, shelf
     assert applied(world, shelf, prune=True) == []
 
 
-def test_apply_forbids_a_space_and_leaves_it(world: World, shelf: Path) -> None:
+def test_apply_forbids_a_space_and_leaves_it(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     over = "applications: {web: {constraints: 'spaces=^backend', bindings: {db: backend}}}"
     with pytest.raises(BundleFaulty, match='space "backend" is required but it\'s forbidden by constraint'):
@@ -558,7 +558,7 @@ def test_apply_forbids_a_space_and_leaves_it(world: World, shelf: Path) -> None:
     assert applied(world, shelf, over.replace("db: backend", "db: alpha")) == []
 
 
-def test_apply_names_all_that_it_can_never_do(world: World, shelf: Path) -> None:
+def test_apply_names_all_that_it_can_never_do(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     (shelf / "site.bin").write_text("x")
     over = """
@@ -606,7 +606,7 @@ APPLY_FAULTS = [
 ]
 
 
-def test_plan_in_a_file(world: World, shelf: Path, tmp_path: Path) -> None:
+def test_plan_in_a_file(world: TestController, shelf: Path, tmp_path: Path) -> None:
     path, prepared = tmp_path / "plan.json", prepare(world, shelf)
     plan_files.write(path, world.model, prepared)
     plan = plan_files.read(path)
@@ -636,7 +636,7 @@ def test_files_that_are_no_plan(tmp_path: Path, text: str) -> None:
     assert plan_files.read(path).changes == [1]
 
 
-def test_model_that_changed_while_it_was_planned(world: World, shelf: Path) -> None:
+def test_model_that_changed_while_it_was_planned(world: TestController, shelf: Path) -> None:
     prepared = prepare(world, shelf)
     world.deploy("first")
     before = world.dump()
@@ -645,7 +645,7 @@ def test_model_that_changed_while_it_was_planned(world: World, shelf: Path) -> N
     assert world.dump() == before
 
 
-def test_twenty_applications_are_quick(world: World, shelf: Path) -> None:
+def test_twenty_applications_are_quick(world: TestController, shelf: Path) -> None:
     apps = "".join(
         f"  a{number}: {{charm: ./{'web' if number % 2 else 'db'}, num_units: 3}}\n" for number in range(20)
     )

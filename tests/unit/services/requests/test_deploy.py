@@ -20,212 +20,224 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import deploy
 from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.store.rows.records import Bag
-from tests.world.controller import UBUNTU, World
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
 
 NOBLE = Base.parse("ubuntu@24.04")
 
 
-def test_first_deploy_makes_everything(shop: World) -> None:
-    made = shop.deploy(count=2, settings={"port": 81}, constraints={"mem": 1024}, trust=True)
+def test_first_deploy_makes_everything(runtime: TestController) -> None:
+    made = runtime.deploy(count=2, settings={"port": 81}, constraints={"mem": 1024}, trust=True)
     assert (made.application, made.charm, made.revision) == ("web", "web", 0)
     assert made.units == ("web/0", "web/1")
-    application = shop.application()
+    application = runtime.application()
     assert application.charm_url == "local:web-0"
     assert (application.life, application.subordinate, application.trust) == ("alive", 0, 1)
     assert application.base == "ubuntu@22.04/stable"
-    assert shop.machine_ids() == ["0", "1"]
-    machine = shop.machine("1")
+    assert runtime.machine_ids() == ["0", "1"]
+    machine = runtime.machine("1")
     assert (machine.life, machine.constraints, machine.base) == (
         "alive",
         {"mem": 1024},
         "ubuntu@22.04/stable",
     )
-    assert shop.read(lambda tx: charms.stored_settings(tx, shop.model, "web", "local:web-0")) == {"port": 81}
+    assert runtime.read(lambda tx: charms.stored_settings(tx, runtime.model, "web", "local:web-0")) == {
+        "port": 81
+    }
 
 
-def test_statuses_of_what_is_new(shop: World) -> None:
-    shop.deploy()
-    assert shop.agent() == ("allocating", "")
-    assert shop.workload() == ("waiting", "waiting for machine")
-    assert shop.status(StatusKind.APPLICATION, "web") == ("unset", "")
-    assert shop.status(StatusKind.MACHINE, "0") == ("pending", "")
-    assert shop.status(StatusKind.INSTANCE, "0") == ("pending", "")
-    assert shop.status(StatusKind.RELATION, "0") == ("joining", "")
+def test_statuses_of_what_is_new(runtime: TestController) -> None:
+    runtime.deploy()
+    assert runtime.agent() == ("allocating", "")
+    assert runtime.workload() == ("waiting", "waiting for machine")
+    assert runtime.status(StatusKind.APPLICATION, "web") == ("unset", "")
+    assert runtime.status(StatusKind.MACHINE, "0") == ("pending", "")
+    assert runtime.status(StatusKind.INSTANCE, "0") == ("pending", "")
+    assert runtime.status(StatusKind.RELATION, "0") == ("joining", "")
 
 
-def test_who_is_touched(shop: World) -> None:
-    shop.forget_work()
-    shop.deploy(count=2)
-    assert shop.touched() == ["machine/0", "machine/1"]
+def test_who_is_touched(runtime: TestController) -> None:
+    runtime.forget_work()
+    runtime.deploy(count=2)
+    assert runtime.touched() == ["machine/0", "machine/1"]
 
 
-def test_peer_relations_come_with_the_application(shop: World) -> None:
-    packed = shop.charms.make(peers={"zoo": {"interface": "z"}, "cluster": {"interface": "c"}})
-    shop.deploy(packed=packed)
-    found = shop.read(lambda tx: relations.of_application(tx, shop.model, "web"))
+def test_peer_relations_come_with_the_application(runtime: TestController) -> None:
+    packed = runtime.charms.make(peers={"zoo": {"interface": "z"}, "cluster": {"interface": "c"}})
+    runtime.deploy(packed=packed)
+    found = runtime.read(lambda tx: relations.of_application(tx, runtime.model, "web"))
     assert [(item.id, item.key, item.life, item.scope) for item in found] == [
         (0, "web:cluster", "alive", "global"),
         (1, "web:zoo", "alive", "global"),
     ]
-    bags: dict[str, Bag] = shop.read(lambda tx: relations.bags(tx, shop.model, 0))
+    bags: dict[str, Bag] = runtime.read(lambda tx: relations.bags(tx, runtime.model, 0))
     assert {name: (bag.version, bag.data) for name, bag in bags.items()} == {"web": (0, {})}
 
 
-def test_each_upload_is_a_revision_of_its_own(shop: World) -> None:
-    assert shop.deploy("a").revision == 0
-    assert shop.deploy("b").revision == 1
-    assert shop.application("b").charm_url == "local:web-1"
-    assert len(shop.blobs()) == 1  # equal archives are kept once
+def test_each_upload_is_a_revision_of_its_own(runtime: TestController) -> None:
+    assert runtime.deploy("a").revision == 0
+    assert runtime.deploy("b").revision == 1
+    assert runtime.application("b").charm_url == "local:web-1"
+    assert len(runtime.blobs()) == 1  # equal archives are kept once
 
 
-def test_a_revision_in_the_charm_is_the_least(shop: World) -> None:
-    packed = shop.charms.make(files={"revision": "7\n"})
-    assert shop.deploy("a", packed=packed).revision == 7
-    assert shop.deploy("b", packed=packed).revision == 8
-    assert shop.deploy("c").revision == 9
+def test_a_revision_in_the_charm_is_the_least(runtime: TestController) -> None:
+    packed = runtime.charms.make(files={"revision": "7\n"})
+    assert runtime.deploy("a", packed=packed).revision == 7
+    assert runtime.deploy("b", packed=packed).revision == 8
+    assert runtime.deploy("c").revision == 9
 
 
-def test_numbers_are_never_used_again(shop: World) -> None:
-    shop.deploy("web", 2)
-    removal.remove_units(shop.ctx, shop.model, ["web/0", "web/1"])
-    shop.settle()
-    units.add_units(shop.ctx, shop.model, "web", 1, [])
-    assert shop.units() == ["web/2"]
-    assert shop.machine_ids() == ["2"]
-    removal.remove_application(shop.ctx, shop.model, ["web"])
-    shop.settle()
-    again = shop.deploy()
+def test_numbers_are_never_used_again(runtime: TestController) -> None:
+    runtime.deploy("web", 2)
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0", "web/1"])
+    runtime.settle()
+    units.add_units(runtime.ctx, runtime.model, "web", 1, [])
+    assert runtime.units() == ["web/2"]
+    assert runtime.machine_ids() == ["2"]
+    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    runtime.settle()
+    again = runtime.deploy()
     assert (again.units, again.revision) == (("web/3",), 1)
-    assert [item.id for item in shop.read(lambda tx: relations.of_application(tx, shop.model, "web"))] == [1]
-    assert shop.machine_ids() == ["3"]
+    assert [
+        item.id for item in runtime.read(lambda tx: relations.of_application(tx, runtime.model, "web"))
+    ] == [1]
+    assert runtime.machine_ids() == ["3"]
 
 
-def test_placement_on_a_machine(shop: World) -> None:
-    shop.deploy("a")
-    shop.deploy("b", 2, placements=[Placement.parse("0")])
-    assert [shop.unit(name).machine for name in ("a/0", "b/0", "b/1")] == ["0", "0", "1"]
+def test_placement_on_a_machine(runtime: TestController) -> None:
+    runtime.deploy("a")
+    runtime.deploy("b", 2, placements=[Placement.parse("0")])
+    assert [runtime.unit(name).machine for name in ("a/0", "b/0", "b/1")] == ["0", "0", "1"]
 
 
-def test_placement_for_the_provider(shop: World) -> None:
-    shop.deploy(placements=[Placement.parse("zone=a")])
-    assert shop.machine("0").placement == "zone=a"
+def test_placement_for_the_provider(runtime: TestController) -> None:
+    runtime.deploy(placements=[Placement.parse("zone=a")])
+    assert runtime.machine("0").placement == "zone=a"
 
 
-def test_subordinate_has_no_units_of_its_own(shop: World) -> None:
-    packed = shop.charms.make(
+def test_subordinate_has_no_units_of_its_own(runtime: TestController) -> None:
+    packed = runtime.charms.make(
         "sub", subordinate=True, requires={"host": {"interface": "juju-info", "scope": "container"}}
     )
-    assert shop.deploy("sub", 0, packed=packed).units == ()
-    assert shop.machine_ids() == []
-    assert shop.application("sub").subordinate == 1
+    assert runtime.deploy("sub", 0, packed=packed).units == ()
+    assert runtime.machine_ids() == []
+    assert runtime.application("sub").subordinate == 1
 
 
-def test_add_units(shop: World) -> None:
-    shop.deploy()
-    added = units.add_units(shop.ctx, shop.model, "web", 2, [Placement.parse("0")])
+def test_add_units(runtime: TestController) -> None:
+    runtime.deploy()
+    added = units.add_units(runtime.ctx, runtime.model, "web", 2, [Placement.parse("0")])
     assert [(unit.name, unit.machine) for unit in added] == [("web/1", "0"), ("web/2", "1")]
-    assert shop.agent("web/2") == ("allocating", "")
+    assert runtime.agent("web/2") == ("allocating", "")
 
 
-def test_two_models_know_nothing_of_each_other(shop: World) -> None:
-    shop.deploy()
-    other = models.add_model(shop.ctx, "other")
-    request = DeployRequest(application="web", packed=shop.charms.make(), base=UBUNTU)
-    made = deploy.deploy(shop.ctx, other.uuid, request)
+def test_two_models_know_nothing_of_each_other(runtime: TestController) -> None:
+    runtime.deploy()
+    other = models.add_model(runtime.ctx, "other")
+    request = DeployRequest(application="web", packed=runtime.charms.make(), base=UBUNTU)
+    made = deploy.deploy(runtime.ctx, other.uuid, request)
     assert (made.revision, made.units) == (0, ("web/0",))
 
 
 # --- refusals ---------------------------------------------------------------------------------------------
 
 
-def _sub(shop: World) -> Any:
-    return shop.charms.make(
+def _sub(runtime: TestController) -> Any:
+    return runtime.charms.make(
         "sub", subordinate=True, requires={"h": {"interface": "juju-info", "scope": "container"}}
     )
 
 
-def _dying_model(shop: World) -> None:
-    shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
+def _dying_model(runtime: TestController) -> None:
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
 
 
-def _dying_machine(shop: World) -> None:
-    removal.remove_machines(shop.ctx, shop.model, ["1"])
+def _dying_machine(runtime: TestController) -> None:
+    removal.remove_machines(runtime.ctx, runtime.model, ["1"])
 
 
 REFUSED: list[Any] = [
     pytest.param(
-        lambda shop: shop.deploy("web"),
+        lambda runtime: runtime.deploy("web"),
         AlreadyExists,
         'cannot add application "web": application already exists',
         id="twice",
     ),
-    pytest.param(lambda shop: shop.deploy("Web"), NotValid, 'invalid application name "Web"', id="name"),
-    pytest.param(lambda shop: shop.deploy("w-1"), NotValid, 'invalid application name "w-1"', id="number"),
     pytest.param(
-        lambda shop: shop.deploy("s", 1, packed=_sub(shop)),
+        lambda runtime: runtime.deploy("Web"), NotValid, 'invalid application name "Web"', id="name"
+    ),
+    pytest.param(
+        lambda runtime: runtime.deploy("w-1"), NotValid, 'invalid application name "w-1"', id="number"
+    ),
+    pytest.param(
+        lambda runtime: runtime.deploy("s", 1, packed=_sub(runtime)),
         NotValid,
         "cannot use --num-units or --to with subordinate application",
         id="subordinate-units",
     ),
     pytest.param(
-        lambda shop: shop.deploy("s", 0, packed=_sub(shop), placements=[Placement.parse("0")]),
+        lambda runtime: runtime.deploy("s", 0, packed=_sub(runtime), placements=[Placement.parse("0")]),
         NotValid,
         "cannot use --num-units or --to with subordinate application",
         id="subordinate-placement",
     ),
     pytest.param(
-        lambda shop: shop.deploy("s", 0, packed=_sub(shop), constraints={"mem": 1}),
+        lambda runtime: runtime.deploy("s", 0, packed=_sub(runtime), constraints={"mem": 1}),
         NotValid,
         "cannot use --constraints with subordinate application",
         id="subordinate-constraints",
     ),
     pytest.param(
-        lambda shop: shop.deploy("b", placements=[Placement.parse("7")]),
+        lambda runtime: runtime.deploy("b", placements=[Placement.parse("7")]),
         NotFound,
         "machine 7 not found",
         id="no-machine",
     ),
     pytest.param(
-        lambda shop: shop.deploy(
-            "b", 3, packed=shop.charms.make("other"), placements=[Placement.parse("0"), Placement.parse("1")]
+        lambda runtime: runtime.deploy(
+            "b",
+            3,
+            packed=runtime.charms.make("other"),
+            placements=[Placement.parse("0"), Placement.parse("1")],
         ),
         NotValid,
         "cannot assign unit to machine 1: machine is not alive",
         id="dying-machine-in-the-middle",
     ),
     pytest.param(
-        lambda shop: shop.deploy("b", base=NOBLE, placements=[Placement.parse("0")]),
+        lambda runtime: runtime.deploy("b", base=NOBLE, placements=[Placement.parse("0")]),
         NotValid,
         "cannot assign unit to machine 0: base does not match: "
         'unit has "ubuntu@24.04", machine has "ubuntu@22.04"',
         id="base",
     ),
     pytest.param(
-        lambda shop: shop.deploy("b", placements=[Placement.parse("kvm:0")]),
+        lambda runtime: runtime.deploy("b", placements=[Placement.parse("kvm:0")]),
         NotValid,
         "kvm containers are not supported",
         id="kvm",
     ),
     pytest.param(
-        lambda shop: shop.deploy("b", placements=[Placement.parse("lxd:7")]),
+        lambda runtime: runtime.deploy("b", placements=[Placement.parse("lxd:7")]),
         NotFound,
         "machine 7 not found",
         id="container",
     ),
     pytest.param(
-        lambda shop: shop.deploy("b", placements=[Placement.parse("ssh:me@host")]),
+        lambda runtime: runtime.deploy("b", placements=[Placement.parse("ssh:me@host")]),
         NotValid,
         'placement "ssh:me@host" is not supported: ssh: targets are machines to add first',
         id="ssh",
     ),
     pytest.param(
-        lambda shop: units.add_units(shop.ctx, shop.model, "nope", 1, []),
+        lambda runtime: units.add_units(runtime.ctx, runtime.model, "nope", 1, []),
         NotFound,
         'application "nope" not found',
         id="add-unit-to-nothing",
     ),
     pytest.param(
-        lambda shop: units.add_units(shop.ctx, shop.model, "web", 2, [Placement.parse("9")]),
+        lambda runtime: units.add_units(runtime.ctx, runtime.model, "web", 2, [Placement.parse("9")]),
         NotFound,
         "machine 9 not found",
         id="add-unit-on-nothing",
@@ -235,74 +247,76 @@ REFUSED: list[Any] = [
 
 @pytest.mark.parametrize(("act", "error", "text"), REFUSED)
 def test_a_refusal_leaves_the_store_as_it_was(
-    shop: World, act: Callable[[World], Any], error: type[PushjujuError], text: str
+    runtime: TestController, act: Callable[[TestController], Any], error: type[PushjujuError], text: str
 ) -> None:
-    shop.active()
-    shop.write(
-        lambda tx: machines.new_machine(tx, shop.model, base=UBUNTU, constraints={}, now=shop.clock.now())
+    runtime.active()
+    runtime.write(
+        lambda tx: machines.new_machine(
+            tx, runtime.model, base=UBUNTU, constraints={}, now=runtime.clock.now()
+        )
     )
-    _dying_machine(shop)
-    before = shop.dump()
+    _dying_machine(runtime)
+    before = runtime.dump()
     with pytest.raises(error) as caught:
-        act(shop)
+        act(runtime)
     assert caught.value.message == text
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_nothing_grows_in_a_dying_model(shop: World) -> None:
-    shop.active()
-    _dying_model(shop)
-    before = shop.dump()
+def test_nothing_grows_in_a_dying_model(runtime: TestController) -> None:
+    runtime.active()
+    _dying_model(runtime)
+    before = runtime.dump()
     for act in (
-        lambda: shop.deploy("b", packed=shop.charms.make("b")),
-        lambda: units.add_units(shop.ctx, shop.model, "web", 1, []),
-        lambda: machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={}),
+        lambda: runtime.deploy("b", packed=runtime.charms.make("b")),
+        lambda: units.add_units(runtime.ctx, runtime.model, "web", 1, []),
+        lambda: machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={}),
     ):
         with pytest.raises(NotValid, match='model "shop" is no longer alive'):
             act()
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_no_units_for_a_dying_application(shop: World) -> None:
-    shop.active()
-    removal.remove_application(shop.ctx, shop.model, ["web"])
-    before = shop.dump()
+def test_no_units_for_a_dying_application(runtime: TestController) -> None:
+    runtime.active()
+    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    before = runtime.dump()
     with pytest.raises(NotValid) as caught:
-        units.add_units(shop.ctx, shop.model, "web", 1, [])
+        units.add_units(runtime.ctx, runtime.model, "web", 1, [])
     assert (
         caught.value.message == 'cannot add unit to application "web": application is not found or not alive'
     )
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_no_units_for_a_subordinate(shop: World) -> None:
-    shop.deploy("sub", 0, packed=_sub(shop))
-    before = shop.dump()
+def test_no_units_for_a_subordinate(runtime: TestController) -> None:
+    runtime.deploy("sub", 0, packed=_sub(runtime))
+    before = runtime.dump()
     with pytest.raises(NotValid) as caught:
-        units.add_units(shop.ctx, shop.model, "sub", 1, [])
+        units.add_units(runtime.ctx, runtime.model, "sub", 1, [])
     assert caught.value.message == 'cannot add units to subordinate application "sub"'
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_model_that_is_gone(shop: World) -> None:
+def test_model_that_is_gone(runtime: TestController) -> None:
     with pytest.raises(NotFound, match="model nope not found"):
         deploy.deploy(
-            shop.ctx, "nope", DeployRequest(application="web", packed=shop.charms.make(), base=UBUNTU)
+            runtime.ctx, "nope", DeployRequest(application="web", packed=runtime.charms.make(), base=UBUNTU)
         )
-    assert shop.blobs() == []
+    assert runtime.blobs() == []
 
 
 # --- add-machine ------------------------------------------------------------------------------------------
 
 
-def test_add_machine(shop: World) -> None:
-    shop.forget_work()
+def test_add_machine(runtime: TestController) -> None:
+    runtime.forget_work()
     machine = machines.add_machine(
-        shop.ctx, shop.model, base=NOBLE, constraints={"cores": 2}, placement="zone=b"
+        runtime.ctx, runtime.model, base=NOBLE, constraints={"cores": 2}, placement="zone=b"
     )
     assert (machine.id, machine.base, machine.constraints) == ("0", "ubuntu@24.04/stable", {"cores": 2})
-    assert shop.machine("0").placement == "zone=b"
-    assert shop.touched() == ["machine/0"]
+    assert runtime.machine("0").placement == "zone=b"
+    assert runtime.touched() == ["machine/0"]
 
 
 @pytest.mark.parametrize(

@@ -19,45 +19,46 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import expose as service
 from pushjuju.store.rows.records import MachineFirewall, Port
 from pushjuju.store.tx import Tx
-from tests.world.controller import World, ok
+from tests.world.controller import TestController
+from tests.world.machine import ok
 
 WEB = PortRange("tcp", 80, 80)
 HERE = Placement.parse("0")
 
 
 @pytest.fixture
-def world(shop: World) -> World:
+def world(runtime: TestController) -> TestController:
     """A model without applications; some tests work in another one of its controller."""
-    return shop
+    return runtime
 
 
-def _open(world: World, unit: str, port: int, endpoint: str = "") -> None:
+def _open(world: TestController, unit: str, port: int, endpoint: str = "") -> None:
     port_row = Port(
         model=world.model, unit=unit, endpoint=endpoint, protocol="tcp", from_port=port, to_port=port
     )
     world.write(lambda tx: tx.insert("port", port_row))
 
 
-def _expose(world: World, name: str = "web", **more: tuple[str, ...]) -> None:
+def _expose(world: TestController, name: str = "web", **more: tuple[str, ...]) -> None:
     service.expose(world.ctx, world.model, name, **more)
 
 
-def _exposures(world: World, name: str = "web") -> dict[str, Exposure]:
+def _exposures(world: TestController, name: str = "web") -> dict[str, Exposure]:
     found = world.read(lambda tx: service.exposures(tx, world.model, name))
     return {item.endpoint: item for item in found}
 
 
-def _rules(world: World, machine: str = "0", **known: object) -> object:
+def _rules(world: TestController, machine: str = "0", **known: object) -> object:
     row = MachineFirewall(model=world.model, machine=machine, **known)
     return world.read(lambda tx: firewall.rules(tx, world.model, machine, row))
 
 
-def _ingress(world: World, machine: str = "0") -> dict[str, tuple[str, ...]]:
+def _ingress(world: TestController, machine: str = "0") -> dict[str, tuple[str, ...]]:
     rules: tuple[IngressRule, ...] = _rules(world, machine).ingress
     return {str(rule.range): rule.sources for rule in rules}
 
 
-def test_to_everybody(world: World) -> None:
+def test_to_everybody(world: TestController) -> None:
     """Without a word of who: everybody; half of everybody is everybody, too."""
     world.deploy()
     for more in ({}, {"cidrs": ("0.0.0.0/0",)}, {"cidrs": ("::/0", "0.0.0.0/0")}):
@@ -66,7 +67,7 @@ def test_to_everybody(world: World) -> None:
         assert _exposures(world) == {"": Exposure(endpoint="", cidrs=EVERYWHERE)}
 
 
-def test_each_call_replaces_what_was_said_of_the_same_endpoints(world: World) -> None:
+def test_each_call_replaces_what_was_said_of_the_same_endpoints(world: TestController) -> None:
     world.deploy()
     _expose(world, endpoints=("cluster", ""), cidrs=("10.0.0.0/24", "10.0.0.0/24"))
     _expose(world, endpoints=("cluster",), cidrs=("10.2.0.1/16", "10.1.0.0/16"))
@@ -78,7 +79,7 @@ def test_each_call_replaces_what_was_said_of_the_same_endpoints(world: World) ->
     assert _exposures(world)["cluster"].cidrs == EVERYWHERE
 
 
-def test_the_last_exposure_that_goes_takes_the_flag_with_it(world: World) -> None:
+def test_the_last_exposure_that_goes_takes_the_flag_with_it(world: TestController) -> None:
     world.deploy()
     _expose(world, endpoints=("cluster",))
     _expose(world)
@@ -113,7 +114,7 @@ def test_the_last_exposure_that_goes_takes_the_flag_with_it(world: World) -> Non
     ],
 )
 def test_refusals_change_nothing(
-    world: World, more: dict[str, tuple[str, ...]], kind: type[PushjujuError], text: str
+    world: TestController, more: dict[str, tuple[str, ...]], kind: type[PushjujuError], text: str
 ) -> None:
     world.deploy()
     before = world.dump()
@@ -123,7 +124,7 @@ def test_refusals_change_nothing(
     assert world.dump() == before
 
 
-def test_refusals_of_unexpose(world: World) -> None:
+def test_refusals_of_unexpose(world: TestController) -> None:
     world.deploy()
     for endpoint, text in (("nope", 'endpoint "nope" not found'), ("", 'endpoint "" is not exposed')):
         with pytest.raises(PushjujuError) as refused:
@@ -135,7 +136,7 @@ def test_refusals_of_unexpose(world: World) -> None:
         _expose(world, "db")
 
 
-def test_a_dying_application_is_not_exposed(world: World) -> None:
+def test_a_dying_application_is_not_exposed(world: TestController) -> None:
     world.deploy()
     world.work("0")
     removal.remove_application(world.ctx, world.model, ["web"])
@@ -146,7 +147,7 @@ def test_a_dying_application_is_not_exposed(world: World) -> None:
     )
 
 
-def test_rules_are_those_of_the_units_of_a_machine(world: World) -> None:
+def test_rules_are_those_of_the_units_of_a_machine(world: TestController) -> None:
     world.deploy("web")
     world.deploy("db", placements=[HERE])
     world.deploy("log")
@@ -162,7 +163,7 @@ def test_rules_are_those_of_the_units_of_a_machine(world: World) -> None:
     assert _ingress(world) == {"5432/tcp": ("10.5.0.0/16",)}
 
 
-def test_in_a_global_model_all_machines_have_the_rules_of_all(world: World) -> None:
+def test_in_a_global_model_all_machines_have_the_rules_of_all(world: TestController) -> None:
     model = models.add_model(world.ctx, "global", config={"firewall-mode": "global"})
     world.model = model.uuid
     world.deploy("web", count=2)
@@ -171,7 +172,7 @@ def test_in_a_global_model_all_machines_have_the_rules_of_all(world: World) -> N
     assert _ingress(world, "0") == _ingress(world, "1") == {"80/tcp": EVERYWHERE}
 
 
-def test_machines_of_a_model_let_each_other_in(world: World) -> None:
+def test_machines_of_a_model_let_each_other_in(world: TestController) -> None:
     world.deploy(count=2)
     assert _rules(world).mates == ()
     world.box("0")
@@ -179,7 +180,7 @@ def test_machines_of_a_model_let_each_other_in(world: World) -> None:
     assert _rules(world).mates == ("10.0.0.2/31",)
 
 
-def test_addresses_that_cannot_be_a_machines_are_left_out(world: World) -> None:
+def test_addresses_that_cannot_be_a_machines_are_left_out(world: TestController) -> None:
     """A machine says what it likes; loopback, multicast and the like would let in more than machines."""
     world.deploy()
     odd = ["127.0.0.1", "169.254.1.1", "0.0.0.0", "::", "::1", "224.0.0.1", "ff02::1", "fe80::1"]
@@ -195,7 +196,7 @@ def test_addresses_that_cannot_be_a_machines_are_left_out(world: World) -> None:
     assert sum(ip_network(item).num_addresses for item in mates) <= limits.MATES + 1
 
 
-def test_who_works_a_machine_keeps_the_way_in(world: World) -> None:
+def test_who_works_a_machine_keeps_the_way_in(world: TestController) -> None:
     world.deploy()
     assert _rules(world, peers=["192.0.2.1"]).ssh == EVERYWHERE
     world.write(lambda tx: model_config.change(tx, world.model, {"ssh-allow": "10.0.0.0/8"}))
@@ -207,7 +208,7 @@ def test_who_works_a_machine_keeps_the_way_in(world: World) -> None:
     assert _rules(world, peers=["192.0.2.1"]).ssh == ("192.0.2.1/32",)
 
 
-def test_the_latest_ways_in_are_kept(world: World) -> None:
+def test_the_latest_ways_in_are_kept(world: TestController) -> None:
     world.deploy()
     world.write(lambda tx: tx.run("firewall_add", model=world.model, machine="0"))
 
@@ -231,19 +232,19 @@ def test_the_latest_ways_in_are_kept(world: World) -> None:
 # --- who looks again --------------------------------------------------------------------------------------
 
 
-def _guard(world: World, *machines: str) -> None:
+def _guard(world: TestController, *machines: str) -> None:
     for machine in machines:
         world.write(lambda tx, machine=machine: tx.run("firewall_add", model=world.model, machine=machine))
     world.forget_work()
 
 
-def _changes(world: World) -> dict[str, int]:
+def _changes(world: TestController) -> dict[str, int]:
     names = world.machine_ids()
     rows = world.read(lambda tx: [firewall.state(tx, world.model, name) for name in names])
     return {row.machine: row.changes for row in rows if row is not None}
 
 
-def test_machines_of_the_application_look_again(world: World) -> None:
+def test_machines_of_the_application_look_again(world: TestController) -> None:
     world.deploy("web", count=2)
     world.deploy("db")
     _guard(world, "0", "1", "2")
@@ -252,14 +253,14 @@ def test_machines_of_the_application_look_again(world: World) -> None:
     assert _changes(world) == {"0": 2, "1": 2, "2": 1}
 
 
-def test_without_a_firewall_nobody_looks(world: World) -> None:
+def test_without_a_firewall_nobody_looks(world: TestController) -> None:
     world.deploy()
     world.forget_work()
     _expose(world)
     assert world.touched() == []
 
 
-def test_in_a_global_model_all_look_again(world: World) -> None:
+def test_in_a_global_model_all_look_again(world: TestController) -> None:
     world.model = models.add_model(world.ctx, "global", config={"firewall-mode": "global"}).uuid
     world.deploy("web")
     world.deploy("db")
@@ -269,7 +270,7 @@ def test_in_a_global_model_all_look_again(world: World) -> None:
     assert _changes(world) == {"0": 2, "1": 2}
 
 
-def test_those_wake_that_have_not_looked_since(world: World) -> None:
+def test_those_wake_that_have_not_looked_since(world: TestController) -> None:
     """They are woken together, so that a fleet that comes up does not look anew for each of its machines."""
     world.deploy("web", count=3)
     _guard(world, "0", "1")
@@ -280,7 +281,7 @@ def test_those_wake_that_have_not_looked_since(world: World) -> None:
     assert world.touched() == ["loop/firewall", "machine/0"]
 
 
-def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world: World) -> None:
+def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world: TestController) -> None:
     """Its cloud may give the address to somebody else."""
     world.deploy("web", count=2)
     _guard(world, "0", "1")
@@ -302,7 +303,7 @@ def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world
     assert _changes(world)["0"] == 2
 
 
-def test_where_nothing_is_guarded_nothing_wakes(world: World) -> None:
+def test_where_nothing_is_guarded_nothing_wakes(world: TestController) -> None:
     world.deploy()
     world.forget_work()
     world.write(lambda tx: firewall.changed_everywhere(tx, world.model, world.clock.now(), "gone"))
@@ -316,7 +317,7 @@ def test_a_machine_is_known_by_its_addresses_and_where_it_comes_from() -> None:
 
 
 @pytest.mark.parametrize("exposed", [False, True])
-def test_ports_count_where_the_application_is_exposed(world: World, exposed: bool) -> None:
+def test_ports_count_where_the_application_is_exposed(world: TestController, exposed: bool) -> None:
     world.deploy()
     if exposed:
         _expose(world)
@@ -327,7 +328,7 @@ def test_ports_count_where_the_application_is_exposed(world: World, exposed: boo
     assert _changes(world) == {"0": 1 + exposed}
 
 
-def test_the_mode_is_chosen_when_the_model_is_made(world: World) -> None:
+def test_the_mode_is_chosen_when_the_model_is_made(world: TestController) -> None:
     def change(**values: str) -> None:
         world.write(
             lambda tx: model_config.change(
@@ -358,7 +359,7 @@ def test_the_mode_is_chosen_when_the_model_is_made(world: World) -> None:
         ({"saas-ingress-allow": "1.2.3.4"}, 'cidr "1.2.3.4" not valid'),
     ],
 )
-def test_lists_of_networks_are_checked(world: World, values: dict[str, str], text: str) -> None:
+def test_lists_of_networks_are_checked(world: TestController, values: dict[str, str], text: str) -> None:
     with pytest.raises(NotValid) as refused:
         world.write(lambda tx: model_config.change(tx, world.model, values))
     assert refused.value.message == text

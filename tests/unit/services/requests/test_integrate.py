@@ -23,7 +23,9 @@ from pushjuju.services.requests import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.services.views.status.document import document
 from pushjuju.store.rows.records import Relation
-from tests.world.controller import PEERS, UBUNTU, World, status_event
+from tests.world.charms import PEERS, UBUNTU
+from tests.world.controller import TestController
+from tests.world.machine import status_event
 
 NOBLE = Base.parse("ubuntu@24.04")
 CONTAINER = {"scope": "container"}
@@ -58,7 +60,7 @@ METADATA: dict[str, dict[str, Any]] = {
 class Shop:
     """The world, with its applications by name and its relations by their keys."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TestController) -> None:
         self.world = world
 
     def deploy(self, *names: str, count: int = 1, base: Base = UBUNTU, **more: Any) -> None:
@@ -139,9 +141,9 @@ class Shop:
 
 
 @pytest.fixture
-def town(shop: World) -> Shop:
+def town(runtime: TestController) -> Shop:
     """A shop with more charms."""
-    return Shop(shop)
+    return Shop(runtime)
 
 
 # --- what may be related ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from pushjuju.services.requests import backups
 from pushjuju.services.views import resource_documents
 from pushjuju.store.rows.records import Resource
 from pushjuju.workers.loops.cleaner import _drop_blobs
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 EXTENSION = 'incorrect extension on resource upload "{}/my.zip", expected '
 IMAGE = "it is an oci-image: machines take files only"
@@ -27,8 +27,8 @@ DECLARED: dict[str, Any] = {
 }
 
 
-def packed(shop: World, **more: Any) -> PackedCharm:
-    return shop.charms.make(resources={**DECLARED, **more})
+def packed(runtime: TestController, **more: Any) -> PackedCharm:
+    return runtime.charms.make(resources={**DECLARED, **more})
 
 
 def given(tmp_path: Path, name: str = "my.tgz", text: str = "one") -> str:
@@ -36,25 +36,25 @@ def given(tmp_path: Path, name: str = "my.tgz", text: str = "one") -> str:
     return str(tmp_path / name)
 
 
-def found(shop: World) -> dict[str, Resource]:
-    application = shop.application()
-    return {item.name: item for item in shop.read(lambda tx: resources.of_application(tx, application))}
+def found(runtime: TestController) -> dict[str, Resource]:
+    application = runtime.application()
+    return {item.name: item for item in runtime.read(lambda tx: resources.of_application(tx, application))}
 
 
-def blobs(shop: World) -> set[str]:
-    return {path.name for path in shop.ctx.controller.blobs.root.rglob("*") if path.is_file()}
+def blobs(runtime: TestController) -> set[str]:
+    return {path.name for path in runtime.ctx.controller.blobs.root.rglob("*") if path.is_file()}
 
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_deploy_takes_files_and_leaves_the_rest_missing(shop: World, tmp_path: Path) -> None:
-    shop.deploy(packed=packed(shop), resources={"data": given(tmp_path)})
-    have = found(shop)
+def test_deploy_takes_files_and_leaves_the_rest_missing(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
+    have = found(runtime)
     assert (have["data"].fingerprint, have["data"].size) == (hashlib.sha384(b"one").hexdigest(), 3)
     assert (have["data"].path, have["data"].origin, have["data"].username) == ("data.tgz", "upload", "admin")
-    assert shop.ctx.controller.blobs.path(have["data"].sha256).read_text() == "one"
+    assert runtime.ctx.controller.blobs.path(have["data"].sha256).read_text() == "one"
     assert (have["plain"].sha256, have["plain"].time, have["image"].time) == ("", "", "")
 
 
@@ -71,33 +71,35 @@ def test_deploy_takes_files_and_leaves_the_rest_missing(shop: World, tmp_path: P
         ({"data": "7"}, 'resource "data" revision not found, provide via --resource'),
     ],
 )  # fmt: skip
-def test_what_deploy_refuses(shop: World, tmp_path: Path, values: dict[str, str], text: str) -> None:
+def test_what_deploy_refuses(
+    runtime: TestController, tmp_path: Path, values: dict[str, str], text: str
+) -> None:
     given(tmp_path, "my.zip")
     (tmp_path / "folder.tgz").mkdir()
-    charm = packed(shop)
-    before = blobs(shop)
+    charm = packed(runtime)
+    before = blobs(runtime)
     paths = {
         name: str(tmp_path / value) if value.startswith(("my", "gone", "folder")) else value
         for name, value in values.items()
     }
     with pytest.raises(PushjujuError) as caught:
-        shop.deploy(packed=charm, resources=paths)
+        runtime.deploy(packed=charm, resources=paths)
     assert caught.value.message == text.format(tmp_path)
-    assert shop.read(lambda tx: tx.rows("application_list", model=shop.model)) == []
-    assert blobs(shop) == before
+    assert runtime.read(lambda tx: tx.rows("application_list", model=runtime.model)) == []
+    assert blobs(runtime) == before
 
 
-def test_attach_lets_units_run_upgrade_charm(shop: World, tmp_path: Path) -> None:
-    shop.deploy(packed=packed(shop), resources={"data": given(tmp_path)})
-    shop.settle()
-    before = len(shop.box("0").hooks)
-    resources.attach(shop.ctx, shop.model, "web", "data", given(tmp_path, text="two"))
-    shop.settle()
-    assert shop.box("0").hooks[before:] == [("web/0", "upgrade-charm"), ("web/0", "config-changed")]
-    assert found(shop)["data"].sha256 == digest("two")
-    _drop_blobs(shop.ctx)
-    assert digest("two") in blobs(shop)
-    assert digest("one") not in blobs(shop)
+def test_attach_lets_units_run_upgrade_charm(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
+    runtime.settle()
+    before = len(runtime.box("0").hooks)
+    resources.attach(runtime.ctx, runtime.model, "web", "data", given(tmp_path, text="two"))
+    runtime.settle()
+    assert runtime.box("0").hooks[before:] == [("web/0", "upgrade-charm"), ("web/0", "config-changed")]
+    assert found(runtime)["data"].sha256 == digest("two")
+    _drop_blobs(runtime.ctx)
+    assert digest("two") in blobs(runtime)
+    assert digest("one") not in blobs(runtime)
 
 
 @pytest.mark.parametrize(
@@ -111,60 +113,62 @@ def test_attach_lets_units_run_upgrade_charm(shop: World, tmp_path: Path) -> Non
     ],
 )  # fmt: skip
 def test_what_attach_refuses(
-    shop: World, tmp_path: Path, application: str, name: str, value: str, text: str
+    runtime: TestController, tmp_path: Path, application: str, name: str, value: str, text: str
 ) -> None:
     given(tmp_path)
     given(tmp_path, "my.zip")
-    shop.deploy(packed=packed(shop), resources={"data": given(tmp_path)})
-    before, modified = found(shop), shop.application().charm_modified
+    runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
+    before, modified = found(runtime), runtime.application().charm_modified
     with pytest.raises(PushjujuError) as caught:
-        resources.attach(shop.ctx, shop.model, application, name, str(tmp_path / value))
+        resources.attach(runtime.ctx, runtime.model, application, name, str(tmp_path / value))
     assert caught.value.message == text.format(tmp_path)
-    assert (found(shop), shop.application().charm_modified) == (before, modified)
+    assert (found(runtime), runtime.application().charm_modified) == (before, modified)
 
 
-def test_refresh_keeps_what_people_gave_and_asks_for_what_is_new(shop: World, tmp_path: Path) -> None:
-    shop.deploy(packed=packed(shop), resources={"data": given(tmp_path)})
+def test_refresh_keeps_what_people_gave_and_asks_for_what_is_new(
+    runtime: TestController, tmp_path: Path
+) -> None:
+    runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
     newer = packed(
-        shop, data={"type": "file", "filename": "renamed.tgz"}, more={"type": "file", "filename": "x"}
+        runtime, data={"type": "file", "filename": "renamed.tgz"}, more={"type": "file", "filename": "x"}
     )
     with pytest.raises(NotValid, match='new resource "more" was missing, please provide it via --resource'):
-        shop.refresh(newer)
+        runtime.refresh(newer)
     with pytest.raises(NotValid, match='"more" revision not found, provide via --resource'):
-        shop.refresh(newer, resources={"more": "4"})
-    assert shop.application().charm_url == "local:web-0"
-    shop.refresh(newer, resources={"more": given(tmp_path, "more", "three")})
-    have = found(shop)
+        runtime.refresh(newer, resources={"more": "4"})
+    assert runtime.application().charm_url == "local:web-0"
+    runtime.refresh(newer, resources={"more": given(tmp_path, "more", "three")})
+    have = found(runtime)
     assert (have["data"].sha256, have["data"].path) == (digest("one"), "renamed.tgz")
     assert have["more"].sha256 == digest("three")
 
 
-def test_an_application_takes_its_resources_along(shop: World, tmp_path: Path) -> None:
-    shop.deploy(packed=packed(shop), resources={"data": given(tmp_path)}, count=0)
-    shop.write(lambda tx: tx.run("application_delete", model=shop.model, name="web"))
-    assert shop.read(lambda tx: tx.scalar("blob_uses", sha256=digest("one"))) == 0
+def test_an_application_takes_its_resources_along(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)}, count=0)
+    runtime.write(lambda tx: tx.run("application_delete", model=runtime.model, name="web"))
+    assert runtime.read(lambda tx: tx.scalar("blob_uses", sha256=digest("one"))) == 0
 
 
-def test_a_copy_of_the_controller_holds_resources(shop: World, tmp_path: Path) -> None:
-    shop.deploy(packed=packed(shop), resources={"data": given(tmp_path)})
-    backups.create(shop.ctx, tmp_path / "copy")
-    shop.ctx.controller.blobs.delete(digest("one"))
-    backups.restore(shop.ctx, tmp_path / "copy")
-    assert digest("one") in blobs(shop)
+def test_a_copy_of_the_controller_holds_resources(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
+    backups.create(runtime.ctx, tmp_path / "copy")
+    runtime.ctx.controller.blobs.delete(digest("one"))
+    backups.restore(runtime.ctx, tmp_path / "copy")
+    assert digest("one") in blobs(runtime)
 
 
-def test_units_are_listed_with_what_they_fetched(shop: World, tmp_path: Path) -> None:
-    shop.deploy(packed=packed(shop), resources={"data": given(tmp_path)}, count=2)
-    shop.write(
+def test_units_are_listed_with_what_they_fetched(runtime: TestController, tmp_path: Path) -> None:
+    runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)}, count=2)
+    runtime.write(
         lambda tx: resources.fetched(
             tx,
-            units.get(tx, shop.model, "web/1"),
-            resources.wanted(tx, units.get(tx, shop.model, "web/1"), "data"),
+            units.get(tx, runtime.model, "web/1"),
+            resources.wanted(tx, units.get(tx, runtime.model, "web/1"), "data"),
         )
     )
-    listing = resource_documents.listing(shop.ctx, shop.model, "web")
+    listing = resource_documents.listing(runtime.ctx, runtime.model, "web")
     detail = [(item.unit, item.has.revision_text, item.expected.revision_text) for item in listing.details()]
-    day = f"{shop.clock.now():%Y-%m-%dT%H:%M}"
+    day = f"{runtime.clock.now():%Y-%m-%dT%H:%M}"
     assert detail == [
         ("web/0", "-", day), ("web/0", "-", "-"), ("web/0", "-", "-"),
         ("web/1", day, day), ("web/1", "-", "-"), ("web/1", "-", "-"),

@@ -13,15 +13,16 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.requests import update_status
-from tests.world.controller import CONFIG, PEERS, World
+from tests.world.charms import CONFIG, PEERS
+from tests.world.controller import TestController
 
 
-def _set(shop: World, **more: Any) -> None:
-    applications.set_config(shop.ctx, shop.model, "web", **more)
+def _set(runtime: TestController, **more: Any) -> None:
+    applications.set_config(runtime.ctx, runtime.model, "web", **more)
 
 
-def _stored(shop: World, url: str = "local:web-0") -> dict[str, Any]:
-    return shop.read(lambda tx: charms.stored_settings(tx, shop.model, "web", url))
+def _stored(runtime: TestController, url: str = "local:web-0") -> dict[str, Any]:
+    return runtime.read(lambda tx: charms.stored_settings(tx, runtime.model, "web", url))
 
 
 # --- config -----------------------------------------------------------------------------------------------
@@ -41,29 +42,29 @@ def _stored(shop: World, url: str = "local:web-0") -> dict[str, Any]:
     ],
 )
 def test_settings_are_stored_with_their_types(
-    shop: World, asked: dict[str, Any], stored: dict[str, Any]
+    runtime: TestController, asked: dict[str, Any], stored: dict[str, Any]
 ) -> None:
-    shop.deploy()
-    _set(shop, **asked)
-    assert _stored(shop) == stored
+    runtime.deploy()
+    _set(runtime, **asked)
+    assert _stored(runtime) == stored
 
 
-def test_reset_takes_a_setting_away(shop: World) -> None:
-    shop.deploy(settings={"title": "a", "port": 1})
-    _set(shop, reset=["title"])
-    assert _stored(shop) == {"port": 1}
+def test_reset_takes_a_setting_away(runtime: TestController) -> None:
+    runtime.deploy(settings={"title": "a", "port": 1})
+    _set(runtime, reset=["title"])
+    assert _stored(runtime) == {"port": 1}
 
 
-def test_config_touches_every_unit(shop: World) -> None:
-    shop.active(count=2)
-    shop.forget_work()
-    _set(shop, values={"title": "b"})
-    assert shop.touched() == ["machine/0", "machine/1"]
+def test_config_touches_every_unit(runtime: TestController) -> None:
+    runtime.active(count=2)
+    runtime.forget_work()
+    _set(runtime, values={"title": "b"})
+    assert runtime.touched() == ["machine/0", "machine/1"]
 
 
-def test_document_of_config(shop: World) -> None:
-    shop.deploy(settings={"title": "a"}, trust=True)
-    found = applications.config(shop.ctx, shop.model, "web")
+def test_document_of_config(runtime: TestController) -> None:
+    runtime.deploy(settings={"title": "a"}, trust=True)
+    found = applications.config(runtime.ctx, runtime.model, "web")
     assert list(found) == ["application", "application-config", "charm", "settings"]
     assert (found["application"], found["charm"]) == ("web", "web")
     assert found["application-config"]["trust"]["value"] is True
@@ -75,16 +76,16 @@ def test_document_of_config(shop: World) -> None:
 @pytest.mark.parametrize(
     ("values", "trust"), [({"trust": "true"}, 1), ({"trust": "false"}, 0), ({"trust": "T"}, 1)]
 )
-def test_trust_is_a_setting_too(shop: World, values: dict[str, str], trust: int) -> None:
-    shop.deploy(trust=not trust)
-    _set(shop, values=values)
-    assert shop.application().trust == trust
+def test_trust_is_a_setting_too(runtime: TestController, values: dict[str, str], trust: int) -> None:
+    runtime.deploy(trust=not trust)
+    _set(runtime, values=values)
+    assert runtime.application().trust == trust
 
 
-def test_trust_is_reset(shop: World) -> None:
-    shop.deploy(trust=True)
-    _set(shop, reset=["trust"])
-    assert shop.application().trust == 0
+def test_trust_is_reset(runtime: TestController) -> None:
+    runtime.deploy(trust=True)
+    _set(runtime, reset=["trust"])
+    assert runtime.application().trust == 0
 
 
 @pytest.mark.parametrize(
@@ -111,147 +112,147 @@ def test_trust_is_reset(shop: World) -> None:
         ),
     ],
 )
-def test_refused_settings_change_nothing(shop: World, asked: dict[str, Any], text: str) -> None:
-    shop.deploy()
-    before = shop.dump()
+def test_refused_settings_change_nothing(runtime: TestController, asked: dict[str, Any], text: str) -> None:
+    runtime.deploy()
+    before = runtime.dump()
     with pytest.raises(NotValid) as caught:
-        _set(shop, **asked)
+        _set(runtime, **asked)
     assert caught.value.message == text
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
 @pytest.mark.parametrize(
     "act",
     [
-        lambda shop: applications.set_config(shop.ctx, shop.model, "nope", values={"a": "b"}),
-        lambda shop: applications.config(shop.ctx, shop.model, "nope"),
-        lambda shop: applications.set_trust(shop.ctx, shop.model, "nope", trusted=True),
-        lambda shop: shop.refresh(shop.charms.make(files={"a": "b"}), "nope"),
+        lambda runtime: applications.set_config(runtime.ctx, runtime.model, "nope", values={"a": "b"}),
+        lambda runtime: applications.config(runtime.ctx, runtime.model, "nope"),
+        lambda runtime: applications.set_trust(runtime.ctx, runtime.model, "nope", trusted=True),
+        lambda runtime: runtime.refresh(runtime.charms.make(files={"a": "b"}), "nope"),
     ],
 )
-def test_application_that_is_not_there(shop: World, act: Callable[[World], Any]) -> None:
-    before = shop.dump()
+def test_application_that_is_not_there(runtime: TestController, act: Callable[[TestController], Any]) -> None:
+    before = runtime.dump()
     with pytest.raises(NotFound) as caught:
-        act(shop)
+        act(runtime)
     assert caught.value.message == 'application "nope" not found'
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_config_changed_follows_a_change_only(shop: World) -> None:
-    shop.active()
-    shop.clear()
-    _set(shop, values={"title": "new"})
-    shop.settle()
-    assert shop.of("web/0") == ["config-changed"]
-    _set(shop, values={"title": "new"})
-    shop.settle()
-    assert shop.of("web/0") == ["config-changed"]
-    _set(shop, values={"port": "80"})  # the default, but now it is stored
-    shop.settle()
-    assert shop.of("web/0") == ["config-changed"] * 2
+def test_config_changed_follows_a_change_only(runtime: TestController) -> None:
+    runtime.active()
+    runtime.clear()
+    _set(runtime, values={"title": "new"})
+    runtime.settle()
+    assert runtime.of("web/0") == ["config-changed"]
+    _set(runtime, values={"title": "new"})
+    runtime.settle()
+    assert runtime.of("web/0") == ["config-changed"]
+    _set(runtime, values={"port": "80"})  # the default, but now it is stored
+    runtime.settle()
+    assert runtime.of("web/0") == ["config-changed"] * 2
 
 
-def test_trust_runs_config_changed(shop: World) -> None:
-    shop.active()
-    shop.clear()
+def test_trust_runs_config_changed(runtime: TestController) -> None:
+    runtime.active()
+    runtime.clear()
     for trusted in (True, True, False):
-        applications.set_trust(shop.ctx, shop.model, "web", trusted=trusted)
-        shop.settle()
-    assert shop.of("web/0") == ["config-changed"] * 2
+        applications.set_trust(runtime.ctx, runtime.model, "web", trusted=trusted)
+        runtime.settle()
+    assert runtime.of("web/0") == ["config-changed"] * 2
 
 
 # --- refresh ----------------------------------------------------------------------------------------------
 
 
-def test_refresh_puts_units_on_the_new_charm(shop: World) -> None:
-    shop.active(count=2)
-    shop.clear()
-    shop.forget_work()
-    assert shop.refresh(shop.charms.make(files={"src/new": "1"})) == (1, [])
-    application = shop.application()
+def test_refresh_puts_units_on_the_new_charm(runtime: TestController) -> None:
+    runtime.active(count=2)
+    runtime.clear()
+    runtime.forget_work()
+    assert runtime.refresh(runtime.charms.make(files={"src/new": "1"})) == (1, [])
+    application = runtime.application()
     assert (application.charm_url, application.charm_modified, application.force_charm) == (
         "local:web-1",
         1,
         0,
     )
-    assert shop.touched() == ["machine/0", "machine/1"]
-    shop.settle()
-    assert shop.of("web/0") == ["upgrade-charm", "config-changed"]
-    assert shop.of("web/1") == ["upgrade-charm", "config-changed", "leader-settings-changed"]
-    assert shop.unit("web/0").charm_url == "local:web-1"
-    assert shop.box("0").charms == {"web/0": "local:web-1"}
+    assert runtime.touched() == ["machine/0", "machine/1"]
+    runtime.settle()
+    assert runtime.of("web/0") == ["upgrade-charm", "config-changed"]
+    assert runtime.of("web/1") == ["upgrade-charm", "config-changed", "leader-settings-changed"]
+    assert runtime.unit("web/0").charm_url == "local:web-1"
+    assert runtime.box("0").charms == {"web/0": "local:web-1"}
 
 
-def test_same_archive_again_is_a_new_revision(shop: World) -> None:
-    shop.active()
-    shop.clear()
-    assert shop.refresh(shop.charms.make())[0] == 1
-    shop.settle()
-    assert shop.of("web/0") == ["upgrade-charm", "config-changed"]
+def test_same_archive_again_is_a_new_revision(runtime: TestController) -> None:
+    runtime.active()
+    runtime.clear()
+    assert runtime.refresh(runtime.charms.make())[0] == 1
+    runtime.settle()
+    assert runtime.of("web/0") == ["upgrade-charm", "config-changed"]
 
 
-def test_settings_that_fit_come_along(shop: World) -> None:
-    shop.active(settings={"title": "a", "port": 1, "note": "gone"})
+def test_settings_that_fit_come_along(runtime: TestController) -> None:
+    runtime.active(settings={"title": "a", "port": 1, "note": "gone"})
     config = {**CONFIG, "port": {"type": "string"}}
     del config["note"]
-    shop.refresh(shop.charms.make(config=config), values={"debug": "true"}, file=b"web: {ratio: 0.5}")
-    assert _stored(shop, "local:web-1") == {"title": "a", "debug": True, "ratio": 0.5}
-    assert _stored(shop)["note"] == "gone"  # for the units that are on the old charm yet
-    shop.settle()
-    assert _stored(shop) == {}
+    runtime.refresh(runtime.charms.make(config=config), values={"debug": "true"}, file=b"web: {ratio: 0.5}")
+    assert _stored(runtime, "local:web-1") == {"title": "a", "debug": True, "ratio": 0.5}
+    assert _stored(runtime)["note"] == "gone"  # for the units that are on the old charm yet
+    runtime.settle()
+    assert _stored(runtime) == {}
 
 
-def test_units_on_the_old_charm_see_its_settings(shop: World) -> None:
-    shop.active(settings={"title": "old"})
-    shop.refresh(shop.charms.make(files={"a": "b"}), values={"title": "new"})
-    shop.box().fail("upgrade-charm")
-    prepared = shop.until("upgrade-charm")
+def test_units_on_the_old_charm_see_its_settings(runtime: TestController) -> None:
+    runtime.active(settings={"title": "old"})
+    runtime.refresh(runtime.charms.make(files={"a": "b"}), values={"title": "new"})
+    runtime.box().fail("upgrade-charm")
+    prepared = runtime.until("upgrade-charm")
     assert prepared.frame["context"]["config"]["title"] == "new"
 
 
-def test_refresh_brings_new_peers(shop: World) -> None:
-    shop.active()
-    shop.clear()
-    shop.refresh(shop.charms.make(peers={**PEERS, "gossip": {"interface": "g"}}))
-    shop.settle()
-    assert shop.of("web/0") == ["upgrade-charm", "config-changed", "gossip-relation-created"]
+def test_refresh_brings_new_peers(runtime: TestController) -> None:
+    runtime.active()
+    runtime.clear()
+    runtime.refresh(runtime.charms.make(peers={**PEERS, "gossip": {"interface": "g"}}))
+    runtime.settle()
+    assert runtime.of("web/0") == ["upgrade-charm", "config-changed", "gossip-relation-created"]
 
 
-def test_refresh_may_trust(shop: World) -> None:
-    shop.active()
-    shop.refresh(shop.charms.make(files={"a": "b"}), trust=True)
-    assert shop.application().trust == 1
-    shop.refresh(shop.charms.make(files={"a": "c"}))
-    assert shop.application().trust == 1
+def test_refresh_may_trust(runtime: TestController) -> None:
+    runtime.active()
+    runtime.refresh(runtime.charms.make(files={"a": "b"}), trust=True)
+    assert runtime.application().trust == 1
+    runtime.refresh(runtime.charms.make(files={"a": "c"}))
+    assert runtime.application().trust == 1
 
 
-def test_the_last_refresh_decides_about_force(shop: World) -> None:
-    shop.active()
-    shop.refresh(shop.charms.make(files={"a": "b"}), force_units=True)
-    assert shop.application().force_charm == 1
-    shop.refresh(shop.charms.make(files={"a": "c"}))
-    assert shop.application().force_charm == 0
+def test_the_last_refresh_decides_about_force(runtime: TestController) -> None:
+    runtime.active()
+    runtime.refresh(runtime.charms.make(files={"a": "b"}), force_units=True)
+    assert runtime.application().force_charm == 1
+    runtime.refresh(runtime.charms.make(files={"a": "c"}))
+    assert runtime.application().force_charm == 0
 
 
-def test_forced_refresh_reaches_a_unit_in_error(shop: World) -> None:
-    shop.deploy()
-    shop.box().fail("start", 3)
-    shop.settle()
-    shop.refresh(shop.charms.make(files={"a": "b"}))
-    shop.settle()
-    assert shop.unit("web/0").charm_url == "local:web-0"
-    shop.refresh(shop.charms.make(files={"a": "c"}), force_units=True)
-    shop.settle()
-    assert shop.unit("web/0").charm_url == "local:web-2"
-    assert shop.agent() == ("error", 'hook failed: "start"')
+def test_forced_refresh_reaches_a_unit_in_error(runtime: TestController) -> None:
+    runtime.deploy()
+    runtime.box().fail("start", 3)
+    runtime.settle()
+    runtime.refresh(runtime.charms.make(files={"a": "b"}))
+    runtime.settle()
+    assert runtime.unit("web/0").charm_url == "local:web-0"
+    runtime.refresh(runtime.charms.make(files={"a": "c"}), force_units=True)
+    runtime.settle()
+    assert runtime.unit("web/0").charm_url == "local:web-2"
+    assert runtime.agent() == ("error", 'hook failed: "start"')
 
 
-def test_dying_application_may_be_refreshed(shop: World) -> None:
+def test_dying_application_may_be_refreshed(runtime: TestController) -> None:
     from pushjuju.services.lifecycle import removal
 
-    shop.active()
-    removal.remove_application(shop.ctx, shop.model, ["web"])
-    assert shop.refresh(shop.charms.make(files={"a": "b"}))[0] == 1
+    runtime.active()
+    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    assert runtime.refresh(runtime.charms.make(files={"a": "b"}))[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -280,62 +281,65 @@ def test_dying_application_may_be_refreshed(shop: World) -> None:
     ],
 )
 def test_refused_refresh_changes_nothing(
-    shop: World, make: Callable[[Any], Any], more: dict[str, Any], text: str
+    runtime: TestController, make: Callable[[Any], Any], more: dict[str, Any], text: str
 ) -> None:
-    shop.active()
-    before = shop.dump()
+    runtime.active()
+    before = runtime.dump()
     with pytest.raises(PushjujuError) as caught:
-        shop.refresh(make(shop.charms), **more)
+        runtime.refresh(make(runtime.charms), **more)
     assert text in caught.value.message
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_revision_of_a_refused_refresh_is_given_to_the_next(shop: World) -> None:
-    shop.deploy()
+def test_revision_of_a_refused_refresh_is_given_to_the_next(runtime: TestController) -> None:
+    runtime.deploy()
     with pytest.raises(PushjujuError):
-        shop.refresh(shop.charms.make(files={"a": "b"}), values={"nope": "1"})
-    assert shop.refresh(shop.charms.make(files={"a": "c"}))[0] == 1
+        runtime.refresh(runtime.charms.make(files={"a": "b"}), values={"nope": "1"})
+    assert runtime.refresh(runtime.charms.make(files={"a": "c"}))[0] == 1
 
 
 # --- resolved ---------------------------------------------------------------------------------------------
 
 
-def _in_error(shop: World, count: int = 1) -> None:
-    shop.deploy(count=count)
-    for machine in shop.machine_ids():
-        shop.box(machine).fail("start", 2)
-    shop.settle()
+def _in_error(runtime: TestController, count: int = 1) -> None:
+    runtime.deploy(count=count)
+    for machine in runtime.machine_ids():
+        runtime.box(machine).fail("start", 2)
+    runtime.settle()
 
 
-def test_resolved_runs_the_hook_again(shop: World) -> None:
-    _in_error(shop)
-    assert shop.agent() == ("error", 'hook failed: "start"')
-    shop.forget_work()
-    units.resolve(shop.ctx, shop.model, ["web/0"], retry=True)
-    assert shop.unit("web/0").resolved == "retry-hooks"
-    assert shop.touched() == ["machine/0"]
-    shop.clear()
-    shop.settle()
-    assert shop.of("web/0") == ["start"]
-    assert shop.agent() == ("error", 'hook failed: "start"')
-    assert shop.unit("web/0").resolved == "none"  # one resolved serves one failure
+def test_resolved_runs_the_hook_again(runtime: TestController) -> None:
+    _in_error(runtime)
+    assert runtime.agent() == ("error", 'hook failed: "start"')
+    runtime.forget_work()
+    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    assert runtime.unit("web/0").resolved == "retry-hooks"
+    assert runtime.touched() == ["machine/0"]
+    runtime.clear()
+    runtime.settle()
+    assert runtime.of("web/0") == ["start"]
+    assert runtime.agent() == ("error", 'hook failed: "start"')
+    assert runtime.unit("web/0").resolved == "none"  # one resolved serves one failure
 
 
-def test_resolved_without_retry_skips_it(shop: World) -> None:
-    _in_error(shop)
-    shop.clear()
-    units.resolve(shop.ctx, shop.model, ["web/0"], retry=False)
-    shop.settle()
-    assert shop.of("web/0") == []
-    assert shop.agent() == ("idle", "")
-    assert shop.workload() == ("maintenance", "installing charm software")  # no `unknown` for a skipped start
+def test_resolved_without_retry_skips_it(runtime: TestController) -> None:
+    _in_error(runtime)
+    runtime.clear()
+    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    runtime.settle()
+    assert runtime.of("web/0") == []
+    assert runtime.agent() == ("idle", "")
+    assert runtime.workload() == (
+        "maintenance",
+        "installing charm software",
+    )  # no `unknown` for a skipped start
 
 
-def test_resolve_all(shop: World) -> None:
-    _in_error(shop, 2)
-    units.resolve(shop.ctx, shop.model, ["web/1"], retry=True)
-    assert units.resolve_all(shop.ctx, shop.model, retry=True) == ["web/0"]
-    assert units.resolve_all(shop.ctx, shop.model, retry=True) == []
+def test_resolve_all(runtime: TestController) -> None:
+    _in_error(runtime, 2)
+    units.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
+    assert units.resolve_all(runtime.ctx, runtime.model, retry=True) == ["web/0"]
+    assert units.resolve_all(runtime.ctx, runtime.model, retry=True) == []
 
 
 @pytest.mark.parametrize(
@@ -347,56 +351,56 @@ def test_resolve_all(shop: World) -> None:
         (["web/0", "ok/0"], 'unit "ok/0" is not in an error state'),
     ],
 )
-def test_refused_resolved(shop: World, names: list[str], text: str) -> None:
-    _in_error(shop, 2)
-    shop.active("ok")
-    units.resolve(shop.ctx, shop.model, ["web/1"], retry=False)
-    before = shop.dump()
+def test_refused_resolved(runtime: TestController, names: list[str], text: str) -> None:
+    _in_error(runtime, 2)
+    runtime.active("ok")
+    units.resolve(runtime.ctx, runtime.model, ["web/1"], retry=False)
+    before = runtime.dump()
     with pytest.raises(PushjujuError) as caught:
-        units.resolve(shop.ctx, shop.model, names, retry=True)
+        units.resolve(runtime.ctx, runtime.model, names, retry=True)
     assert caught.value.message == text
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
 # --- update-status ----------------------------------------------------------------------------------------
 
 
-def _due(shop: World, unit: str = "web/0") -> datetime:
-    return from_iso(str(shop.unit(unit).update_status_due))
+def _due(runtime: TestController, unit: str = "web/0") -> datetime:
+    return from_iso(str(runtime.unit(unit).update_status_due))
 
 
-def test_update_status_at_once(shop: World) -> None:
-    shop.active(count=2)
-    shop.clear()
-    shop.forget_work()
-    assert update_status.make_due(shop.ctx, shop.model, ["web/1"]) == ["web/1"]
-    assert _due(shop, "web/1") == shop.clock.now()
-    assert shop.touched() == ["machine/1"]
-    shop.settle()
-    assert (shop.of("web/0"), shop.of("web/1")) == ([], ["update-status"])
-    assert _due(shop, "web/1") > shop.clock.now()
+def test_update_status_at_once(runtime: TestController) -> None:
+    runtime.active(count=2)
+    runtime.clear()
+    runtime.forget_work()
+    assert update_status.make_due(runtime.ctx, runtime.model, ["web/1"]) == ["web/1"]
+    assert _due(runtime, "web/1") == runtime.clock.now()
+    assert runtime.touched() == ["machine/1"]
+    runtime.settle()
+    assert (runtime.of("web/0"), runtime.of("web/1")) == ([], ["update-status"])
+    assert _due(runtime, "web/1") > runtime.clock.now()
 
 
-def test_update_status_of_all(shop: World) -> None:
-    shop.active(count=2)
-    shop.clear()
-    assert update_status.make_due(shop.ctx, shop.model) == ["web/0", "web/1"]
-    shop.settle()
-    assert (shop.of("web/0"), shop.of("web/1")) == (["update-status"], ["update-status"])
+def test_update_status_of_all(runtime: TestController) -> None:
+    runtime.active(count=2)
+    runtime.clear()
+    assert update_status.make_due(runtime.ctx, runtime.model) == ["web/0", "web/1"]
+    runtime.settle()
+    assert (runtime.of("web/0"), runtime.of("web/1")) == (["update-status"], ["update-status"])
 
 
-def test_update_status_of_a_missing_unit(shop: World) -> None:
-    shop.active()
-    before = shop.dump()
+def test_update_status_of_a_missing_unit(runtime: TestController) -> None:
+    runtime.active()
+    before = runtime.dump()
     with pytest.raises(NotFound, match='unit "web/7" not found'):
-        update_status.make_due(shop.ctx, shop.model, ["web/0", "web/7"])
-    assert shop.dump() == before
+        update_status.make_due(runtime.ctx, runtime.model, ["web/0", "web/7"])
+    assert runtime.dump() == before
 
 
-def test_update_status_of_new_and_dying_units(shop: World) -> None:
+def test_update_status_of_new_and_dying_units(runtime: TestController) -> None:
     from pushjuju.services.lifecycle import removal
 
-    shop.active()
-    shop.deploy("new", packed=shop.charms.make("new"))
-    removal.remove_units(shop.ctx, shop.model, ["web/0"])
-    assert update_status.make_due(shop.ctx, shop.model) == []
+    runtime.active()
+    runtime.deploy("new", packed=runtime.charms.make("new"))
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    assert update_status.make_due(runtime.ctx, runtime.model) == []

@@ -16,7 +16,7 @@ from pushjuju.services.requests import storage_requests
 from pushjuju.services.requests.storage_requests import Answer
 from pushjuju.services.views.status import storage_document
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 STORES: dict[str, Any] = {
     "data": {"type": "filesystem", "location": "/srv/data", "minimum-size": "100M"},
@@ -25,20 +25,20 @@ STORES: dict[str, Any] = {
 }
 
 
-def deployed(shop: World, name: str = "web", count: int = 1, **more: Any) -> None:
+def deployed(runtime: TestController, name: str = "web", count: int = 1, **more: Any) -> None:
     """Deploy a charm with storage."""
-    packed = shop.charms.make(storage=more.pop("stores", STORES))
-    shop.deploy(name, count, packed=packed, **more)
+    packed = runtime.charms.make(storage=more.pop("stores", STORES))
+    runtime.deploy(name, count, packed=packed, **more)
 
 
-def shown(shop: World) -> dict[str, Any]:
+def shown(runtime: TestController) -> dict[str, Any]:
     """The combined document."""
-    return storage_document.document(shop.ctx, shop.model)
+    return storage_document.document(runtime.ctx, runtime.model)
 
 
-def backings(shop: World) -> list[tuple[str, str, str, str]]:
+def backings(runtime: TestController) -> list[tuple[str, str, str, str]]:
     """(kind, id, storage, volume) of all that is behind."""
-    found = shop.read(lambda tx: tx.list(Backing, "backing_list", model=shop.model))
+    found = runtime.read(lambda tx: tx.list(Backing, "backing_list", model=runtime.model))
     return sorted((item.kind, item.id, item.storage, item.volume) for item in found)
 
 
@@ -47,55 +47,55 @@ def refused(answers: list[Answer]) -> list[str]:
     return [answer.error.message for answer in answers if answer.error]
 
 
-def provision(shop: World) -> None:
+def provision(runtime: TestController) -> None:
     """Have all that is behind storage made and attached, as the lanes of the machines do."""
 
     def note(tx: Any) -> None:
-        for backing in tx.list(Backing, "backing_list", model=shop.model):
-            key = {"model": shop.model, "kind": backing.kind, "id": backing.id}
+        for backing in tx.list(Backing, "backing_list", model=runtime.model):
+            key = {"model": runtime.model, "kind": backing.kind, "id": backing.id}
             tx.run("backing_set_begun", **key)
             tx.run("backing_set_made", **key, provider_id="x", size=backing.size, hardware_id="", wwn="")
-        for host in tx.list(BackingAttachment, "backing_attachment_list", model=shop.model):
+        for host in tx.list(BackingAttachment, "backing_attachment_list", model=runtime.model):
             tx.run(
                 "backing_attachment_set_attached",
-                model=shop.model, kind=host.kind, id=host.id, machine=host.machine, boot_id="boot-1",
+                model=runtime.model, kind=host.kind, id=host.id, machine=host.machine, boot_id="boot-1",
             )  # fmt: skip
 
-    shop.write(note)
+    runtime.write(note)
 
 
-def detached(shop: World) -> None:
+def detached(runtime: TestController) -> None:
     """Have done what waits to be taken from machines."""
 
     def note(tx: Any) -> None:
-        for host in tx.list(BackingAttachment, "backing_attachment_list", model=shop.model):
+        for host in tx.list(BackingAttachment, "backing_attachment_list", model=runtime.model):
             if host.life != "alive":
-                backing = tx.find(Backing, "backing_get", model=shop.model, kind=host.kind, id=host.id)
-                storage.forget_host(tx, backing, host, shop.clock.now())
+                backing = tx.find(Backing, "backing_get", model=runtime.model, kind=host.kind, id=host.id)
+                storage.forget_host(tx, backing, host, runtime.clock.now())
 
-    shop.write(note)
+    runtime.write(note)
 
 
 class TestDeploy:
-    def test_what_the_charm_needs_comes_from_the_root_disk(self, shop: World) -> None:
-        deployed(shop)
-        assert backings(shop) == [("filesystem", "0/0", "data/0", "")]
-        entry = shown(shop)["filesystems"]["0/0"]
+    def test_what_the_charm_needs_comes_from_the_root_disk(self, runtime: TestController) -> None:
+        deployed(runtime)
+        assert backings(runtime) == [("filesystem", "0/0", "data/0", "")]
+        entry = shown(runtime)["filesystems"]["0/0"]
         assert (entry["pool"], entry["size"], entry["status"]["current"]) == (
             "rootfs",
             1024 // 10 - 2,
             "pending",
         )
-        assert shop.unit("web/0").storage == shop.machine("0").storage - 1 == 1
+        assert runtime.unit("web/0").storage == runtime.machine("0").storage - 1 == 1
 
-    def test_directives(self, shop: World) -> None:
+    def test_directives(self, runtime: TestController) -> None:
         wanted = {
             "data": Directive(pool="loop", size=200, count=1),
             "logs": Directive(pool="tmpfs", count=2),
             "disk": Directive(size=50, count=1),
         }
-        deployed(shop, storage=wanted)
-        assert backings(shop) == [
+        deployed(runtime, storage=wanted)
+        assert backings(runtime) == [
             ("filesystem", "0/0", "data/0", "0/0"),
             ("filesystem", "0/1", "logs/2", ""),
             ("filesystem", "0/2", "logs/3", ""),
@@ -119,272 +119,279 @@ class TestDeploy:
             ({"disk": Directive(pool="tmpfs", count=1)}, '"tmpfs" provider does not support "block" storage'),
         ],
     )
-    def test_refused(self, shop: World, wanted: dict[str, Directive], refusal: str) -> None:
-        before = shop.dump()
+    def test_refused(self, runtime: TestController, wanted: dict[str, Directive], refusal: str) -> None:
+        before = runtime.dump()
         with pytest.raises(NotValid) as caught:
-            deployed(shop, storage=wanted)
+            deployed(runtime, storage=wanted)
         assert caught.value.message == refusal
-        assert shop.dump() == before
+        assert runtime.dump() == before
 
-    def test_unknown_pool(self, shop: World) -> None:
+    def test_unknown_pool(self, runtime: TestController) -> None:
         with pytest.raises(NotFound, match='pool "x" not found'):
-            deployed(shop, storage={"data": Directive(pool="x")})
+            deployed(runtime, storage={"data": Directive(pool="x")})
 
-    def test_shared_is_refused_as_in_juju(self, shop: World) -> None:
+    def test_shared_is_refused_as_in_juju(self, runtime: TestController) -> None:
         with pytest.raises(NotValid, match="shared storage support not implemented"):
-            deployed(shop, stores={"data": {"type": "filesystem", "shared": True}})
+            deployed(runtime, stores={"data": {"type": "filesystem", "shared": True}})
 
-    def test_two_units_of_one_machine_cannot_share_a_mount_point(self, shop: World) -> None:
-        deployed(shop)
+    def test_two_units_of_one_machine_cannot_share_a_mount_point(self, runtime: TestController) -> None:
+        deployed(runtime)
         from pushjuju.core.placement import Placement
 
         with pytest.raises(NotValid, match='"/srv/data" for "data" storage contains mount point "/srv/data"'):
-            units.add_units(shop.ctx, shop.model, "web", 1, [Placement.parse("0")])
-        assert shop.units() == ["web/0"]
+            units.add_units(runtime.ctx, runtime.model, "web", 1, [Placement.parse("0")])
+        assert runtime.units() == ["web/0"]
 
-    def test_every_new_unit_gets_its_own(self, shop: World) -> None:
-        deployed(shop, storage={"logs": Directive(pool="tmpfs", count=1)})
-        units.add_units(shop.ctx, shop.model, "web", 1, [])
-        assert sorted(shown(shop)["storage"]) == ["data/0", "data/2", "logs/1", "logs/3"]
+    def test_every_new_unit_gets_its_own(self, runtime: TestController) -> None:
+        deployed(runtime, storage={"logs": Directive(pool="tmpfs", count=1)})
+        units.add_units(runtime.ctx, runtime.model, "web", 1, [])
+        assert sorted(shown(runtime)["storage"]) == ["data/0", "data/2", "logs/1", "logs/3"]
 
-    def test_a_charm_without_storage_costs_nothing(self, shop: World) -> None:
-        shop.deploy()
-        assert (shop.unit("web/0").storage, shop.machine("0").storage) == (0, 0)
-        assert shown(shop) == {}
+    def test_a_charm_without_storage_costs_nothing(self, runtime: TestController) -> None:
+        runtime.deploy()
+        assert (runtime.unit("web/0").storage, runtime.machine("0").storage) == (0, 0)
+        assert shown(runtime) == {}
 
 
 class TestPools:
-    def test_made_changed_listed_removed(self, shop: World) -> None:
-        storage_pools.create(shop.ctx, shop.model, "fast", "tmpfs", {"a": "1"})
-        assert storage_pools.document(shop.ctx, shop.model)["fast"] == {
+    def test_made_changed_listed_removed(self, runtime: TestController) -> None:
+        storage_pools.create(runtime.ctx, runtime.model, "fast", "tmpfs", {"a": "1"})
+        assert storage_pools.document(runtime.ctx, runtime.model)["fast"] == {
             "provider": "tmpfs",
             "attrs": {"a": "1"},
         }
-        storage_pools.update(shop.ctx, shop.model, "fast", {"b": "2"})
-        assert storage_pools.document(shop.ctx, shop.model, ["fast"]) == {
+        storage_pools.update(runtime.ctx, runtime.model, "fast", {"b": "2"})
+        assert storage_pools.document(runtime.ctx, runtime.model, ["fast"]) == {
             "fast": {"provider": "tmpfs", "attrs": {"b": "2"}}
         }
-        assert set(storage_pools.document(shop.ctx, shop.model, (), ["loop"])) == {"loop"}
-        storage_pools.remove(shop.ctx, shop.model, "fast")
-        assert set(storage_pools.document(shop.ctx, shop.model)) == {"local", "loop", "rootfs", "tmpfs"}
+        assert set(storage_pools.document(runtime.ctx, runtime.model, (), ["loop"])) == {"loop"}
+        storage_pools.remove(runtime.ctx, runtime.model, "fast")
+        assert set(storage_pools.document(runtime.ctx, runtime.model)) == {"local", "loop", "rootfs", "tmpfs"}
 
-    def test_refused(self, shop: World) -> None:
+    def test_refused(self, runtime: TestController) -> None:
         create = storage_pools.create
         with pytest.raises(NotValid, match='pool name "1" not valid'):
-            create(shop.ctx, shop.model, "1", "loop", {})
+            create(runtime.ctx, runtime.model, "1", "loop", {})
         with pytest.raises(NotFound, match='storage provider "x" not found'):
-            create(shop.ctx, shop.model, "a", "x", {})
+            create(runtime.ctx, runtime.model, "a", "x", {})
         with pytest.raises(AlreadyExists):
-            create(shop.ctx, shop.model, "loop", "loop", {})
+            create(runtime.ctx, runtime.model, "loop", "loop", {})
         with pytest.raises(NotFound, match='pool "loop" not found'):
-            storage_pools.remove(shop.ctx, shop.model, "loop")
+            storage_pools.remove(runtime.ctx, runtime.model, "loop")
 
-    def test_in_use(self, shop: World) -> None:
-        storage_pools.create(shop.ctx, shop.model, "fast", "tmpfs", {})
-        deployed(shop, storage={"logs": Directive(pool="fast", count=1)})
+    def test_in_use(self, runtime: TestController) -> None:
+        storage_pools.create(runtime.ctx, runtime.model, "fast", "tmpfs", {})
+        deployed(runtime, storage={"logs": Directive(pool="fast", count=1)})
         with pytest.raises(Conflict, match='storage pool "fast" in use'):
-            storage_pools.remove(shop.ctx, shop.model, "fast")
+            storage_pools.remove(runtime.ctx, runtime.model, "fast")
         with pytest.raises(Conflict, match="in use"):
-            storage_pools.update(shop.ctx, shop.model, "fast", {}, "loop")
+            storage_pools.update(runtime.ctx, runtime.model, "fast", {}, "loop")
 
 
 class TestAsked:
-    def test_add(self, shop: World) -> None:
-        deployed(shop)
+    def test_add(self, runtime: TestController) -> None:
+        deployed(runtime)
         answers = storage_requests.add(
-            shop.ctx, shop.model, "web/0",
+            runtime.ctx, runtime.model, "web/0",
             {"logs": Directive(count=2), "data": Directive(count=1), "x": Directive(count=1)},
         )  # fmt: skip
         assert [made for answer in answers for made in answer.made] == ["logs/1", "logs/2"]
         assert refused(answers) == ["cannot attach, storage is singular", 'charm storage "x" not found']
-        answers = storage_requests.add(shop.ctx, shop.model, "web/0", {"logs": Directive(count=2)})
+        answers = storage_requests.add(runtime.ctx, runtime.model, "web/0", {"logs": Directive(count=2)})
         assert refused(answers) == [
             "attaching 2 storage instances brings the total to 4, exceeding the maximum of 3"
         ]
 
-    def test_detach_and_attach(self, shop: World) -> None:
-        deployed(shop, storage={"logs": Directive(pool="loop", count=1)})
-        provision(shop)
-        shop.settle()
-        assert refused(storage_requests.detach(shop.ctx, shop.model, ["data/0", "logs/1", "logs/9"])) == [
+    def test_detach_and_attach(self, runtime: TestController) -> None:
+        deployed(runtime, storage={"logs": Directive(pool="loop", count=1)})
+        provision(runtime)
+        runtime.settle()
+        assert refused(
+            storage_requests.detach(runtime.ctx, runtime.model, ["data/0", "logs/1", "logs/9"])
+        ) == [
             "cannot detach, storage is singular",
             'storage instance "logs/9" not found',
         ]
-        shop.settle()
-        assert shop.of("web/0")[-1] == "logs-storage-detaching"
-        assert refused(storage_requests.attach(shop.ctx, shop.model, "web/0", ["logs/1"])) == [
+        runtime.settle()
+        assert runtime.of("web/0")[-1] == "logs-storage-detaching"
+        assert refused(storage_requests.attach(runtime.ctx, runtime.model, "web/0", ["logs/1"])) == [
             "cannot attach storage logs/1: filesystem 0/1 is attached to machine 0"
         ]
-        detached(shop)
-        assert "attachments" not in shown(shop)["storage"]["logs/1"]
-        assert refused(storage_requests.attach(shop.ctx, shop.model, "web/0", ["logs/1"])) == []
-        provision(shop)
-        shop.settle()
-        assert shop.of("web/0")[-1] == "logs-storage-attached"
+        detached(runtime)
+        assert "attachments" not in shown(runtime)["storage"]["logs/1"]
+        assert refused(storage_requests.attach(runtime.ctx, runtime.model, "web/0", ["logs/1"])) == []
+        provision(runtime)
+        runtime.settle()
+        assert runtime.of("web/0")[-1] == "logs-storage-attached"
 
-    def test_storage_of_a_machine_stays_there(self, shop: World) -> None:
-        deployed(shop, count=2, storage={"logs": Directive(pool="tmpfs", count=1)})
-        provision(shop)
-        shop.settle()
-        storage_requests.detach(shop.ctx, shop.model, ["logs/1"])
-        shop.settle()
-        detached(shop)
-        assert refused(storage_requests.attach(shop.ctx, shop.model, "web/1", ["logs/1"])) == [
+    def test_storage_of_a_machine_stays_there(self, runtime: TestController) -> None:
+        deployed(runtime, count=2, storage={"logs": Directive(pool="tmpfs", count=1)})
+        provision(runtime)
+        runtime.settle()
+        storage_requests.detach(runtime.ctx, runtime.model, ["logs/1"])
+        runtime.settle()
+        detached(runtime)
+        assert refused(storage_requests.attach(runtime.ctx, runtime.model, "web/1", ["logs/1"])) == [
             "cannot attach storage logs/1 to unit web/1: tmpfs storage stays on machine 0"
         ]
 
-    def test_remove(self, shop: World) -> None:
-        deployed(shop)
-        answers = storage_requests.remove(shop.ctx, shop.model, ["data/0"])
+    def test_remove(self, runtime: TestController) -> None:
+        deployed(runtime)
+        answers = storage_requests.remove(runtime.ctx, runtime.model, ["data/0"])
         assert refused(answers) == ['cannot destroy storage "data/0": storage is attached']
-        answers = storage_requests.remove(shop.ctx, shop.model, ["data/0"], destroy=False)
+        answers = storage_requests.remove(runtime.ctx, runtime.model, ["data/0"], destroy=False)
         assert refused(answers) == [
             'cannot release storage "data/0": storage provider "rootfs" does not support releasing storage'
         ]
 
-    def test_imported_twice(self, shop: World) -> None:
+    def test_imported_twice(self, runtime: TestController) -> None:
         from pushjuju.plugins.types import StorageMade
 
         made = StorageMade(provider_id="volume-1", size=10)
-        assert storage_requests.record_import(shop.ctx, shop.model, "local", "data", made) == "data/0"
+        assert storage_requests.record_import(runtime.ctx, runtime.model, "local", "data", made) == "data/0"
         with pytest.raises(Conflict, match="volume-1 is storage data/0 of this model already"):
-            storage_requests.record_import(shop.ctx, shop.model, "local", "data", made)
-        assert storage_requests.check_import(shop.ctx, shop.model, "local") == ("local", Kind.FILESYSTEM)
+            storage_requests.record_import(runtime.ctx, runtime.model, "local", "data", made)
+        assert storage_requests.check_import(runtime.ctx, runtime.model, "local") == (
+            "local",
+            Kind.FILESYSTEM,
+        )
         with pytest.raises(NotValid, match="not supported"):
-            storage_requests.check_import(shop.ctx, shop.model, "loop")
+            storage_requests.check_import(runtime.ctx, runtime.model, "loop")
 
 
 class TestGoing:
-    def test_data_stays_when_its_unit_goes(self, shop: World) -> None:
+    def test_data_stays_when_its_unit_goes(self, runtime: TestController) -> None:
         """And its machine with it."""
-        deployed(shop, storage={"data": Directive(pool="loop")})
-        provision(shop)
-        shop.settle()
-        removal.remove_units(shop.ctx, shop.model, ["web/0"])
-        shop.settle()
-        assert shop.of("web/0")[-3:] == ["data-storage-detaching", "stop", "remove"]
-        assert (shop.units(), shop.machine_ids()) == ([], ["0"])
-        detached(shop)
-        entry = shown(shop)["storage"]["data/0"]
+        deployed(runtime, storage={"data": Directive(pool="loop")})
+        provision(runtime)
+        runtime.settle()
+        removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+        runtime.settle()
+        assert runtime.of("web/0")[-3:] == ["data-storage-detaching", "stop", "remove"]
+        assert (runtime.units(), runtime.machine_ids()) == ([], ["0"])
+        detached(runtime)
+        entry = shown(runtime)["storage"]["data/0"]
         assert (entry["life"], entry["status"]["current"]) == ("alive", "detached")
         with pytest.raises(Conflict, match='machine 0 has storage "data/0" on it'):
-            removal.remove_machines(shop.ctx, shop.model, ["0"])
+            removal.remove_machines(runtime.ctx, runtime.model, ["0"])
 
-    def test_data_goes_when_that_is_said(self, shop: World) -> None:
-        deployed(shop, storage={"data": Directive(pool="loop")})
-        provision(shop)
-        shop.settle()
-        removal.remove_units(shop.ctx, shop.model, ["web/0"], destroy_storage=True)
-        shop.settle()
-        assert (shop.units(), shop.machine_ids(), shown(shop)) == ([], [], {})
+    def test_data_goes_when_that_is_said(self, runtime: TestController) -> None:
+        deployed(runtime, storage={"data": Directive(pool="loop")})
+        provision(runtime)
+        runtime.settle()
+        removal.remove_units(runtime.ctx, runtime.model, ["web/0"], destroy_storage=True)
+        runtime.settle()
+        assert (runtime.units(), runtime.machine_ids(), shown(runtime)) == ([], [], {})
 
-    def test_what_was_never_made_goes_with_its_unit(self, shop: World) -> None:
-        deployed(shop)
-        removal.remove_units(shop.ctx, shop.model, ["web/0"])
-        shop.settle()
-        assert (shop.machine_ids(), shown(shop)) == ([], {})
+    def test_what_was_never_made_goes_with_its_unit(self, runtime: TestController) -> None:
+        deployed(runtime)
+        removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+        runtime.settle()
+        assert (runtime.machine_ids(), shown(runtime)) == ([], {})
 
-    def test_a_model_with_kept_storage_is_not_destroyed_unasked(self, shop: World) -> None:
-        deployed(shop, storage={"data": Directive(pool="loop")})
-        provision(shop)
-        shop.settle()
-        removal.remove_units(shop.ctx, shop.model, ["web/0"])
-        shop.settle()
-        detached(shop)
+    def test_a_model_with_kept_storage_is_not_destroyed_unasked(self, runtime: TestController) -> None:
+        deployed(runtime, storage={"data": Directive(pool="loop")})
+        provision(runtime)
+        runtime.settle()
+        removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+        runtime.settle()
+        detached(runtime)
 
         def destroy(destroy_storage: bool | None) -> None:
-            shop.write(
+            runtime.write(
                 lambda tx: removal.destroy_model(
-                    tx, models.get(tx, shop.model), shop.clock.now(), destroy_storage=destroy_storage
+                    tx, models.get(tx, runtime.model), runtime.clock.now(), destroy_storage=destroy_storage
                 )
             )
 
-        before = shop.dump()
+        before = runtime.dump()
         with pytest.raises(Conflict, match="The model has persistent storage remaining:\n    1 filesystem"):
             destroy(None)
         with pytest.raises(Conflict, match="data/0 lives on a machine of it and cannot be released"):
             destroy(destroy_storage=False)
-        assert shop.dump() == before
+        assert runtime.dump() == before
         destroy(destroy_storage=True)
-        shop.settle()
-        assert (shop.machine_ids(), shown(shop)) == ([], {})
+        runtime.settle()
+        assert (runtime.machine_ids(), shown(runtime)) == ([], {})
 
-    def test_storage_that_units_have_goes_with_the_machines_of_a_model(self, shop: World) -> None:
-        deployed(shop)
-        provision(shop)
-        shop.settle()
-        shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
-        shop.settle()
-        assert (shop.machine_ids(), shown(shop)) == ([], {})
+    def test_storage_that_units_have_goes_with_the_machines_of_a_model(self, runtime: TestController) -> None:
+        deployed(runtime)
+        provision(runtime)
+        runtime.settle()
+        runtime.write(
+            lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now())
+        )
+        runtime.settle()
+        assert (runtime.machine_ids(), shown(runtime)) == ([], {})
 
-    def test_a_forced_unit_leaves_its_data(self, shop: World) -> None:
-        deployed(shop, storage={"data": Directive(pool="loop")})
-        provision(shop)
-        shop.settle()
-        unit = shop.unit("web/0")
-        shop.write(lambda tx: removal.force_unit(tx, unit, shop.clock.now()))
-        assert shop.units() == []
-        assert shown(shop)["storage"]["data/0"]["life"] == "alive"
+    def test_a_forced_unit_leaves_its_data(self, runtime: TestController) -> None:
+        deployed(runtime, storage={"data": Directive(pool="loop")})
+        provision(runtime)
+        runtime.settle()
+        unit = runtime.unit("web/0")
+        runtime.write(lambda tx: removal.force_unit(tx, unit, runtime.clock.now()))
+        assert runtime.units() == []
+        assert shown(runtime)["storage"]["data/0"]["life"] == "alive"
 
 
 class TestRefresh:
-    def test_a_new_store_comes_to_units_that_are_there(self, shop: World) -> None:
-        deployed(shop, stores={"data": STORES["data"]})
-        provision(shop)
-        shop.settle()
+    def test_a_new_store_comes_to_units_that_are_there(self, runtime: TestController) -> None:
+        deployed(runtime, stores={"data": STORES["data"]})
+        provision(runtime)
+        runtime.settle()
         more = {**STORES, "more": {"type": "filesystem", "multiple": {"range": "1-2"}}}
-        shop.refresh(shop.charms.make(storage=more), storage={"more": Directive(pool="tmpfs", count=2)})
-        assert sorted(shown(shop)["storage"]) == ["data/0", "more/1"]
-        provision(shop)
-        shop.clear()
-        shop.settle()
-        assert shop.of("web/0")[-3:] == ["upgrade-charm", "config-changed", "more-storage-attached"]
+        runtime.refresh(runtime.charms.make(storage=more), storage={"more": Directive(pool="tmpfs", count=2)})
+        assert sorted(shown(runtime)["storage"]) == ["data/0", "more/1"]
+        provision(runtime)
+        runtime.clear()
+        runtime.settle()
+        assert runtime.of("web/0")[-3:] == ["upgrade-charm", "config-changed", "more-storage-attached"]
 
-    def test_a_directive_that_is_given_again_is_for_later_units(self, shop: World) -> None:
-        deployed(shop, stores={"data": STORES["data"]}, storage={"data": Directive(pool="loop")})
-        shop.refresh(shop.charms.make(storage=STORES), storage={"data": Directive(pool="tmpfs")})
-        with shop.ctx.store.read() as tx:
-            kept = {item.name: item.pool for item in storage.directives(tx, shop.model, "web")}
-        assert (kept["data"], sorted(shown(shop)["storage"])) == ("tmpfs", ["data/0"])
+    def test_a_directive_that_is_given_again_is_for_later_units(self, runtime: TestController) -> None:
+        deployed(runtime, stores={"data": STORES["data"]}, storage={"data": Directive(pool="loop")})
+        runtime.refresh(runtime.charms.make(storage=STORES), storage={"data": Directive(pool="tmpfs")})
+        with runtime.ctx.store.read() as tx:
+            kept = {item.name: item.pool for item in storage.directives(tx, runtime.model, "web")}
+        assert (kept["data"], sorted(shown(runtime)["storage"])) == ("tmpfs", ["data/0"])
 
-    def test_a_store_in_use_cannot_go(self, shop: World) -> None:
-        deployed(shop, storage={"logs": Directive(count=1)})
+    def test_a_store_in_use_cannot_go(self, runtime: TestController) -> None:
+        deployed(runtime, storage={"logs": Directive(count=1)})
         with pytest.raises(Conflict, match='in-use storage "logs" removed'):
-            shop.refresh(shop.charms.make(storage={"data": STORES["data"]}))
+            runtime.refresh(runtime.charms.make(storage={"data": STORES["data"]}))
 
 
 class TestHooks:
-    def test_install_waits_for_all_storage(self, shop: World) -> None:
-        deployed(shop, storage={"logs": Directive(pool="tmpfs", count=1)})
-        shop.settle()
-        assert shop.of("web/0") == []
-        provision(shop)
-        shop.settle()
-        assert shop.of("web/0")[:3] == ["data-storage-attached", "logs-storage-attached", "install"]
-        frame = shop.box().frame_of("logs-storage-attached")
+    def test_install_waits_for_all_storage(self, runtime: TestController) -> None:
+        deployed(runtime, storage={"logs": Directive(pool="tmpfs", count=1)})
+        runtime.settle()
+        assert runtime.of("web/0") == []
+        provision(runtime)
+        runtime.settle()
+        assert runtime.of("web/0")[:3] == ["data-storage-attached", "logs-storage-attached", "install"]
+        frame = runtime.box().frame_of("logs-storage-attached")
         assert frame["env"]["JUJU_STORAGE_ID"] == "logs/1"
         assert frame["env"]["JUJU_STORAGE_LOCATION"] == "/var/lib/juju/storage/logs/1"
         assert frame["env"]["JUJU_STORAGE_KIND"] == "filesystem"
         assert frame["context"]["hook_storage"] == "logs/1"
         assert frame["context"]["storage"]["data/0"] == {"kind": "filesystem", "location": "/srv/data"}
 
-    def test_a_frame_without_storage_is_no_larger(self, shop: World) -> None:
-        shop.active()
-        frame = shop.box().frame_of("start")
+    def test_a_frame_without_storage_is_no_larger(self, runtime: TestController) -> None:
+        runtime.active()
+        frame = runtime.box().frame_of("start")
         assert "storage" not in frame["context"]
         assert not [name for name in frame["env"] if "STORAGE" in name]
 
-    def test_storage_add(self, shop: World) -> None:
-        from tests.world.controller import ok
+    def test_storage_add(self, runtime: TestController) -> None:
+        from tests.world.machine import ok
 
-        deployed(shop)
-        provision(shop)
-        shop.box().script["start"] = [ok(writes={"storage": {"logs": 2}})]
-        shop.settle()
-        assert sorted(shown(shop)["storage"]) == ["data/0", "logs/1", "logs/2"]
-        provision(shop)
-        shop.settle()
-        assert shop.of("web/0")[-2:] == ["logs-storage-attached"] * 2
+        deployed(runtime)
+        provision(runtime)
+        runtime.box().script["start"] = [ok(writes={"storage": {"logs": 2}})]
+        runtime.settle()
+        assert sorted(shown(runtime)["storage"]) == ["data/0", "logs/1", "logs/2"]
+        provision(runtime)
+        runtime.settle()
+        assert runtime.of("web/0")[-2:] == ["logs-storage-attached"] * 2
 
     @pytest.mark.parametrize(
         ("asked", "why"),
@@ -395,23 +402,23 @@ class TestHooks:
         ],
     )
     def test_storage_add_that_is_refused_fails_the_hook(
-        self, shop: World, asked: dict[str, int], why: str
+        self, runtime: TestController, asked: dict[str, int], why: str
     ) -> None:
-        from tests.world.controller import ok
+        from tests.world.machine import ok
 
-        deployed(shop)
-        provision(shop)
-        done = shop.hook("start", ok(writes={"storage": asked}))
+        deployed(runtime)
+        provision(runtime)
+        done = runtime.hook("start", ok(writes={"storage": asked}))
         assert not done.ok
         assert done.message.startswith(why)
-        assert sorted(shown(shop)["storage"]) == ["data/0"]
+        assert sorted(shown(runtime)["storage"]) == ["data/0"]
 
     @pytest.mark.parametrize("odd", [{"data": "x"}, {"data": 0}, {"../x": 1}, {"data": 10**9}, ["data"]])
-    def test_odd_requests_fail_the_hook_alone(self, shop: World, odd: Any) -> None:
-        from tests.world.controller import ok
+    def test_odd_requests_fail_the_hook_alone(self, runtime: TestController, odd: Any) -> None:
+        from tests.world.machine import ok
 
-        deployed(shop)
-        provision(shop)
-        done = shop.hook("start", ok(writes={"storage": odd}))
+        deployed(runtime)
+        provision(runtime)
+        done = runtime.hook("start", ok(writes={"storage": odd}))
         assert not done.ok
         assert "cannot be read" in done.message

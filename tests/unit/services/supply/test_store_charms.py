@@ -13,59 +13,59 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.store_charms import CharmRequest, StoreOrigin
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 
 @pytest.fixture
-def site(shop: World, hub: HubStore, tmp_path: Path) -> World:
+def site(runtime: TestController, hub: HubStore, tmp_path: Path) -> TestController:
     """The model `shop` gets its charms from a stand-in with `web`: 11 on jammy, 12 on noble."""
-    shop.write(
-        lambda tx: tx.run("model_config_set", model=shop.model, key="charmhub-url", value=f'"{hub.url}"')
+    runtime.write(
+        lambda tx: tx.run("model_config_set", model=runtime.model, key="charmhub-url", value=f'"{hub.url}"')
     )
-    data = shop.charms.make("web").path.read_bytes()
+    data = runtime.charms.make("web").path.read_bytes()
     hub.add("web", data, revision=11, channels=["14/stable"], bases=[JAMMY])
     hub.add("web", data, revision=12, channels=["14/stable"], bases=[NOBLE])
     hub.add("web-extra", data, revision=1, bases=[FOCAL])
     hub.entries["web"].default_track = "14"
-    object.__setattr__(shop.ctx, "environ", {"PUSHJUJU_CACHE": str(tmp_path / "cache")})
-    return shop
+    object.__setattr__(runtime.ctx, "environ", {"PUSHJUJU_CACHE": str(tmp_path / "cache")})
+    return runtime
 
 
-def one(site: World, **asked: object) -> StoreOrigin:
+def one(site: TestController, **asked: object) -> StoreOrigin:
     return store_charms.resolve_one(
         site.ctx, site.model, CharmRequest(**{"url": "web", **asked})  # type: ignore[arg-type]
     )  # fmt: skip
 
 
-def test_the_default_base_of_juju_wins_over_the_stores_first(site: World, hub: HubStore) -> None:
+def test_the_default_base_of_juju_wins_over_the_stores_first(site: TestController, hub: HubStore) -> None:
     found = one(site)
     assert (found.charm.revision, found.base.display, str(found.channel)) == (12, "ubuntu@24.04", "14/stable")
     assert found.url == "ch:amd64/noble/web-12"
     assert len(hub.asked("refresh")) == 3
 
 
-def test_a_base_that_is_asked_for(site: World, hub: HubStore) -> None:
+def test_a_base_that_is_asked_for(site: TestController, hub: HubStore) -> None:
     found = one(site, url="ch:web", base=Base.parse("ubuntu@22.04"))
     assert (found.charm.revision, found.url) == (11, "ch:amd64/jammy/web-11")
     assert len(hub.asked("refresh")) == 1
 
 
-def test_the_models_default_base_counts_as_asked_for(site: World) -> None:
+def test_the_models_default_base_counts_as_asked_for(site: TestController) -> None:
     site.write(lambda tx: model_config.change(tx, site.model, {"default-base": "ubuntu@22.04"}))
     assert one(site).charm.revision == 11
 
 
-def test_a_revision(site: World) -> None:
+def test_a_revision(site: TestController) -> None:
     found = one(site, revision=11, channel="14/edge")
     assert (found.charm.revision, str(found.channel), found.base.display) == (11, "14/edge", "ubuntu@22.04")
 
 
-def test_force_takes_a_base_that_the_charm_lacks(site: World) -> None:
+def test_force_takes_a_base_that_the_charm_lacks(site: TestController) -> None:
     found = one(site, base=Base.parse("ubuntu@20.04"), force=True)
     assert found.base.display == "ubuntu@20.04"
 
 
-def test_a_base_that_juju_does_not_know_is_refused_unasked(site: World, hub: HubStore) -> None:
+def test_a_base_that_juju_does_not_know_is_refused_unasked(site: TestController, hub: HubStore) -> None:
     with pytest.raises(NotValid, match="web is not available on the following base"):
         one(site, base=Base.parse("ubuntu@16.04"))
     assert hub.requests == []
@@ -81,13 +81,13 @@ def test_a_base_that_juju_does_not_know_is_refused_unasked(site: World, hub: Hub
         ({"kind": "bundle", "base": Base.parse("ubuntu@24.04")}, 'expected bundle, got charm "web"'),
     ],
 )
-def test_what_is_refused(site: World, asked: dict[str, object], text: str) -> None:
+def test_what_is_refused(site: TestController, asked: dict[str, object], text: str) -> None:
     with pytest.raises(PushjujuError) as caught:
         one(site, **asked)
     assert caught.value.message == text
 
 
-def test_a_name_that_is_not_there_comes_with_what_is_alike(site: World) -> None:
+def test_a_name_that_is_not_there_comes_with_what_is_alike(site: TestController) -> None:
     with pytest.raises(HubError) as caught:
         one(site, url="wep")
     assert caught.value.message == 'resolving error: charm or bundle name not found: "wep"'
@@ -97,7 +97,7 @@ def test_a_name_that_is_not_there_comes_with_what_is_alike(site: World) -> None:
     assert caught.value.hint == "did you mean: web-extra"
 
 
-def test_many_are_asked_together(site: World, hub: HubStore) -> None:
+def test_many_are_asked_together(site: TestController, hub: HubStore) -> None:
     asked = [CharmRequest(url=name) for name in ("web", "web-extra", "none", "WEB", "web")]
     found = store_charms.resolve(site.ctx, site.model, asked)
     assert [item.charm.revision if isinstance(item, StoreOrigin) else type(item) for item in found] == [
@@ -110,7 +110,9 @@ def test_many_are_asked_together(site: World, hub: HubStore) -> None:
     assert len(hub.asked("refresh")) == 3
 
 
-def test_a_downloaded_charm_is_never_downloaded_again(site: World, hub: HubStore, tmp_path: Path) -> None:
+def test_a_downloaded_charm_is_never_downloaded_again(
+    site: TestController, hub: HubStore, tmp_path: Path
+) -> None:
     first = store_charms.get(site.ctx, site.model, CharmRequest(url="web"), tmp_path)
     again = store_charms.get(site.ctx, site.model, CharmRequest(url="web"), tmp_path)
     assert first[1].sha256 == again[1].sha256 == first[0].charm.download.sha256
@@ -118,7 +120,7 @@ def test_a_downloaded_charm_is_never_downloaded_again(site: World, hub: HubStore
     assert len(hub.asked("download")) == 1
 
 
-def test_resources_by_revision(site: World, hub: HubStore) -> None:
+def test_resources_by_revision(site: TestController, hub: HubStore) -> None:
     store = store_charms.open_store(site.ctx, site.model)
     hub.add_resource("web", "blob", 3, b"three", "blob.txt")
     hub.add_resource("web", "blob", 4, b"four", "blob.txt")

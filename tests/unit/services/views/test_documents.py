@@ -10,12 +10,13 @@ from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotFound
 from pushjuju.services.requests import expose
 from pushjuju.services.views import documents
-from tests.world.controller import World, ok
+from tests.world.controller import TestController
+from tests.world.machine import ok
 
 
-def test_models(shop: World) -> None:
-    shop.ctx.controller.set("current-model", "admin/shop")
-    found = documents.models_document(shop.ctx)
+def test_models(runtime: TestController) -> None:
+    runtime.ctx.controller.set("current-model", "admin/shop")
+    found = documents.models_document(runtime.ctx)
     assert found["current-model"] == "shop"
     (entry,) = found["models"]
     assert {
@@ -23,7 +24,7 @@ def test_models(shop: World) -> None:
     } == {
         "name": "admin/shop",
         "short-name": "shop",
-        "model-uuid": shop.model,
+        "model-uuid": runtime.model,
         "model-type": "iaas",
         "is-controller": False,
     }
@@ -33,27 +34,30 @@ def test_models(shop: World) -> None:
         "default",
         "local",
     )
-    assert (entry["life"], entry["status"]) == ("alive", {"current": "available", "since": shop.clock.now()})
+    assert (entry["life"], entry["status"]) == (
+        "alive",
+        {"current": "available", "since": runtime.clock.now()},
+    )
     assert (entry["access"], entry["agent-version"]) == ("admin", JUJU_VERSION)
 
 
-def test_model_of_somebody_else_in_focus(shop: World) -> None:
-    shop.ctx.controller.set("current-model", "kim/shop")
-    assert documents.models_document(shop.ctx)["current-model"] == "kim/shop"
+def test_model_of_somebody_else_in_focus(runtime: TestController) -> None:
+    runtime.ctx.controller.set("current-model", "kim/shop")
+    assert documents.models_document(runtime.ctx)["current-model"] == "kim/shop"
 
 
-def test_no_model_in_focus(shop: World) -> None:
-    assert "current-model" not in documents.models_document(shop.ctx)
+def test_no_model_in_focus(runtime: TestController) -> None:
+    assert "current-model" not in documents.models_document(runtime.ctx)
 
 
-def test_counts(shop: World) -> None:
-    shop.active(count=2)
-    assert documents.model_counts(shop.ctx) == {shop.model: (2, 4, 2)}
+def test_counts(runtime: TestController) -> None:
+    runtime.active(count=2)
+    assert documents.model_counts(runtime.ctx) == {runtime.model: (2, 4, 2)}
 
 
-def test_show_model_has_what_jubilant_needs(shop: World) -> None:
-    shop.active()
-    found = documents.show_model(shop.ctx, shop.resolve_model())
+def test_show_model_has_what_jubilant_needs(runtime: TestController) -> None:
+    runtime.active()
+    found = documents.show_model(runtime.ctx, runtime.resolve_model())
     assert list(found) == ["shop"]
     shown = found["shop"]
     needed = {
@@ -75,10 +79,10 @@ def test_show_model_has_what_jubilant_needs(shop: World) -> None:
     assert set(shown["supported-features"][0]) == {"name", "description", "version"}
 
 
-def test_controllers(shop: World) -> None:
-    shop.active(count=2)
-    shop.ctx.datadir.set_current_controller("home")
-    found = documents.controllers_document(shop.ctx.datadir, "admin", _no_problem)
+def test_controllers(runtime: TestController) -> None:
+    runtime.active(count=2)
+    runtime.ctx.datadir.set_current_controller("home")
+    found = documents.controllers_document(runtime.ctx.datadir, "admin", _no_problem)
     assert found["current-controller"] == "home"
     entry = found["controllers"]["home"]
     assert (entry["model-count"], entry["machine-count"], entry["cloud"]) == (1, 2, "local")
@@ -88,14 +92,14 @@ def _no_problem(name: str, error: Exception) -> None:
     raise AssertionError(name) from error
 
 
-def _unit(shop: World, name: str = "web/0") -> dict[str, Any]:
-    found: dict[str, Any] = documents.show_units(shop.ctx, shop.model, [name])[name]
+def _unit(runtime: TestController, name: str = "web/0") -> dict[str, Any]:
+    found: dict[str, Any] = documents.show_units(runtime.ctx, runtime.model, [name])[name]
     return found
 
 
-def test_show_unit_has_what_jubilant_needs(shop: World) -> None:
-    shop.active(count=2)
-    shop.box("1").will(
+def test_show_unit_has_what_jubilant_needs(runtime: TestController) -> None:
+    runtime.active(count=2)
+    runtime.box("1").will(
         "update-status",
         ok(
             writes={
@@ -105,12 +109,12 @@ def test_show_unit_has_what_jubilant_needs(shop: World) -> None:
             events=[{"seq": 1, "e": {"k": "version", "version": "1.0"}}],
         ),
     )
-    shop.clock.advance(400)
-    shop.settle()
-    shop.box("0").will("update-status", ok(writes={"relations": {"0": {"app": {"a": "b"}}}}))
-    shop.clock.advance(400)
-    shop.settle()
-    shown = _unit(shop)
+    runtime.clock.advance(400)
+    runtime.settle()
+    runtime.box("0").will("update-status", ok(writes={"relations": {"0": {"app": {"a": "b"}}}}))
+    runtime.clock.advance(400)
+    runtime.settle()
+    shown = _unit(runtime)
     assert list(shown) == [
         "workload-version",
         "machine",
@@ -122,7 +126,7 @@ def test_show_unit_has_what_jubilant_needs(shop: World) -> None:
         "relation-info",
     ]
     assert (shown["opened-ports"], shown["leader"], shown["charm"]) == ([], True, "local:web-0")
-    assert _unit(shop, "web/1")["opened-ports"] == ["80/tcp"]
+    assert _unit(runtime, "web/1")["opened-ports"] == ["80/tcp"]
     (relation,) = shown["relation-info"]
     assert (relation["relation-id"], relation["endpoint"], relation["related-endpoint"]) == (
         0,
@@ -141,23 +145,23 @@ def test_show_unit_has_what_jubilant_needs(shop: World) -> None:
     }
 
 
-def test_show_unit_that_is_new(shop: World) -> None:
-    shop.deploy()
-    shown = _unit(shop)
+def test_show_unit_that_is_new(runtime: TestController) -> None:
+    runtime.deploy()
+    shown = _unit(runtime)
     assert (shown["opened-ports"], shown["leader"], shown["life"]) == ([], False, "alive")
     assert "public-address" not in shown
 
 
-def test_show_unit_that_is_not_there(shop: World) -> None:
+def test_show_unit_that_is_not_there(runtime: TestController) -> None:
     with pytest.raises(NotFound) as caught:
-        documents.show_units(shop.ctx, shop.model, ["web/0"])
+        documents.show_units(runtime.ctx, runtime.model, ["web/0"])
     assert caught.value.message == 'unit "web/0" not found'
 
 
-def test_an_application_is_shown_with_bindings_and_exposures(shop: World) -> None:
-    shop.deploy(constraints={"mem": 1024})
-    expose.expose(shop.ctx, shop.model, "web", cidrs=["10.0.0.0/8"])
-    (shown,) = documents.show_applications(shop.ctx, shop.model, ["web"]).values()
+def test_an_application_is_shown_with_bindings_and_exposures(runtime: TestController) -> None:
+    runtime.deploy(constraints={"mem": 1024})
+    expose.expose(runtime.ctx, runtime.model, "web", cidrs=["10.0.0.0/8"])
+    (shown,) = documents.show_applications(runtime.ctx, runtime.model, ["web"]).values()
     assert shown == {
         "charm": "web",
         "base": "ubuntu@22.04",
@@ -170,4 +174,4 @@ def test_an_application_is_shown_with_bindings_and_exposures(shop: World) -> Non
         "endpoint-bindings": {"": "alpha", "cluster": "alpha"},
     }
     with pytest.raises(NotFound, match='application "none" not found'):
-        documents.show_applications(shop.ctx, shop.model, ["web", "none"])
+        documents.show_applications(runtime.ctx, runtime.model, ["web", "none"])

@@ -16,7 +16,7 @@ from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate, user_secrets
 from pushjuju.store.rows.records import Relation
-from tests.world.controller import World
+from tests.world.controller import TestController
 from tests.world.secret_charm import Hook, add, begin, during, read, rows
 
 PROVIDES = {"provides": {"server": {"interface": "sql"}}}
@@ -25,7 +25,7 @@ A, B = "YQ==", "Yg=="  # a and b in base64
 
 
 @pytest.fixture
-def town(runtime: World) -> World:
+def town(runtime: TestController) -> TestController:
     """db with two units, of which db/0 leads, and web with one; they are related."""
     for name, count, sides in (("db", 2, PROVIDES), ("web", 1, REQUIRES)):
         packed = runtime.charms.make(name, config=None, peers=None, **sides)
@@ -36,12 +36,12 @@ def town(runtime: World) -> World:
     return runtime
 
 
-def relation(town: World) -> int:
+def relation(town: TestController) -> int:
     (found,) = town.read(lambda tx: tx.list(Relation, "relation_list", model=town.model))
     return int(found.id)
 
 
-def hooks(town: World, unit: str) -> list[str]:
+def hooks(town: TestController, unit: str) -> list[str]:
     """Work until all is at rest; return the hooks about secrets that ran on a unit since the last look."""
     town.settle()
     found = [hook for hook in town.of(unit) if hook.startswith("secret-")]
@@ -49,7 +49,7 @@ def hooks(town: World, unit: str) -> list[str]:
     return found
 
 
-def shared(town: World, line: str = "token=first") -> str:
+def shared(town: TestController, line: str = "token=first") -> str:
     """A secret of db that web may read, and has read."""
     secret = add(town, "db/0", line)
     during(town, "db/0", f"secret-grant -r {relation(town)} {secret}")
@@ -61,7 +61,7 @@ def shared(town: World, line: str = "token=first") -> str:
 # --- making ---------------------------------------------------------------------------------------------
 
 
-def test_a_secret_can_be_read_in_the_run_that_adds_it_and_is_stored_at_its_end(town: World) -> None:
+def test_a_secret_can_be_read_in_the_run_that_adds_it_and_is_stored_at_its_end(town: TestController) -> None:
     hook = begin(town, "db/0")
     uri = hook.ok("secret-add --label key token=first")
     secret = uri.rpartition("/")[2]
@@ -75,14 +75,14 @@ def test_a_secret_can_be_read_in_the_run_that_adds_it_and_is_stored_at_its_end(t
     assert read(town, "db/1", f"{secret} token") == "first"  # all units of the application may
 
 
-def test_a_hook_that_fails_adds_nothing(town: World) -> None:
+def test_a_hook_that_fails_adds_nothing(town: TestController) -> None:
     hook = begin(town, "db/0")
     hook.add("token=first")
     town.commit(hook.prepared, {"outcome": "failed", "exit": 1, "writes": hook.writes, "events": []})
     assert rows(town, "secret_list") == []
 
 
-def test_a_result_that_comes_twice_adds_once(town: World) -> None:
+def test_a_result_that_comes_twice_adds_once(town: TestController) -> None:
     hook = begin(town, "db/0")
     hook.add("token=first")
     assert hook.end().ok
@@ -90,7 +90,7 @@ def test_a_result_that_comes_twice_adds_once(town: World) -> None:
     assert len(rows(town, "secret_list")) == 1
 
 
-def test_only_the_leader_adds_for_the_application(town: World) -> None:
+def test_only_the_leader_adds_for_the_application(town: TestController) -> None:
     hook = begin(town, "db/1")
     assert hook.fails("secret-add token=x") == (1, "this unit is not the leader")
     own = hook.add("--owner unit token=x")
@@ -100,7 +100,7 @@ def test_only_the_leader_adds_for_the_application(town: World) -> None:
     assert begin(town, "db/0").fails(f"secret-get {own}") == (1, "permission denied")
 
 
-def test_labels_are_unique_for_an_owner(town: World) -> None:
+def test_labels_are_unique_for_an_owner(town: TestController) -> None:
     add(town, "db/0", "--label key token=x")
     hook = begin(town, "db/0")
     hook.add("--label key token=y")
@@ -113,14 +113,14 @@ def test_labels_are_unique_for_an_owner(town: World) -> None:
     assert hook.fails("secret-add --label other token=z") == (1, 'secret with label "other" already exists')
 
 
-def begin_again(town: World, unit: str) -> Hook:
+def begin_again(town: TestController, unit: str) -> Hook:
     """Begin the failed hook of a unit again."""
     town.turn(unit)  # it shows the error
     units.resolve(town.ctx, town.model, [unit], retry=True)
     return Hook(town, town.until("update-status", unit))
 
 
-def test_units_may_use_one_label_each(town: World) -> None:
+def test_units_may_use_one_label_each(town: TestController) -> None:
     add(town, "db/0", "--owner unit --label key token=zero")
     add(town, "db/1", "--owner unit --label key token=one")
     assert read(town, "db/0", "--label key token") == "zero"
@@ -130,7 +130,7 @@ def test_units_may_use_one_label_each(town: World) -> None:
 # --- changing -------------------------------------------------------------------------------------------
 
 
-def test_new_content_makes_one_revision_for_a_run_and_equal_content_none(town: World) -> None:
+def test_new_content_makes_one_revision_for_a_run_and_equal_content_none(town: TestController) -> None:
     secret = add(town, "db/0")
     during(town, "db/0", f"secret-set {secret} token=first")
     assert rows(town, "secret_list")[0]["latest"] == 1
@@ -145,7 +145,7 @@ def test_new_content_makes_one_revision_for_a_run_and_equal_content_none(town: W
     assert read(town, "db/0", f"{secret} --peek token") == "third"
 
 
-def test_metadata_is_seen_with_this_runs_own_changes(town: World) -> None:
+def test_metadata_is_seen_with_this_runs_own_changes(town: TestController) -> None:
     secret = add(town, "db/0", "--label key --rotate daily --expire 2020-01-01T00:00:00.5 token=first")
     hook = begin(town, "db/0")
     hook.ok(f"secret-set {secret} --label new --rotate never token=second")
@@ -157,13 +157,13 @@ def test_metadata_is_seen_with_this_runs_own_changes(town: World) -> None:
     assert hook.ok("secret-get --label new --peek token") == "second"
 
 
-def test_a_duration_counts_from_the_commit_on(town: World) -> None:
+def test_a_duration_counts_from_the_commit_on(town: TestController) -> None:
     secret = add(town, "db/0", "--expire 90m token=first")
     (row,) = rows(town, "secret_revision_list", secret=secret)
     assert from_iso(row["expires"]) - from_iso(row["created"]) == timedelta(minutes=90)
 
 
-def test_who_does_not_manage_a_secret_changes_nothing(town: World) -> None:
+def test_who_does_not_manage_a_secret_changes_nothing(town: TestController) -> None:
     secret = shared(town)
     for unit, text in (("db/1", "this unit is not the leader"), ("web/0", "")):
         hook = begin(town, unit)
@@ -183,7 +183,7 @@ def test_who_does_not_manage_a_secret_changes_nothing(town: World) -> None:
     assert rows(town, "secret_list")[0]["latest"] == 1
 
 
-def test_removing_drops_what_the_run_wrote_before(town: World) -> None:
+def test_removing_drops_what_the_run_wrote_before(town: TestController) -> None:
     old = add(town, "db/0")
     hook = begin(town, "db/0")
     new = hook.add("token=x")
@@ -195,7 +195,7 @@ def test_removing_drops_what_the_run_wrote_before(town: World) -> None:
     assert rows(town, "secret_list") == []
 
 
-def test_one_revision_is_removed_and_the_last_takes_the_secret_along(town: World) -> None:
+def test_one_revision_is_removed_and_the_last_takes_the_secret_along(town: TestController) -> None:
     secret = add(town, "db/0")
     during(town, "db/0", f"secret-set {secret} token=second")
     during(town, "db/0", f"secret-remove {secret} --revision 1")
@@ -207,7 +207,7 @@ def test_one_revision_is_removed_and_the_last_takes_the_secret_along(town: World
 # --- reading --------------------------------------------------------------------------------------------
 
 
-def test_a_reader_keeps_its_revision_until_it_refreshes(town: World) -> None:
+def test_a_reader_keeps_its_revision_until_it_refreshes(town: TestController) -> None:
     secret = shared(town)
     during(town, "db/0", f"secret-set {secret} token=second")
     assert hooks(town, "web/0") == ["secret-changed"]
@@ -218,7 +218,7 @@ def test_a_reader_keeps_its_revision_until_it_refreshes(town: World) -> None:
     assert read(town, "web/0", f"{secret} token") == "second"
 
 
-def test_what_a_reader_calls_a_secret_is_its_own(town: World) -> None:
+def test_what_a_reader_calls_a_secret_is_its_own(town: TestController) -> None:
     secret = shared(town, "--label theirs token=first")
     during(town, "web/0", f"secret-get {secret} --label mine")
     assert read(town, "web/0", "--label mine token") == "first"
@@ -231,7 +231,7 @@ def test_what_a_reader_calls_a_secret_is_its_own(town: World) -> None:
     assert town.box("2").frame_of("secret-changed")["env"]["JUJU_SECRET_LABEL"] == "mine"
 
 
-def test_an_owner_that_reads_by_id_with_a_label_renames_its_secret(town: World) -> None:
+def test_an_owner_that_reads_by_id_with_a_label_renames_its_secret(town: TestController) -> None:
     secret = add(town, "db/0", "--label old token=first")
     during(town, "db/0", f"secret-get {secret} --label new")
     assert rows(town, "secret_list")[0]["label"] == "new"
@@ -271,12 +271,12 @@ def test_an_owner_that_reads_by_id_with_a_label_renames_its_secret(town: World) 
         ("secret-get --format smart 00000000000000000000", None),
     ],
 )  # fmt: skip
-def test_errors_of_the_tools(town: World, line: str, answer: tuple[int, str] | None) -> None:
+def test_errors_of_the_tools(town: TestController, line: str, answer: tuple[int, str] | None) -> None:
     found = begin(town, "db/0").fails(line)
     assert found == answer or (answer is None and found[0] == 2)
 
 
-def test_content_over_the_limit_is_refused_by_the_tool(town: World, tmp_path: object) -> None:
+def test_content_over_the_limit_is_refused_by_the_tool(town: TestController, tmp_path: object) -> None:
     from pathlib import Path
 
     big = Path(str(tmp_path), "big")
@@ -291,7 +291,7 @@ def test_content_over_the_limit_is_refused_by_the_tool(town: World, tmp_path: ob
 # --- grants ---------------------------------------------------------------------------------------------
 
 
-def test_a_grant_ends_with_its_relation(town: World) -> None:
+def test_a_grant_ends_with_its_relation(town: TestController) -> None:
     secret = shared(town)
     (access,) = json.loads(
         during(town, "db/0", f"secret-info-get {secret} --format json")[0]
@@ -302,7 +302,7 @@ def test_a_grant_ends_with_its_relation(town: World) -> None:
     assert begin(town, "web/0").fails(f"secret-get {secret}") == (1, "permission denied")
 
 
-def test_a_secret_is_revoked_while_its_reader_is_in_a_hook(town: World) -> None:
+def test_a_secret_is_revoked_while_its_reader_is_in_a_hook(town: TestController) -> None:
     secret = shared(town)
     hook = begin(town, "web/0")
     assert hook.ok(f"secret-get {secret} token") == "first"
@@ -313,7 +313,7 @@ def test_a_secret_is_revoked_while_its_reader_is_in_a_hook(town: World) -> None:
     assert read(town, "web/0", f"{secret} token") == "first"
 
 
-def test_single_units_have_grants_of_their_own(town: World) -> None:
+def test_single_units_have_grants_of_their_own(town: TestController) -> None:
     secret = add(town, "db/0")
     number = relation(town)
     hook = begin(town, "db/0")
@@ -328,7 +328,7 @@ def test_single_units_have_grants_of_their_own(town: World) -> None:
     assert begin(town, "db/0").fails(f"secret-grant -r {number} {secret}")[1].startswith("any unit level")
 
 
-def test_an_admins_secret_is_read_by_those_that_were_granted_it(town: World) -> None:
+def test_an_admins_secret_is_read_by_those_that_were_granted_it(town: TestController) -> None:
     uri = user_secrets.add(town.ctx, town.model, "apikey", Content({"token": A}))
     hook = begin(town, "web/0")
     assert hook.fails(f"secret-get {uri}") == (1, "permission denied")
@@ -336,7 +336,9 @@ def test_an_admins_secret_is_read_by_those_that_were_granted_it(town: World) -> 
     assert hook.ok(f"secret-get {uri} token") == "a"
 
 
-def test_readers_of_an_admins_secret_hear_of_its_changes_and_old_revisions_are_pruned(town: World) -> None:
+def test_readers_of_an_admins_secret_hear_of_its_changes_and_old_revisions_are_pruned(
+    town: TestController,
+) -> None:
     uri = user_secrets.add(town.ctx, town.model, "apikey", Content({"token": A}))
     user_secrets.grant(town.ctx, town.model, "apikey", ["web"])
     assert read(town, "web/0", f"{uri} token") == "a"
@@ -354,7 +356,7 @@ def test_readers_of_an_admins_secret_hear_of_its_changes_and_old_revisions_are_p
 # --- the end --------------------------------------------------------------------------------------------
 
 
-def test_secrets_go_with_their_owner(town: World) -> None:
+def test_secrets_go_with_their_owner(town: TestController) -> None:
     secret = shared(town)
     own = add(town, "db/1", "--owner unit token=x")
     removal.remove_units(town.ctx, town.model, ["db/1"])
@@ -368,12 +370,12 @@ def test_secrets_go_with_their_owner(town: World) -> None:
     assert rows(town, "secret_consumed", unit="web/0") == []
 
 
-def test_applications_without_secrets_are_not_asked_about_any(town: World) -> None:
+def test_applications_without_secrets_are_not_asked_about_any(town: TestController) -> None:
     assert [row["secrets"] for row in rows(town, "application_list")] == [0, 0]
     assert "secrets" not in begin(town, "web/0").context
 
 
-def test_a_lost_key_fails_the_call_and_stops_the_commit(town: World) -> None:
+def test_a_lost_key_fails_the_call_and_stops_the_commit(town: TestController) -> None:
     secret = shared(town)
     key = town.ctx.controller.keyring.path
     kept = key.read_text()

@@ -14,12 +14,13 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.entities.relation import relations
-from tests.world.controller import World, ok
+from tests.world.controller import TestController
+from tests.world.machine import ok
 
 WRITTEN = ("relation_bag", "port", "charm_state", "leader_setting", "relation_scope")
 
 
-def _writes(runtime: World, unit: str = "web/0", **writes: Any) -> Any:
+def _writes(runtime: TestController, unit: str = "web/0", **writes: Any) -> Any:
     """Let the next update-status of a unit write something."""
     runtime.settle()
     runtime.clock.advance(400)
@@ -30,16 +31,16 @@ def _port(first: int, last: int = 0, protocol: str = "tcp", endpoint: str = "") 
     return {"endpoint": endpoint, "protocol": protocol, "from": first, "to": last or first}
 
 
-def _ports(runtime: World, unit: str = "web/0") -> list[tuple[Any, ...]]:
+def _ports(runtime: TestController, unit: str = "web/0") -> list[tuple[Any, ...]]:
     rows = runtime.read(lambda tx: tx.rows("port_of_unit", model=runtime.model, unit=unit))
     return [(row["endpoint"], row["protocol"], row["from_port"], row["to_port"]) for row in rows]
 
 
-def _bag(runtime: World, entity: str) -> dict[str, str]:
+def _bag(runtime: TestController, entity: str) -> dict[str, str]:
     return dict(runtime.read(lambda tx: relations.bags(tx, runtime.model, 0))[entity].data)
 
 
-def _state(runtime: World, unit: str = "web/0") -> dict[str, str]:
+def _state(runtime: TestController, unit: str = "web/0") -> dict[str, str]:
     rows = runtime.read(lambda tx: tx.rows("charm_state_list", model=runtime.model, unit=unit))
     return {row["key"]: row["value"] for row in rows}
 
@@ -47,7 +48,7 @@ def _state(runtime: World, unit: str = "web/0") -> dict[str, str]:
 # --- what is written --------------------------------------------------------------------------------------
 
 
-def test_bags(runtime: World) -> None:
+def test_bags(runtime: TestController) -> None:
     runtime.active()
     _writes(runtime, relations={"0": {"unit": {"a": "1", "b": "2"}, "app": {"x": "y"}}})
     _writes(runtime, relations={"0": {"unit": {"a": None, "b": "", "c": "3"}}})
@@ -56,13 +57,13 @@ def test_bags(runtime: World) -> None:
     assert _bag(runtime, "web") == {"x": "y"}
 
 
-def test_relation_that_is_gone_is_passed_over(runtime: World) -> None:
+def test_relation_that_is_gone_is_passed_over(runtime: TestController) -> None:
     runtime.active()
     assert _writes(runtime, relations={"7": {"unit": {"a": "1"}}}, state={"k": "v"}).ok
     assert _state(runtime) == {"k": "v"}
 
 
-def test_own_application_settings_reach_the_leader_itself(runtime: World) -> None:
+def test_own_application_settings_reach_the_leader_itself(runtime: TestController) -> None:
     runtime.active()
     runtime.clear()
     _writes(runtime, relations={"0": {"app": {"x": "y"}}})
@@ -71,7 +72,7 @@ def test_own_application_settings_reach_the_leader_itself(runtime: World) -> Non
     assert runtime.box().frame_of("cluster-relation-changed")["env"]["JUJU_REMOTE_UNIT"] == ""
 
 
-def test_charm_state(runtime: World) -> None:
+def test_charm_state(runtime: TestController) -> None:
     runtime.active()
     _writes(runtime, state={"a": "1", "b": "2", "empty": ""})
     _writes(runtime, state={"a": None, "gone": None, "c": "3"})
@@ -94,7 +95,9 @@ def test_charm_state(runtime: World) -> None:
         ([{"open": [_port(80, 90)]}, {"open": [_port(85, protocol="udp")]}], ""),
     ],
 )
-def test_ranges_of_one_unit_do_not_overlap(runtime: World, steps: list[dict[str, Any]], text: str) -> None:
+def test_ranges_of_one_unit_do_not_overlap(
+    runtime: TestController, steps: list[dict[str, Any]], text: str
+) -> None:
     """The machine refuses it in one hook; two tasks beside each other do not see each other's ports."""
     runtime.active()
     *before, last = steps
@@ -121,14 +124,14 @@ def test_ranges_of_one_unit_do_not_overlap(runtime: World, steps: list[dict[str,
         ([{"open": [_port(80), _port(80, 90, "udp")]}], [("", "tcp", 80, 80), ("", "udp", 80, 90)]),
     ],
 )
-def test_ports(runtime: World, steps: list[dict[str, Any]], left: list[tuple[Any, ...]]) -> None:
+def test_ports(runtime: TestController, steps: list[dict[str, Any]], left: list[tuple[Any, ...]]) -> None:
     runtime.active()
     for step in steps:
         assert _writes(runtime, ports={"open": [], "close": [], **step}).ok
     assert _ports(runtime) == left
 
 
-def test_closing_one_endpoint_leaves_the_others(runtime: World) -> None:
+def test_closing_one_endpoint_leaves_the_others(runtime: TestController) -> None:
     packed = runtime.charms.make(
         provides={"site": {"interface": "http"}}, requires={"db": {"interface": "pg"}},
         **{"extra-bindings": {"admin": None}},
@@ -142,7 +145,7 @@ def test_closing_one_endpoint_leaves_the_others(runtime: World) -> None:
 # --- addresses --------------------------------------------------------------------------------------------
 
 
-def test_config_changed_brings_the_new_addresses(runtime: World) -> None:
+def test_config_changed_brings_the_new_addresses(runtime: TestController) -> None:
     runtime.active(count=2)
     runtime.clear()
     assert _bag(runtime, "web/0") == {
@@ -158,7 +161,7 @@ def test_config_changed_brings_the_new_addresses(runtime: World) -> None:
     }  # fmt: skip
 
 
-def test_what_the_hook_says_comes_after_the_refresh(runtime: World) -> None:
+def test_what_the_hook_says_comes_after_the_refresh(runtime: TestController) -> None:
     runtime.active()
     box = runtime.box()
     box.address = "10.0.0.77"
@@ -169,14 +172,14 @@ def test_what_the_hook_says_comes_after_the_refresh(runtime: World) -> None:
     assert _bag(runtime, "web/0")["private-address"] == "10.0.0.77"
 
 
-def test_other_hooks_leave_the_addresses_alone(runtime: World) -> None:
+def test_other_hooks_leave_the_addresses_alone(runtime: TestController) -> None:
     runtime.active()
     runtime.write(lambda tx: relations.put_bag(tx, runtime.model, 0, "web/0", {"ingress-address": "old"}))
     _writes(runtime, state={"k": "v"})
     assert _bag(runtime, "web/0") == {"ingress-address": "old"}
 
 
-def test_failed_config_changed_leaves_the_addresses_alone(runtime: World) -> None:
+def test_failed_config_changed_leaves_the_addresses_alone(runtime: TestController) -> None:
     runtime.active()
     box = runtime.box()
     box.address = "10.0.0.77"
@@ -186,7 +189,7 @@ def test_failed_config_changed_leaves_the_addresses_alone(runtime: World) -> Non
     assert _bag(runtime, "web/0")["ingress-address"] == "10.0.0.2"
 
 
-def test_egress_subnets_of_the_model(runtime: World) -> None:
+def test_egress_subnets_of_the_model(runtime: TestController) -> None:
     config = {"egress-subnets": "192.0.2.0/24, 198.51.100.0/24"}
     runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
     runtime.active()
@@ -199,7 +202,7 @@ def test_egress_subnets_of_the_model(runtime: World) -> None:
 BIG = "x" * (limits.STATE // 32)
 
 
-def _neighbour(runtime: World) -> None:
+def _neighbour(runtime: TestController) -> None:
     """Another unit on the same machine, with ports of its own."""
     runtime.active("db", packed=runtime.charms.make("db", peers=None))
     runtime.deploy("web", 2, placements=[Placement.parse("0")])
@@ -235,7 +238,7 @@ def _neighbour(runtime: World) -> None:
     ],
 )  # fmt: skip
 def test_a_refused_flush_is_a_failed_hook_that_wrote_nothing(
-    runtime: World, writes: dict[str, Any], text: str
+    runtime: TestController, writes: dict[str, Any], text: str
 ) -> None:
     _neighbour(runtime)
     runtime.clock.advance(400)
@@ -250,19 +253,19 @@ def test_a_refused_flush_is_a_failed_hook_that_wrote_nothing(
     assert runtime.agent() == ("error", 'hook failed: "update-status"')
 
 
-def test_other_protocols_do_not_conflict(runtime: World) -> None:
+def test_other_protocols_do_not_conflict(runtime: TestController) -> None:
     _neighbour(runtime)
     assert _writes(
         runtime, ports={"open": [_port(100, 200, "udp"), _port(53), _port(-1, protocol="icmp")]}
     ).ok
 
 
-def test_other_machines_do_not_conflict(runtime: World) -> None:
+def test_other_machines_do_not_conflict(runtime: TestController) -> None:
     _neighbour(runtime)
     assert _writes(runtime, "web/1", ports={"open": [_port(100, 200)]}).ok
 
 
-def test_state_is_measured_with_what_is_there(runtime: World) -> None:
+def test_state_is_measured_with_what_is_there(runtime: TestController) -> None:
     runtime.active()
     assert _writes(runtime, state={str(number): BIG for number in range(30)}).ok
     assert _writes(runtime, state={"0": None, "x": BIG}).ok
@@ -276,7 +279,7 @@ def test_state_is_measured_with_what_is_there(runtime: World) -> None:
     [(100, 80, 92), (0, 3 * limits.MIB, limits.UNIT_STATE), (4 * limits.MIB, 3 * limits.MIB, 5 * limits.MIB)],
 )
 def test_charm_state_obeys_the_setting_of_the_controller(
-    runtime: World, most: int, fits: int, refused: int
+    runtime: TestController, most: int, fits: int, refused: int
 ) -> None:
     """0 lifts Juju's limit, and leaves the bound of what a machine may make the controller keep."""
     controller_config.change(runtime.ctx, {"max-charm-state-size": most})
@@ -294,7 +297,7 @@ def _state_of(size: int) -> dict[str, str]:
     return {**{f"k{number}": "x" * piece for number in range(whole)}, "k": "x" * rest}
 
 
-def test_what_a_unit_remembers_obeys_the_setting_of_the_controller(runtime: World) -> None:
+def test_what_a_unit_remembers_obeys_the_setting_of_the_controller(runtime: TestController) -> None:
     """The hook that makes it too large has failed; with a larger limit it is repeated, and taken."""
     runtime.active(count=1)
     units.add_units(runtime.ctx, runtime.model, "web", 1, ())
@@ -310,7 +313,7 @@ def test_what_a_unit_remembers_obeys_the_setting_of_the_controller(runtime: Worl
     assert runtime.hook("cluster-relation-joined", ok()).ok
 
 
-def test_both_limits_of_state_are_checked_together(runtime: World) -> None:
+def test_both_limits_of_state_are_checked_together(runtime: TestController) -> None:
     with pytest.raises(NotValid, match=r"combined value should not exceed mongo's 16M .* got 17000000"):
         controller_config.change(
             runtime.ctx, {"max-charm-state-size": "14000000", "max-agent-state-size": "3000000"}
@@ -320,7 +323,7 @@ def test_both_limits_of_state_are_checked_together(runtime: World) -> None:
     assert controller_config.document(runtime.ctx)["max-charm-state-size"] == limits.STATE
 
 
-def test_too_large_state_may_still_shrink_otherwise(runtime: World) -> None:
+def test_too_large_state_may_still_shrink_otherwise(runtime: TestController) -> None:
     """A hook that writes no state is not refused for what lies there already."""
     runtime.active()
     value = {"model": runtime.model, "unit": "web/0", "key": "k", "value": BIG * 40}
@@ -328,7 +331,7 @@ def test_too_large_state_may_still_shrink_otherwise(runtime: World) -> None:
     assert _writes(runtime, relations={"0": {"unit": {"a": "1"}}}).ok
 
 
-def test_leadership_lost_in_mid_hook(runtime: World) -> None:
+def test_leadership_lost_in_mid_hook(runtime: TestController) -> None:
     runtime.active(count=2)
     runtime.clock.advance(400)
     prepared = runtime.until("update-status")
@@ -345,18 +348,18 @@ def test_leadership_lost_in_mid_hook(runtime: World) -> None:
     assert {table: after[table] for table in WRITTEN} == {table: before[table] for table in WRITTEN}
 
 
-def test_empty_application_bag_needs_no_leadership(runtime: World) -> None:
+def test_empty_application_bag_needs_no_leadership(runtime: TestController) -> None:
     runtime.active(count=2)
     assert _writes(runtime, "web/1", relations={"0": {"unit": {"k": "v"}, "app": {}}}).ok
 
 
-def test_non_leader_may_not_write_for_the_application(runtime: World) -> None:
+def test_non_leader_may_not_write_for_the_application(runtime: TestController) -> None:
     runtime.active(count=2)
     done = _writes(runtime, "web/1", relations={"0": {"app": {"a": "b"}}})
     assert done.message == 'prerequisites failed: "web/1" is not leader of "web"'
 
 
-def test_refused_hook_that_wanted_a_reboot(runtime: World) -> None:
+def test_refused_hook_that_wanted_a_reboot(runtime: TestController) -> None:
     runtime.active()
     runtime.clock.advance(400)
     done = runtime.hook(
@@ -365,7 +368,7 @@ def test_refused_hook_that_wanted_a_reboot(runtime: World) -> None:
     assert (done.ok, bool(done.reboot)) == (False, False)
 
 
-def test_reason_of_a_refusal_is_in_the_log(runtime: World) -> None:
+def test_reason_of_a_refusal_is_in_the_log(runtime: TestController) -> None:
     from pushjuju.services.entities.basis import logs
 
     runtime.active()

@@ -12,21 +12,22 @@ from pushjuju.plugins.hooks import secrets as tools
 from pushjuju.services.entities.secret import secret_masks
 from pushjuju.services.entities.secret.secret_masks import plain
 from tests.unit.uniter.apply.test_charm_secrets import shared, town
-from tests.world.controller import World, event, ok, status_event
+from tests.world.controller import TestController
+from tests.world.machine import event, ok, status_event
 from tests.world.secret_charm import add, begin, during
 
 __all__ = ["town"]
 HUSH = "correct-horse"
 
 
-def messages(town: World) -> str:
+def messages(town: TestController) -> str:
     """All that the log and the statuses say."""
     dump = town.dump()
     return json.dumps([dump[name] for name in ("log", "status", "status_history", "operation")], default=str)
 
 
 @pytest.mark.parametrize("unit", ["db/0", "db/1"])
-def test_lines_and_statuses_of_a_unit_are_masked(town: World, unit: str) -> None:
+def test_lines_and_statuses_of_a_unit_are_masked(town: TestController, unit: str) -> None:
     add(town, "db/0", f"password={HUSH} pem#base64=bGluZSBvbmUKbGluZSB0d28=")
     hook = begin(town, unit)
     events = [
@@ -44,7 +45,7 @@ def test_lines_and_statuses_of_a_unit_are_masked(town: World, unit: str) -> None
     assert HUSH not in said
 
 
-def test_what_a_unit_was_granted_is_masked_for_it_alone(town: World) -> None:
+def test_what_a_unit_was_granted_is_masked_for_it_alone(town: TestController) -> None:
     secret = shared(town, "token=first")
     during(town, "db/0", f"secret-set {secret} token={HUSH}")
     for unit, said in (("web/0", "got *****"), ("db/1", "got *****")):
@@ -55,7 +56,7 @@ def test_what_a_unit_was_granted_is_masked_for_it_alone(town: World) -> None:
     assert HUSH not in messages(town)
 
 
-def test_short_values_would_mask_half_of_every_text(town: World) -> None:
+def test_short_values_would_mask_half_of_every_text(town: TestController) -> None:
     add(town, "db/0", "flag=yes")
     hook = begin(town, "db/0")
     line = event(1, "log", level="INFO", module="juju-log", message="yes, all is well")
@@ -63,7 +64,9 @@ def test_short_values_would_mask_half_of_every_text(town: World) -> None:
     assert "yes, all is well" in messages(town)
 
 
-def test_very_many_values_cost_a_bounded_search(town: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_values_cost_a_bounded_search(
+    town: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(secret_masks, "MOST_VALUES", 20)
     add(town, "db/0", " ".join(f"old{n}=oldvalue{n:03}" for n in range(30)))
     town.clock.advance(10)
@@ -78,7 +81,7 @@ def test_very_many_values_cost_a_bounded_search(town: World, monkeypatch: pytest
     assert {len(values) for values in found} == {20}
 
 
-def test_a_unit_without_secrets_pays_nothing(town: World) -> None:
+def test_a_unit_without_secrets_pays_nothing(town: TestController) -> None:
     def look(tx: Any) -> Any:
         return secret_masks.mask_of(town.ctx, tx, town.model, "web/0")
 
@@ -91,7 +94,7 @@ def test_the_machine_masks_what_a_run_has_read_or_written() -> None:
     assert call.reads["masks"] == ["Y29ycmVjdC1ob3JzZQ==", HUSH, "eWVz"]
 
 
-def test_no_value_is_in_the_store_the_decisions_or_the_frames(town: World) -> None:
+def test_no_value_is_in_the_store_the_decisions_or_the_frames(town: TestController) -> None:
     secret = shared(town, f"token=first password={HUSH}")
     during(town, "db/0", f"secret-set {secret} token=second password={HUSH}x")
     town.settle()

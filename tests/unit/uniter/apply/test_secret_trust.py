@@ -9,7 +9,8 @@ import pytest
 from pushjuju.runner.trust.intake import read_result
 from pushjuju.workers import live
 from tests.unit.uniter.apply.test_charm_secrets import relation, shared, town
-from tests.world.controller import World, ok
+from tests.world.controller import TestController
+from tests.world.machine import ok
 from tests.world.secret_charm import add, begin, rows
 
 __all__ = ["town"]
@@ -17,26 +18,26 @@ NEW = "0123456789abcdefghij"
 GOOD = {"content": {"token": "YQ=="}, "owner": "unit"}
 
 
-def says(town: World, unit: str, secrets: Any) -> str:
+def says(town: TestController, unit: str, secrets: Any) -> str:
     """Let a hook of a unit end with these changes; return why they were refused."""
     hook = begin(town, unit)
     return town.commit(hook.prepared, ok(writes={"secrets": secrets})).message
 
 
-def test_an_id_that_is_taken_is_not_taken_over(town: World) -> None:
+def test_an_id_that_is_taken_is_not_taken_over(town: TestController) -> None:
     secret = add(town, "db/0")
     text = says(town, "web/0", {"create": {secret: GOOD}})
     assert text == f'creating secrets: secret "{secret}" already exists'
 
 
-def test_who_does_not_lead_adds_nothing_for_its_application(town: World) -> None:
+def test_who_does_not_lead_adds_nothing_for_its_application(town: TestController) -> None:
     text = says(town, "db/1", {"create": {NEW: {**GOOD, "owner": "application"}}})
     assert text == "creating secrets: this unit is not the leader"
 
 
 @pytest.mark.parametrize("part", ["update", "grant", "revoke", "remove"])
 @pytest.mark.parametrize("unit", ["db/1", "web/0"])
-def test_secrets_of_others_are_not_changed(town: World, part: str, unit: str) -> None:
+def test_secrets_of_others_are_not_changed(town: TestController, part: str, unit: str) -> None:
     secret = shared(town)
     before = rows(town, "secret_list"), rows(town, "secret_grant_list", secret=secret)
     change: dict[str, Any] = {
@@ -55,7 +56,7 @@ def test_secrets_of_others_are_not_changed(town: World, part: str, unit: str) ->
     ("number", "target"), [(99, "web"), (None, "other"), (None, "db"), (None, "other/0")]
 )
 def test_a_grant_goes_to_the_other_side_of_an_own_relation(
-    town: World, number: int | None, target: str
+    town: TestController, number: int | None, target: str
 ) -> None:
     secret = add(town, "db/0")
     grant = {"id": secret, "relation": relation(town) if number is None else number, "target": target}
@@ -63,7 +64,7 @@ def test_a_grant_goes_to_the_other_side_of_an_own_relation(
     assert rows(town, "secret_grant_list", secret=secret) == []
 
 
-def test_nobody_tracks_what_it_may_not_read(town: World) -> None:
+def test_nobody_tracks_what_it_may_not_read(town: TestController) -> None:
     secret = add(town, "db/0")
     assert says(town, "web/0", {"track": {secret: True}}) == ""
     assert rows(town, "secret_consumer_list", secret=secret) == []
@@ -105,7 +106,9 @@ def test_odd_changes_fail_the_hook_whole_and_show_no_value(secrets: Any) -> None
     assert "hus" not in result["message"]
 
 
-def test_more_secrets_than_there_may_be_are_refused(town: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_secrets_than_there_may_be_are_refused(
+    town: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from pushjuju.core import limits
 
     monkeypatch.setattr(limits, "SECRETS", 1)
@@ -124,12 +127,12 @@ def test_more_secrets_than_there_may_be_are_refused(town: World, monkeypatch: py
         (["get", "../../x", ""], 'secret URI "../../x" not valid'),
     ],
 )
-def test_odd_calls_are_answered_with_a_sentence(town: World, words: list[str], text: str) -> None:
+def test_odd_calls_are_answered_with_a_sentence(town: TestController, words: list[str], text: str) -> None:
     answer = live.answer(town.ctx, town.model, "web/0", "secret-get", ["--", *words])
     assert answer == (1, b"", f"ERROR {text}\n".encode())
 
 
-def test_a_call_reads_nothing_that_was_not_granted(town: World) -> None:
+def test_a_call_reads_nothing_that_was_not_granted(town: TestController) -> None:
     secret = add(town, "db/0", "--label key token=first")
     for words in (["get", secret, ""], ["peek", secret, ""], ["refresh", secret, "mine"]):
         answer = live.answer(town.ctx, town.model, "web/0", "secret-get", ["--", *words])

@@ -10,7 +10,7 @@ from pushjuju import JUJU_VERSION
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.update_status import make_due
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 # What the machine adds: paths and sockets that only it knows.
 OF_THE_MACHINE = (
@@ -29,7 +29,7 @@ UBUNTU_VARIABLES = {
 }
 
 
-def _always(runtime: World, hook: str, **more: str) -> dict[str, str]:
+def _always(runtime: TestController, hook: str, **more: str) -> dict[str, str]:
     return {
         "JUJU_HOOK_NAME": hook,
         "JUJU_UNIT_NAME": "web/0",
@@ -54,12 +54,12 @@ def _always(runtime: World, hook: str, **more: str) -> dict[str, str]:
     }
 
 
-def _env(runtime: World, hook: str, unit: str = "web/0") -> dict[str, str]:
+def _env(runtime: TestController, hook: str, unit: str = "web/0") -> dict[str, str]:
     found: dict[str, str] = dict(runtime.until(hook, unit).frame["env"])
     return found
 
 
-def test_environment_of_a_plain_hook(runtime: World) -> None:
+def test_environment_of_a_plain_hook(runtime: TestController) -> None:
     runtime.deploy()
     env = _env(runtime, "install")
     assert env == _always(runtime, "install")
@@ -70,7 +70,7 @@ def _relation(**more: str) -> dict[str, str]:
     return {"JUJU_RELATION": "cluster", "JUJU_RELATION_ID": "cluster:0", "JUJU_REMOTE_APP": "web", **more}
 
 
-def test_environment_of_relation_hooks(runtime: World) -> None:
+def test_environment_of_relation_hooks(runtime: TestController) -> None:
     """created, joined, changed by the unit, changed by the application, departed."""
     runtime.deploy(count=2)
     hook = "cluster-relation-created"
@@ -93,7 +93,7 @@ def test_environment_of_relation_hooks(runtime: World) -> None:
     assert _env(runtime, hook) == _always(runtime, hook, **_relation(**gone))
 
 
-def test_unit_that_departs_itself(runtime: World) -> None:
+def test_unit_that_departs_itself(runtime: TestController) -> None:
     runtime.active(count=2)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
     env = _env(runtime, "cluster-relation-departed")
@@ -116,7 +116,7 @@ def test_unit_that_departs_itself(runtime: World) -> None:
         ({"http-proxy": "http://p", "no-proxy": ""}, {"http_proxy": "http://p"}),
     ],
 )
-def test_proxies(runtime: World, config: dict[str, Any], variables: dict[str, str]) -> None:
+def test_proxies(runtime: TestController, config: dict[str, Any], variables: dict[str, str]) -> None:
     runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
     runtime.deploy()
     env = _env(runtime, "install")
@@ -124,7 +124,7 @@ def test_proxies(runtime: World, config: dict[str, Any], variables: dict[str, st
     assert env == _always(runtime, "install", **both)
 
 
-def test_proxies_for_charms_only(runtime: World) -> None:
+def test_proxies_for_charms_only(runtime: TestController) -> None:
     config = {f"juju-{kind}-proxy": f"http://{kind}" for kind in ("http", "https", "ftp")}
     runtime.write(
         lambda tx: model_config.change(tx, runtime.model, {**config, "juju-no-proxy": "10.0.0.0/8"})
@@ -151,7 +151,9 @@ def test_proxies_for_charms_only(runtime: World) -> None:
         ("genericlinux@1/stable", {"LANG": "C.UTF-8", "TERM": "screen"}),
     ],
 )
-def test_variables_of_the_operating_system(runtime: World, base: str, variables: dict[str, str]) -> None:
+def test_variables_of_the_operating_system(
+    runtime: TestController, base: str, variables: dict[str, str]
+) -> None:
     runtime.deploy()
     runtime.box()
     runtime.ctx.store._connection.execute("UPDATE machine SET base = ?", (base,))
@@ -159,7 +161,7 @@ def test_variables_of_the_operating_system(runtime: World, base: str, variables:
     assert {key: env[key] for key in UBUNTU_VARIABLES if key in env} == variables
 
 
-def test_zone_and_principal(runtime: World) -> None:
+def test_zone_and_principal(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box()
     connection = runtime.ctx.store._connection
@@ -168,7 +170,7 @@ def test_zone_and_principal(runtime: World) -> None:
     assert env["JUJU_AVAILABILITY_ZONE"] == "az-1"
 
 
-def test_values_are_text(runtime: World) -> None:
+def test_values_are_text(runtime: TestController) -> None:
     runtime.deploy(count=2)
     runtime.settle()
     for box in runtime.boxes.values():

@@ -17,19 +17,20 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate
 from pushjuju.store.rows.records import Relation, RelationEndpoint, RelationScope
 from pushjuju.workers import live
-from tests.world.controller import World, ok
+from tests.world.controller import TestController
+from tests.world.machine import ok
 
 MAC = "00:16:3e:00:00:01"
 
 
-def _context(runtime: World, hook: str = "update-status", unit: str = "web/0") -> dict[str, Any]:
+def _context(runtime: TestController, hook: str = "update-status", unit: str = "web/0") -> dict[str, Any]:
     if hook == "update-status":
         runtime.clock.advance(400)
     found: dict[str, Any] = dict(runtime.until(hook, unit).frame["context"])
     return found
 
 
-def _asked(runtime: World, tool: str, *words: str) -> dict[str, Any]:
+def _asked(runtime: TestController, tool: str, *words: str) -> dict[str, Any]:
     code, out, err = live.answer(runtime.ctx, runtime.model, "web/0", tool, ["--", *words])
     assert (code, err) == (0, b"")
     found: dict[str, Any] = json.loads(out)
@@ -45,7 +46,7 @@ def _network(*addresses: str) -> dict[str, Any]:
     }
 
 
-def test_whole_context_of_the_first_hook(runtime: World) -> None:
+def test_whole_context_of_the_first_hook(runtime: TestController) -> None:
     packed = runtime.charms.make(
         provides={"site": {"interface": "http"}}, requires={"db": {"interface": "pg"}},
         **{"extra-bindings": {"admin": None}},
@@ -80,7 +81,7 @@ def test_whole_context_of_the_first_hook(runtime: World) -> None:
     assert {key: value for key, value in context.items() if key not in later} == expected
 
 
-def test_peer_relation(runtime: World) -> None:
+def test_peer_relation(runtime: TestController) -> None:
     runtime.active(count=3)
     context = _context(runtime, unit="web/1")
     assert list(context["relations"]) == ["0"]
@@ -117,7 +118,7 @@ def test_peer_relation(runtime: World) -> None:
         ("cluster-relation-departed", {"remote_unit": "web/1", "departing_unit": "web/1"}),
     ],
 )
-def test_relation_of_the_hook(runtime: World, hook: str, relation: dict[str, str]) -> None:
+def test_relation_of_the_hook(runtime: TestController, hook: str, relation: dict[str, str]) -> None:
     runtime.deploy(count=2)
     runtime.work("1")
     if hook.endswith("departed"):
@@ -127,7 +128,7 @@ def test_relation_of_the_hook(runtime: World, hook: str, relation: dict[str, str
     assert context["relation"] == {"id": 0, "endpoint": "cluster", "remote_app": "web", **relation}
 
 
-def test_members_in_joined_and_departed(runtime: World) -> None:
+def test_members_in_joined_and_departed(runtime: TestController) -> None:
     """The one that joins counts already, the one that departs no more; its settings stay readable."""
     runtime.deploy(count=3)
     runtime.work("1")
@@ -149,7 +150,7 @@ def test_members_in_joined_and_departed(runtime: World) -> None:
     assert departed["relations"]["0"]["unit_bags"]["web/2"]["private-address"] == "10.0.0.4"
 
 
-def test_settings_of_all_see_each_other(runtime: World) -> None:
+def test_settings_of_all_see_each_other(runtime: TestController) -> None:
     runtime.active(count=2)
     runtime.clock.advance(400)
     runtime.hook("update-status", ok(writes={"relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}}}))
@@ -159,7 +160,7 @@ def test_settings_of_all_see_each_other(runtime: World) -> None:
     assert relation["app_bags"] == {"web": {"a": "b"}}
 
 
-def test_leadership(runtime: World) -> None:
+def test_leadership(runtime: TestController) -> None:
     runtime.active(count=2)
     settings = {"a": "1"}
     runtime.write(
@@ -173,7 +174,7 @@ def test_leadership(runtime: World) -> None:
     assert (other["leader"], other["leader_settings"]) == (False, settings)
 
 
-def test_statuses_are_the_charms_own(runtime: World) -> None:
+def test_statuses_are_the_charms_own(runtime: TestController) -> None:
     """In error, status-get still tells what the charm said."""
     runtime.deploy(count=2)
     runtime.box("0").will("start", ok(outcome="failed", writes={"status_set": True}, events=[
@@ -189,7 +190,7 @@ def test_statuses_are_the_charms_own(runtime: World) -> None:
     assert status["units"]["web/1"]["status"] == "unknown"
 
 
-def test_applications_own_status(runtime: World) -> None:
+def test_applications_own_status(runtime: TestController) -> None:
     runtime.active()
     now = runtime.clock.now()
     runtime.write(
@@ -201,7 +202,7 @@ def test_applications_own_status(runtime: World) -> None:
     assert status["app"] == {"status": "active", "message": "all", "data": {}}
 
 
-def test_ports_of_the_machine(runtime: World) -> None:
+def test_ports_of_the_machine(runtime: TestController) -> None:
     runtime.active("db", packed=runtime.charms.make("db", peers=None))
     runtime.deploy("web", 1, placements=[Placement.parse("0")])
     runtime.settle()
@@ -217,14 +218,14 @@ def test_ports_of_the_machine(runtime: World) -> None:
     }
 
 
-def test_charm_state(runtime: World) -> None:
+def test_charm_state(runtime: TestController) -> None:
     runtime.active()
     runtime.clock.advance(400)
     runtime.hook("update-status", ok(writes={"state": {"k": "v", "e": ""}}))
     assert _context(runtime)["state"] == {"k": "v", "e": ""}
 
 
-def test_large_charm_state_stays_with_the_controller_until_it_is_asked_for(runtime: World) -> None:
+def test_large_charm_state_stays_with_the_controller_until_it_is_asked_for(runtime: TestController) -> None:
     """A hook that does not read it pays nothing for it, however large: no statement reads its rows."""
     runtime.active()
     runtime.clock.advance(400)
@@ -244,7 +245,7 @@ def test_large_charm_state_stays_with_the_controller_until_it_is_asked_for(runti
     assert len(json.dumps(context)) < 10_000
 
 
-def test_egress_of_the_model(runtime: World) -> None:
+def test_egress_of_the_model(runtime: TestController) -> None:
     config = {"egress-subnets": "192.0.2.0/24"}
     runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
     runtime.active()
@@ -252,7 +253,7 @@ def test_egress_of_the_model(runtime: World) -> None:
     assert info == {**_network("10.0.0.2"), "egress-subnets": ["192.0.2.0/24"]}
 
 
-def test_machine_without_known_addresses(runtime: World) -> None:
+def test_machine_without_known_addresses(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box()
     runtime.ctx.store._connection.execute(
@@ -273,7 +274,7 @@ def test_machine_without_known_addresses(runtime: World) -> None:
     }
 
 
-def test_goal_state_of_dying_peers(runtime: World) -> None:
+def test_goal_state_of_dying_peers(runtime: TestController) -> None:
     runtime.active(count=2)
     removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
     goal = _asked(runtime, "goal-state")
@@ -282,7 +283,7 @@ def test_goal_state_of_dying_peers(runtime: World) -> None:
     assert goal["relations"] == {}  # peers are left out
 
 
-def test_relation_between_applications(runtime: World) -> None:
+def test_relation_between_applications(runtime: TestController) -> None:
     """The provider's side of a relation that the unit has entered."""
     packed = runtime.charms.make(provides={"site": {"interface": "http"}})
     client = runtime.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
@@ -324,13 +325,13 @@ def test_relation_between_applications(runtime: World) -> None:
     assert [item.unit for item in scopes] == ["client/0", "web/0"]
 
 
-def test_only_the_leader_hears_of_the_status_of_the_application(runtime: World) -> None:
+def test_only_the_leader_hears_of_the_status_of_the_application(runtime: TestController) -> None:
     runtime.active(count=2)
     asked = live.answer(runtime.ctx, runtime.model, "web/1", "status-get", ["--", "--application"])
     assert asked == (1, b"", b"ERROR finding application status: this unit is not the leader\n")
 
 
-def test_units_of_the_own_application_are_seen_in_peer_relations_only(runtime: World) -> None:
+def test_units_of_the_own_application_are_seen_in_peer_relations_only(runtime: TestController) -> None:
     packed = runtime.charms.make(provides={"site": {"interface": "http"}})
     client = runtime.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
     runtime.deploy(packed=packed, count=2)

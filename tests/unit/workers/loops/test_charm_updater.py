@@ -22,13 +22,13 @@ from pushjuju.workers.loops.charm_updater import look_for_newer
 from pushjuju.workers.machine.deliver import _here
 from pushjuju.workers.runtime import Runtime
 from tests.charms_tools.hubstore import HubStore
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 RESOURCE = {"blob": {"type": "file", "filename": "blob.txt", "description": "Some text."}}
 
 
 @pytest.fixture
-def site(runtime: World, hub: HubStore, tmp_path: Path) -> World:
+def site(runtime: TestController, hub: HubStore, tmp_path: Path) -> TestController:
     """The model `shop` with `web` 1 of the stand-in's `latest/stable`, with resource revision 1."""
     object.__setattr__(runtime.ctx, "environ", {"PUSHJUJU_CACHE": str(tmp_path / "cache")})
     runtime.write(
@@ -52,22 +52,22 @@ def site(runtime: World, hub: HubStore, tmp_path: Path) -> World:
     return runtime
 
 
-def shown(site: World) -> dict[str, object]:
+def shown(site: TestController) -> dict[str, object]:
     model = models.resolve(site.ctx, "shop")
     found: dict[str, object] = document.document(site.ctx, model)["applications"]["web"]
     return found
 
 
-def due(site: World) -> str | None:
+def due(site: TestController) -> str | None:
     row = site.read(lambda tx: tx.row("work_get", key=f"{site.model}/model/charms"))
     return str(row["due"]) if row else None
 
 
-async def look(site: World) -> object:
+async def look(site: TestController) -> object:
     return await look_for_newer(Runtime(site.ctx, silent), site.model)
 
 
-async def test_a_newer_revision_is_shown(site: World, hub: HubStore) -> None:
+async def test_a_newer_revision_is_shown(site: TestController, hub: HubStore) -> None:
     assert "can-upgrade-to" not in shown(site)
     data = site.charms.make("web", series=["noble"], files={"src/x": "2"}).path
     hub.add("web", data, revision=4, resources={"blob": 2})
@@ -80,7 +80,7 @@ async def test_a_newer_revision_is_shown(site: World, hub: HubStore) -> None:
     assert timedelta(hours=24) <= wait <= timedelta(hours=48)
 
 
-async def test_nothing_newer(site: World) -> None:
+async def test_nothing_newer(site: TestController) -> None:
     await look(site)
     assert "can-upgrade-to" not in shown(site)
     known = site.read(lambda tx: origins.find(tx, site.model, "web"))
@@ -88,7 +88,7 @@ async def test_nothing_newer(site: World) -> None:
     assert resource_documents.listing(site.ctx, site.model, "web").updates == []
 
 
-async def test_a_store_that_is_down_waits_for_the_next_time(site: World, hub: HubStore) -> None:
+async def test_a_store_that_is_down_waits_for_the_next_time(site: TestController, hub: HubStore) -> None:
     hub.fail("refresh", "503")
     outcome = await look(site)
     assert outcome.reason.startswith("charmhub: server error")  # type: ignore[attr-defined]
@@ -96,13 +96,13 @@ async def test_a_store_that_is_down_waits_for_the_next_time(site: World, hub: Hu
     assert len(hub.asked("refresh")) == 1
 
 
-async def test_a_model_without_such_charms_asks_nobody(runtime: World) -> None:
+async def test_a_model_without_such_charms_asks_nobody(runtime: TestController) -> None:
     runtime.deploy()
     outcome = await look(runtime)
     assert outcome.due is None  # type: ignore[attr-defined]
 
 
-async def test_a_resource_is_fetched_when_it_is_wanted(site: World, hub: HubStore) -> None:
+async def test_a_resource_is_fetched_when_it_is_wanted(site: TestController, hub: HubStore) -> None:
     row = resource_row(site)
     assert (row.origin, row.revision, row.sha256, row.size) == ("store", 1, "", 3)
     found = await _here(site.ctx, site.model, row)
@@ -112,7 +112,7 @@ async def test_a_resource_is_fetched_when_it_is_wanted(site: World, hub: HubStor
     assert len(hub.asked("download")) == 1
 
 
-async def test_a_resource_that_does_not_come(site: World, hub: HubStore) -> None:
+async def test_a_resource_that_does_not_come(site: TestController, hub: HubStore) -> None:
     hub.fail("download", "wrong", 1)
     with pytest.raises(HubError, match="while getting resource from charmhub: verifying downloaded"):
         await _here(site.ctx, site.model, resource_row(site))
@@ -120,7 +120,7 @@ async def test_a_resource_that_does_not_come(site: World, hub: HubStore) -> None
     await _here(site.ctx, site.model, resource_row(site))
 
 
-def resource_row(site: World):
+def resource_row(site: TestController):
     from pushjuju.store.rows.records import Resource
 
     return site.read(

@@ -21,27 +21,31 @@ from pushjuju.services.requests import deploy, integrate
 from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.store.tx import Tx
 from pushjuju.workers.loops.cleaner import clean
-from tests.world.controller import UBUNTU, Charms, World, ok
-from tests.world.runtime import Shop, drive, worker
+from tests.world.charms import UBUNTU, Charms
+from tests.world.controller import TestController
+from tests.world.machine import ok
+from tests.world.runtime import PlayedRuntime, drive, worker
 
 SILENT = AuthFailed("refused", retryable=False)
 
 
-def _destroy(runtime: World, force: Force | None = None) -> None:
+def _destroy(runtime: TestController, force: Force | None = None) -> None:
     runtime.write(
         lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now(), force)
     )
 
 
-async def _silent(runtime: World, *machines: str) -> Shop:
+async def _silent(runtime: TestController, *machines: str) -> PlayedRuntime:
     """Bring a model to rest, then let machines fall silent."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     work.unreachable.update(dict.fromkeys(machines, SILENT))
     return work
 
 
-async def test_unit_of_a_silent_machine_is_dead_after_the_wait_and_gone_after_two(runtime: World) -> None:
+async def test_unit_of_a_silent_machine_is_dead_after_the_wait_and_gone_after_two(
+    runtime: TestController,
+) -> None:
     runtime.deploy(count=2)
     work = await _silent(runtime, "0")
     start = runtime.clock.now()
@@ -64,11 +68,11 @@ async def test_unit_of_a_silent_machine_is_dead_after_the_wait_and_gone_after_tw
 
 
 async def test_unit_in_error_is_dead_after_the_wait_and_its_machine_clears_it_away_then(
-    runtime: World,
+    runtime: TestController,
 ) -> None:
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[Placement.parse("0")])
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.box("0").fail("stop", 9)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
@@ -84,7 +88,7 @@ async def test_unit_in_error_is_dead_after_the_wait_and_its_machine_clears_it_aw
     assert runtime.dump()["cleanup"] == []
 
 
-async def test_a_dead_unit_leads_no_more_and_holds_no_storage(runtime: World, packs: Charms) -> None:
+async def test_a_dead_unit_leads_no_more_and_holds_no_storage(runtime: TestController, packs: Charms) -> None:
     store = {"data": {"type": "filesystem", "location": "/srv"}}
     packed = packs.make("disk", config=None, storage=store)
     more = {"data": Directive(pool="local", size=1024, count=1)}
@@ -98,14 +102,14 @@ async def test_a_dead_unit_leads_no_more_and_holds_no_storage(runtime: World, pa
     assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "disk")) is None
 
 
-async def test_without_a_wait_subordinates_and_their_unit_go_at_once(runtime: World) -> None:
+async def test_without_a_wait_subordinates_and_their_unit_go_at_once(runtime: TestController) -> None:
     work = await _with_subordinate(runtime)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=0))
     await clean(work, runtime.model)
     assert (runtime.units(), runtime.dump()["cleanup"]) == ([], [])
 
 
-async def test_a_unit_waits_for_the_forced_end_of_its_subordinates(runtime: World) -> None:
+async def test_a_unit_waits_for_the_forced_end_of_its_subordinates(runtime: TestController) -> None:
     """Each is dead after a minute and gone after two; then its unit's own end comes."""
     work = await _with_subordinate(runtime)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
@@ -122,8 +126,8 @@ async def test_a_unit_waits_for_the_forced_end_of_its_subordinates(runtime: Worl
     ]  # fmt: skip
 
 
-async def test_hook_of_a_dead_unit_is_ended_and_counts_no_more(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_hook_of_a_dead_unit_is_ended_and_counts_no_more(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[Placement.parse("0")])
     box = runtime.box("0")
@@ -140,7 +144,7 @@ async def test_hook_of_a_dead_unit_is_ended_and_counts_no_more(runtime: World) -
     assert (runtime.units(), runtime.open_operations(), box.results) == (["zap/0"], [], {})
 
 
-async def _with_subordinate(runtime: World) -> Shop:
+async def _with_subordinate(runtime: TestController) -> PlayedRuntime:
     """A unit with a subordinate on a machine that fell silent."""
     host = {"host": {"interface": "juju-info", "scope": "container"}}
     runtime.deploy()
@@ -149,7 +153,7 @@ async def _with_subordinate(runtime: World) -> Shop:
     return await _silent(runtime, "0")
 
 
-async def test_a_killed_model_goes_with_all_that_it_had(runtime: World, packs: Charms) -> None:
+async def test_a_killed_model_goes_with_all_that_it_had(runtime: TestController, packs: Charms) -> None:
     store = {"data": {"type": "filesystem", "location": "/srv"}}
     packed = packs.make("disk", peers=None, config=None, storage=store)
     runtime.deploy("disk", packed=packed, storage={"data": Directive(pool="local", size=1024, count=1)})
@@ -175,7 +179,7 @@ def _rows_of_models(tx: Tx) -> dict[str, int]:
     return found
 
 
-async def test_machine_that_is_silent_is_forced_away(runtime: World) -> None:
+async def test_machine_that_is_silent_is_forced_away(runtime: TestController) -> None:
     runtime.deploy()
     work = await _silent(runtime, "0")
     removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
@@ -188,7 +192,7 @@ async def test_machine_that_is_silent_is_forced_away(runtime: World) -> None:
     assert work.cloud.stopped == ["i-0"]
 
 
-async def test_the_lane_hears_at_once_that_its_units_are_gone(runtime: World) -> None:
+async def test_the_lane_hears_at_once_that_its_units_are_gone(runtime: TestController) -> None:
     """The machine rests after failures: the forced end must not wait for that."""
     runtime.deploy()
     work = await _silent(runtime, "0")
@@ -201,9 +205,9 @@ async def test_the_lane_hears_at_once_that_its_units_are_gone(runtime: World) ->
     assert "machine/1" in runtime.touched()
 
 
-async def test_orderly_end_needs_no_force(runtime: World) -> None:
+async def test_orderly_end_needs_no_force(runtime: TestController) -> None:
     runtime.deploy()
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
     await drive(runtime, work)
@@ -213,7 +217,7 @@ async def test_orderly_end_needs_no_force(runtime: World) -> None:
     assert runtime.dump()["cleanup"] == []
 
 
-async def test_next_forced_end_is_the_due_time(runtime: World) -> None:
+async def test_next_forced_end_is_the_due_time(runtime: TestController) -> None:
     runtime.deploy(count=2)
     work = await _silent(runtime, "0", "1")
     start = runtime.clock.now()
@@ -231,7 +235,7 @@ async def test_next_forced_end_is_the_due_time(runtime: World) -> None:
     assert runtime.units() == ["web/1"]
 
 
-async def test_forced_model_goes_though_nobody_answers(runtime: World) -> None:
+async def test_forced_model_goes_though_nobody_answers(runtime: TestController) -> None:
     runtime.deploy(count=2)
     work = await _silent(runtime, "0", "1")
     work.cloud.stuck = [ProviderError("down"), ProviderError("down")]
@@ -244,10 +248,10 @@ async def test_forced_model_goes_though_nobody_answers(runtime: World) -> None:
     assert work.cloud.destroyed == 1
 
 
-async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(runtime: World) -> None:
+async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(runtime: TestController) -> None:
     """Not for one that is, nor for one that fails on its way out; the others run their last hooks."""
     runtime.deploy(count=3)
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.box("0").fail("config-changed", 9)
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
@@ -267,7 +271,7 @@ async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(runtime: W
 
 
 async def test_a_principal_in_error_goes_with_its_model_as_soon_as_its_subordinates_are_gone(
-    runtime: World,
+    runtime: TestController,
 ) -> None:
     work = await _with_subordinate(runtime)
     work.unreachable.clear()
@@ -286,7 +290,7 @@ async def test_a_principal_in_error_goes_with_its_model_as_soon_as_its_subordina
 # --- models -----------------------------------------------------------------------------------------------
 
 
-async def test_dying_model_says_what_it_waits_for(runtime: World) -> None:
+async def test_dying_model_says_what_it_waits_for(runtime: TestController) -> None:
     runtime.deploy()
     work = await _silent(runtime, "0")
     _destroy(runtime)
@@ -295,8 +299,8 @@ async def test_dying_model_says_what_it_waits_for(runtime: World) -> None:
     assert work.cloud.destroyed == 0
 
 
-async def test_empty_model_ends(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_empty_model_ends(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.ctx.controller.set("current-model", "admin/shop")
     runtime.ctx.controller.known_hosts(runtime.model).write_text("h k\n")
     _destroy(runtime)
@@ -309,15 +313,15 @@ async def test_empty_model_ends(runtime: World) -> None:
     )  # fmt: skip
 
 
-async def test_another_current_model_stays(runtime: World) -> None:
+async def test_another_current_model_stays(runtime: TestController) -> None:
     runtime.ctx.controller.set("current-model", "admin/other")
     _destroy(runtime)
-    await drive(runtime, Shop(runtime))
+    await drive(runtime, PlayedRuntime(runtime))
     assert runtime.ctx.controller.settings()["current-model"] == "admin/other"
 
 
-async def test_model_whose_cloud_fails_stays(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_model_whose_cloud_fails_stays(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
 
     async def fail() -> None:
         raise ProviderError("cloud is down", detail="503")
@@ -333,8 +337,8 @@ async def test_model_whose_cloud_fails_stays(runtime: World) -> None:
     assert runtime.due("loop/cleanup") == "2025-03-01T09:00:15.000000Z"
 
 
-async def test_forced_model_is_forgotten_though_its_cloud_fails(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_forced_model_is_forgotten_though_its_cloud_fails(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
 
     async def fail() -> None:
         raise ProviderError("cloud is down")
@@ -345,17 +349,17 @@ async def test_forced_model_is_forgotten_though_its_cloud_fails(runtime: World) 
     assert runtime.dump()["model"] == []
 
 
-async def test_model_that_is_gone(runtime: World) -> None:
+async def test_model_that_is_gone(runtime: TestController) -> None:
     runtime.write(lambda tx: models.delete(tx, runtime.model))
-    outcome = await clean(Shop(runtime), runtime.model)
+    outcome = await clean(PlayedRuntime(runtime), runtime.model)
     assert (outcome.due, outcome.failed) == (None, False)
 
 
 # --- archives ---------------------------------------------------------------------------------------------
 
 
-async def test_archive_goes_with_its_last_charm(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_archive_goes_with_its_last_charm(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy("a")
     runtime.deploy("b")  # the same archive
     runtime.deploy("c", packed=runtime.charms.make("other"))
@@ -366,8 +370,8 @@ async def test_archive_goes_with_its_last_charm(runtime: World) -> None:
         assert len(runtime.blobs()) == left
 
 
-async def test_archive_of_another_model_stays(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_archive_of_another_model_stays(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     other = models.add_model(runtime.ctx, "other")
     request = DeployRequest(application="web", packed=runtime.charms.make(), base=UBUNTU, count=1)
     deploy.deploy(runtime.ctx, other.uuid, request)
@@ -380,9 +384,9 @@ async def test_archive_of_another_model_stays(runtime: World) -> None:
     assert len(runtime.blobs()) == 1
 
 
-async def test_model_that_ends_leaves_no_archive(runtime: World) -> None:
+async def test_model_that_ends_leaves_no_archive(runtime: TestController) -> None:
     """Its charms went with its applications a moment before."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy("a")
     runtime.deploy("b", packed=runtime.charms.make("b"))
     await drive(runtime, work)
@@ -394,8 +398,8 @@ async def test_model_that_ends_leaves_no_archive(runtime: World) -> None:
 # --- what is old ------------------------------------------------------------------------------------------
 
 
-async def test_old_lines_are_forgotten(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_old_lines_are_forgotten(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await drive(runtime, work)
     config: dict[str, Any] = {"max-status-history-age": "1h"}
@@ -415,8 +419,8 @@ async def test_old_lines_are_forgotten(runtime: World) -> None:
 
 
 @pytest.mark.parametrize("state", ["prepared"])
-async def test_open_operations_are_never_forgotten(runtime: World, state: str) -> None:
-    work = Shop(runtime)
+async def test_open_operations_are_never_forgotten(runtime: TestController, state: str) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.until("install")
     runtime.clock.advance(86400 * 30)

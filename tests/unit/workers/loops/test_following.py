@@ -9,17 +9,19 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.workers.events import Event
 from pushjuju.workers.loops.following import EVERY, Follower
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 
-def _looked(runtime: World, follower: Follower, told: list[Event]) -> list[tuple[str, str, str, str]]:
+def _looked(
+    runtime: TestController, follower: Follower, told: list[Event]
+) -> list[tuple[str, str, str, str]]:
     told.clear()
     runtime.clock.advance(EVERY.total_seconds())
     follower.look((runtime.model,))
     return [(event.entity, event.text, event.state, event.parent) for event in told]
 
 
-def test_a_machine_in_other_hands_is_told_from_the_store(runtime: World) -> None:
+def test_a_machine_in_other_hands_is_told_from_the_store(runtime: TestController) -> None:
     runtime.deploy()
     told: list[Event] = []
     follower = Follower(runtime.ctx, told.append, "me")
@@ -47,7 +49,7 @@ def test_a_machine_in_other_hands_is_told_from_the_store(runtime: World) -> None
     assert len(told) == 2
 
 
-def test_what_another_process_removes_ends_on_removed(runtime: World) -> None:
+def test_what_another_process_removes_ends_on_removed(runtime: TestController) -> None:
     """The record of the last hooks goes with the unit: they may never be seen as done."""
     runtime.deploy(count=2)
     told: list[Event] = []
@@ -66,7 +68,7 @@ def test_what_another_process_removes_ends_on_removed(runtime: World) -> None:
     assert _looked(runtime, follower, told) == []
 
 
-def test_an_application_that_is_removed_ends_on_removed(runtime: World) -> None:
+def test_an_application_that_is_removed_ends_on_removed(runtime: TestController) -> None:
     runtime.active("web", 2)
     runtime.active("db")
     removal.remove_application(runtime.ctx, runtime.model, ["web"])
@@ -79,12 +81,12 @@ def test_an_application_that_is_removed_ends_on_removed(runtime: World) -> None:
     assert _looked(runtime, follower, told) == []
 
 
-def _now(runtime: World) -> str:
+def _now(runtime: TestController) -> str:
     runtime.clock.advance(0.001)
     return to_iso(runtime.clock.now())
 
 
-def _write(runtime: World, number: str, name: str, state: str = "prepared") -> None:
+def _write(runtime: TestController, number: str, name: str, state: str = "prepared") -> None:
     from pushjuju.store.rows.records import Operation
 
     fields = {field.name for field in dataclasses.fields(Operation)}
@@ -96,7 +98,7 @@ def _write(runtime: World, number: str, name: str, state: str = "prepared") -> N
     runtime.write(lambda tx: tx.insert("operation", row))
 
 
-def test_machines_that_are_gone_say_nothing(runtime: World) -> None:
+def test_machines_that_are_gone_say_nothing(runtime: TestController) -> None:
     told: list[Event] = []
     follower = Follower(runtime.ctx, told.append, "me")
     queue, key = SqliteWorkQueue(runtime.ctx.store, "another process"), machine_key(runtime.model, "9")

@@ -12,30 +12,30 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import CommandRequest
 from pushjuju.services.views import tasks
 from pushjuju.workers.machine import running_operations
-from tests.world.controller import World
-from tests.world.runtime import Session, Shop, worker
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, PlayedSession, worker
 
 
 class Died(BaseException):
     """The controller process ended here."""
 
 
-def execute(world: World, command: str = "date", **more: Any) -> int:
+def execute(world: TestController, command: str = "date", **more: Any) -> int:
     request = CommandRequest(command=command, timeout_s=5, machines=["0"], **more)
     return actions.enqueue_commands(world.ctx, world.model, request).tasks[0].id
 
 
-def task(world: World, number: int) -> dict[str, Any]:
+def task(world: TestController, number: int) -> dict[str, Any]:
     document = tasks.show_task(world.ctx, world.model, number)
     document.pop("timing")
     return document
 
 
-async def test_commands_run_on_a_machine(runtime: World) -> None:
+async def test_commands_run_on_a_machine(runtime: TestController) -> None:
     runtime.active()
     number = execute(runtime, "echo 'it is'")
     runtime.box().will("exec", {"outcome": "failed", "exit": 3, "message": "exit status 3", "stdout": "out"})
-    await worker(Shop(runtime))
+    await worker(PlayedRuntime(runtime))
     frame = runtime.box().frames[-1]
     assert (frame["kind"], frame["lock"], frame["timeout"]) == ("exec", "", 5)
     assert """/bin/bash -c 'echo '"'"'it is'"'"''""" in frame["script"]
@@ -49,26 +49,26 @@ async def test_commands_run_on_a_machine(runtime: World) -> None:
     assert runtime.open_operations() == []
 
 
-async def test_the_lock_of_commands_on_a_machine(runtime: World) -> None:
+async def test_the_lock_of_commands_on_a_machine(runtime: TestController) -> None:
     runtime.active()
     execute(runtime, parallel=False)
     execute(runtime, execution_group="disk")
-    await worker(Shop(runtime))
+    await worker(PlayedRuntime(runtime))
     assert [frame["lock"] for frame in runtime.box().frames[-2:]] == ["machine", "disk"]
 
 
-async def test_commands_whose_process_died_are_failed_and_not_run_again(runtime: World) -> None:
+async def test_commands_whose_process_died_are_failed_and_not_run_again(runtime: TestController) -> None:
     runtime.active()
     number = execute(runtime)
     runtime.box().will("exec", {"outcome": "terminated", "recovered": True})
-    await worker(Shop(runtime))
+    await worker(PlayedRuntime(runtime))
     assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
         "failed",
         "action terminated",
     )
 
 
-async def test_commands_go_on_after_the_controller_died(runtime: World) -> None:
+async def test_commands_go_on_after_the_controller_died(runtime: TestController) -> None:
     runtime.active()
     number = execute(runtime, "true")
     ran = len(runtime.box().frames)
@@ -78,14 +78,14 @@ async def test_commands_go_on_after_the_controller_died(runtime: World) -> None:
             raise Died
 
     with contextlib.suppress(Died):
-        await worker(Shop(runtime, die))
+        await worker(PlayedRuntime(runtime, die))
     assert task(runtime, number)["status"] == "running"
-    await worker(Shop(runtime))
+    await worker(PlayedRuntime(runtime))
     assert task(runtime, number)["status"] == "completed"
     assert len(runtime.box().frames) == ran + 1
 
 
-async def test_a_machine_that_goes_cancels_what_waits(runtime: World) -> None:
+async def test_a_machine_that_goes_cancels_what_waits(runtime: TestController) -> None:
     from pushjuju.services.lifecycle import removal
 
     runtime.active()
@@ -99,7 +99,7 @@ async def test_a_machine_that_goes_cancels_what_waits(runtime: World) -> None:
     )
 
 
-def unit_of(tx: Any, world: World) -> Any:
+def unit_of(tx: Any, world: TestController) -> Any:
     from pushjuju.services.entities.application import units
 
     return units.get(tx, world.model, "web/0")
@@ -107,7 +107,9 @@ def unit_of(tx: Any, world: World) -> Any:
 
 @pytest.mark.parametrize("place", ["prepared", "result", "committed", "saved", "acknowledged"])
 @pytest.mark.parametrize("target", ["units", "machines"])
-async def test_a_task_runs_once_wherever_the_controller_dies(runtime: World, place: str, target: str) -> None:
+async def test_a_task_runs_once_wherever_the_controller_dies(
+    runtime: TestController, place: str, target: str
+) -> None:
     runtime.active()
     names = {"units": ["web/0"], "machines": ["0"]}[target]
     request = CommandRequest(command="date", timeout_s=5, **{target: names})
@@ -119,26 +121,26 @@ async def test_a_task_runs_once_wherever_the_controller_dies(runtime: World, pla
             raise Died
 
     with contextlib.suppress(Died):
-        await worker(Shop(runtime, die))
-    await worker(Shop(runtime))
+        await worker(PlayedRuntime(runtime, die))
+    await worker(PlayedRuntime(runtime))
     assert task(runtime, number)["status"] == "completed"
     kind = {"units": "commands", "machines": "exec"}[target]
     assert [frame["kind"] for frame in runtime.box().frames[ran:]] == [kind]
     execute(runtime)
-    await worker(Shop(runtime))
+    await worker(PlayedRuntime(runtime))
     assert runtime.box().results == {}, "the next contact acknowledges what was left"
 
 
 async def test_a_cancelled_task_is_ended_on_its_machine(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running_operations, "LOOK_S", 0.01)
     runtime.active()
     number = execute(runtime)
-    made = Shop(runtime)
+    made = PlayedRuntime(runtime)
     ended = asyncio.Event()
 
-    class Slow(Session):
+    class Slow(PlayedSession):
         async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
             actions.cancel(runtime.ctx, runtime.model, [number])
             await ended.wait()

@@ -12,12 +12,13 @@ import pytest
 from pushjuju.core.errors import DiskFull, LeaseLost
 from pushjuju.services.entities.application import resources
 from pushjuju.workers.machine import deliver
-from tests.world.controller import Box, World
-from tests.world.runtime import Session
+from tests.world.controller import TestController
+from tests.world.machine import PlayedMachine
+from tests.world.runtime import PlayedSession
 
 
 @pytest.fixture
-def town(runtime: World, tmp_path: Path) -> World:
+def town(runtime: TestController, tmp_path: Path) -> TestController:
     """Two applications, each with a resource of its own."""
     for name in ("web", "db"):
         (tmp_path / f"{name}.txt").write_text(name)
@@ -26,28 +27,28 @@ def town(runtime: World, tmp_path: Path) -> World:
     return runtime
 
 
-async def ask(town: World, session: Any, unit: str, *argv: str) -> tuple[int, Any]:
+async def ask(town: TestController, session: Any, unit: str, *argv: str) -> tuple[int, Any]:
     rc, out, err = await deliver.answer(town.ctx, session, town.model, unit, ["--", *argv])
     assert bool(out) != bool(err)
     return rc, json.loads(out) if out else err.decode()
 
 
-async def test_it_is_sent_when_the_machine_wants_it(town: World) -> None:
-    box = Box(id="0")
+async def test_it_is_sent_when_the_machine_wants_it(town: TestController) -> None:
+    box = PlayedMachine(id="0")
     told = {
         "path": "web.txt",
         "size": 3,
         "sha256": hashlib.sha256(b"web").hexdigest(),
         "sha384": hashlib.sha384(b"web").hexdigest(),
     }
-    assert await ask(town, Session(box), "web/0", "web") == (0, told)
+    assert await ask(town, PlayedSession(box), "web/0", "web") == (0, told)
     assert box.blobs == []
     application = town.application("web")
     assert town.read(lambda tx: resources.of_units(tx, application)) == []
-    assert await ask(town, Session(box), "web/0", "web", "fetch") == (0, told)
+    assert await ask(town, PlayedSession(box), "web/0", "web", "fetch") == (0, told)
     assert box.blobs == [told["sha256"]]
     assert [item.unit for item in town.read(lambda tx: resources.of_units(tx, application))] == ["web/0"]
-    assert (await ask(town, Session(box), "web/0", "web", "again"))[0] == 0
+    assert (await ask(town, PlayedSession(box), "web/0", "web", "again"))[0] == 0
     assert len(box.blobs) == 2
 
 
@@ -55,18 +56,20 @@ async def test_it_is_sent_when_the_machine_wants_it(town: World) -> None:
     "argv", [("db",), ("db", "fetch"), ("../db",), ("web", "take"), ("web", "fetch", "more"), ()]
 )
 async def test_a_unit_gets_the_resources_of_its_own_application_alone(
-    town: World, argv: tuple[str, ...]
+    town: TestController, argv: tuple[str, ...]
 ) -> None:
-    box = Box(id="0")
-    rc, text = await ask(town, Session(box), "web/0", *argv)
+    box = PlayedMachine(id="0")
+    rc, text = await ask(town, PlayedSession(box), "web/0", *argv)
     assert (rc, box.blobs) == (1, [])
     assert text.startswith("ERROR could not download resource: ")
 
 
-async def test_a_file_that_is_replaced_on_the_way_is_sent_as_it_is_then(town: World, tmp_path: Path) -> None:
-    box = Box(id="0")
+async def test_a_file_that_is_replaced_on_the_way_is_sent_as_it_is_then(
+    town: TestController, tmp_path: Path
+) -> None:
+    box = PlayedMachine(id="0")
 
-    class Slow(Session):
+    class Slow(PlayedSession):
         async def put_blob(self, sha256: str, path: Path) -> None:
             if (tmp_path / "web.txt").read_text() != "newer":
                 (tmp_path / "web.txt").write_text("newer")
@@ -79,21 +82,21 @@ async def test_a_file_that_is_replaced_on_the_way_is_sent_as_it_is_then(town: Wo
     assert box.blobs == [told["sha256"]]
 
 
-async def test_a_full_machine_is_said(town: World) -> None:
-    class Full(Session):
+async def test_a_full_machine_is_said(town: TestController) -> None:
+    class Full(PlayedSession):
         async def put_blob(self, sha256: str, path: Path) -> None:
             raise DiskFull("the disk of machine 0 is full")
 
-    answer = await ask(town, Full(Box(id="0")), "web/0", "web", "fetch")
+    answer = await ask(town, Full(PlayedMachine(id="0")), "web/0", "web", "fetch")
     assert answer == (1, "ERROR could not download resource: the disk of machine 0 is full\n")
 
 
 async def test_a_call_that_another_process_must_answer_stays_unanswered(
-    town: World, monkeypatch: pytest.MonkeyPatch
+    town: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lost(*_: Any) -> None:
         raise LeaseLost("x")
 
     monkeypatch.setattr(deliver.units, "get", lost)
     with pytest.raises(LeaseLost):
-        await ask(town, Session(Box(id="0")), "web/0", "web")
+        await ask(town, PlayedSession(PlayedMachine(id="0")), "web/0", "web")

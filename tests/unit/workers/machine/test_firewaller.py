@@ -16,8 +16,8 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import expose as service
 from pushjuju.services.views.status import document
 from pushjuju.workers.machine.firewaller import Firewaller
-from tests.world.controller import World
-from tests.world.runtime import Guard, Shop, drive, worker
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedFirewall, PlayedRuntime, drive, worker
 
 HERE = Placement.parse("0")
 
@@ -26,35 +26,37 @@ class Died(BaseException):
     """The controller was killed."""
 
 
-def _guarded(world: World, **more: Any) -> Shop:
-    runtime = Shop(world, **more)
-    runtime.guard = Guard()
+def _guarded(world: TestController, **more: Any) -> PlayedRuntime:
+    runtime = PlayedRuntime(world, **more)
+    runtime.guard = PlayedFirewall()
     return runtime
 
 
-def _opens(world: World, machine: str, hook: str, port: int, unit: str = "", word: str = "open") -> None:
+def _opens(
+    world: TestController, machine: str, hook: str, port: int, unit: str = "", word: str = "open"
+) -> None:
     ports = {word: [{"endpoint": "", "protocol": "tcp", "from": port, "to": port}]}
     world.boxes[machine].will(hook, {"writes": {"ports": ports}}, unit=unit)
 
 
-def _ingress(runtime: Shop, machine: str = "0") -> dict[str, tuple[str, ...]]:
+def _ingress(runtime: PlayedRuntime, machine: str = "0") -> dict[str, tuple[str, ...]]:
     assert runtime.guard is not None
     return {str(rule.range): rule.sources for rule in runtime.guard.of(machine).ingress}
 
 
-def _guard(runtime: Shop) -> Guard:
+def _guard(runtime: PlayedRuntime) -> PlayedFirewall:
     assert runtime.guard is not None
     return runtime.guard
 
 
-async def _at_rest(world: World, count: int = 1) -> Shop:
+async def _at_rest(world: TestController, count: int = 1) -> PlayedRuntime:
     runtime = _guarded(world)
     world.deploy(count=count)
     assert (await drive(world, runtime)).problems == ()
     return runtime
 
 
-async def _config(world: World, runtime: Shop, port: int, word: str = "open") -> None:
+async def _config(world: TestController, runtime: PlayedRuntime, port: int, word: str = "open") -> None:
     """Let a config-changed open or close a port."""
     from pushjuju.services.entities.application import applications
 
@@ -63,7 +65,7 @@ async def _config(world: World, runtime: Shop, port: int, word: str = "open") ->
     assert (await drive(world, runtime)).problems == ()
 
 
-async def test_rules_come_with_the_first_contact_and_no_more(runtime: World) -> None:
+async def test_rules_come_with_the_first_contact_and_no_more(runtime: TestController) -> None:
     """Once per machine, however many hooks run; a later contact that changes nothing tells nothing."""
     work = await _at_rest(runtime)
     assert _guard(work).times("0") == 1
@@ -77,7 +79,7 @@ async def test_rules_come_with_the_first_contact_and_no_more(runtime: World) -> 
     assert (_guard(work).times("0"), len(work.opened)) == (1, opened)
 
 
-async def test_exposure_and_ports_come_and_go(runtime: World) -> None:
+async def test_exposure_and_ports_come_and_go(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     await _config(runtime, work, 80)
     service.expose(runtime.ctx, runtime.model, "web", cidrs=["10.1.0.0/16"])
@@ -96,7 +98,7 @@ async def test_exposure_and_ports_come_and_go(runtime: World) -> None:
     assert _guard(work).times("0") == 6
 
 
-async def test_ports_of_a_removed_unit_are_shut(runtime: World) -> None:
+async def test_ports_of_a_removed_unit_are_shut(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     runtime.deploy("db", placements=[HERE])
     _opens(runtime, "0", "install", 5432, unit="db/0")
@@ -109,7 +111,7 @@ async def test_ports_of_a_removed_unit_are_shut(runtime: World) -> None:
     assert _ingress(work) == {}
 
 
-async def test_machines_that_come_and_go_are_let_in_and_out(runtime: World) -> None:
+async def test_machines_that_come_and_go_are_let_in_and_out(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     with runtime.ctx.store.write() as tx:
         from pushjuju.services.entities.application import applications
@@ -123,21 +125,21 @@ async def test_machines_that_come_and_go_are_let_in_and_out(runtime: World) -> N
     assert _guard(work).of("0").mates == ("10.0.0.2/32",)
 
 
-async def test_another_boot_brings_the_rules_again(runtime: World) -> None:
+async def test_another_boot_brings_the_rules_again(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     runtime.boxes["0"].boot_id = "boot-2"
     await _config(runtime, work, 80)
     assert _guard(work).times("0") == 2
 
 
-async def test_rules_come_again_from_time_to_time(runtime: World) -> None:
+async def test_rules_come_again_from_time_to_time(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     runtime.clock.advance(3601)
     await _config(runtime, work, 80)
     assert _guard(work).times("0") == 2
 
 
-async def test_who_may_log_in(runtime: World) -> None:
+async def test_who_may_log_in(runtime: TestController) -> None:
     work = await _at_rest(runtime)
 
     def change(tx: Any) -> None:
@@ -152,7 +154,7 @@ async def test_who_may_log_in(runtime: World) -> None:
 # --- when things fail -------------------------------------------------------------------------------------
 
 
-async def test_a_machine_without_firewall_says_why_and_its_hooks_run(runtime: World) -> None:
+async def test_a_machine_without_firewall_says_why_and_its_hooks_run(runtime: TestController) -> None:
     work = _guarded(runtime)
     _guard(work).refusals = [RemoteFailed("no nft on it", detail="install it")]
     runtime.deploy()
@@ -169,7 +171,7 @@ async def test_a_machine_without_firewall_says_why_and_its_hooks_run(runtime: Wo
     assert machine["current"] == "idle"
 
 
-async def test_failures_are_tried_again_later_each_time(runtime: World) -> None:
+async def test_failures_are_tried_again_later_each_time(runtime: TestController) -> None:
     work = _guarded(runtime)
     _guard(work).refusals = [RemoteFailed("no") for _ in range(3)]
     runtime.deploy()
@@ -186,7 +188,7 @@ async def test_failures_are_tried_again_later_each_time(runtime: World) -> None:
 
 @pytest.mark.parametrize("at", ["attached", "prepared", "firewall-applied", "saved"])
 async def test_a_controller_that_dies_leaves_rules_that_the_next_one_completes(
-    runtime: World, at: str
+    runtime: TestController, at: str
 ) -> None:
     runtime.deploy()
     service.expose(runtime.ctx, runtime.model, "web")
@@ -197,7 +199,7 @@ async def test_a_controller_that_dies_leaves_rules_that_the_next_one_completes(
             dead.append(name)
             raise Died
 
-    guard = Guard()
+    guard = PlayedFirewall()
     first = _guarded(runtime, checkpoint=die)
     first.guard = guard
     with pytest.raises(Died):
@@ -211,7 +213,7 @@ async def test_a_controller_that_dies_leaves_rules_that_the_next_one_completes(
     assert (known.changes, known.applied) == (known.seen, guard.of("0").digest())
 
 
-async def test_a_machine_that_goes_on_without_us_is_left_open(runtime: World) -> None:
+async def test_a_machine_that_goes_on_without_us_is_left_open(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     removal.remove_machines(
         runtime.ctx, runtime.model, ["0"], force=removal.Force(wait_s=600), keep_instance=True
@@ -222,14 +224,14 @@ async def test_a_machine_that_goes_on_without_us_is_left_open(runtime: World) ->
     assert runtime.read(lambda tx: firewall.state(tx, runtime.model, "0")) is None
 
 
-async def test_a_machine_that_ends_is_not_asked(runtime: World) -> None:
+async def test_a_machine_that_ends_is_not_asked(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
     assert (_guard(work).cleared, runtime.machine_ids()) == ([], [])
 
 
-async def test_a_machine_that_cannot_be_made_is_not_guarded(runtime: World) -> None:
+async def test_a_machine_that_cannot_be_made_is_not_guarded(runtime: TestController) -> None:
     work = _guarded(runtime)
     runtime.deploy()
     work.cloud.refusals = [ProviderError("no quota")]
@@ -237,7 +239,7 @@ async def test_a_machine_that_cannot_be_made_is_not_guarded(runtime: World) -> N
     assert _guard(work).applied == []
 
 
-async def test_a_machine_that_is_just_gone_is_not_asked(runtime: World) -> None:
+async def test_a_machine_that_is_just_gone_is_not_asked(runtime: TestController) -> None:
     """While it reboots the session knows nothing of it."""
     work = await _at_rest(runtime)
     guard = Firewaller.of(work, runtime.machine("0"))

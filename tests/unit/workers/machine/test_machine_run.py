@@ -11,12 +11,14 @@ from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership, logs
 from pushjuju.services.lifecycle import removal
 from tests.unit.workers.machine.test_machine_worker import HERE, _fresh_box, _in
-from tests.world.controller import SETUP, World, ok
-from tests.world.runtime import Shop, worker
+from tests.world.charms import SETUP
+from tests.world.controller import TestController
+from tests.world.machine import ok
+from tests.world.runtime import PlayedRuntime, worker
 
 
-async def test_charm_travels_before_it_is_unpacked(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_charm_travels_before_it_is_unpacked(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     assert runtime.boxes["0"].blobs == [runtime.charms.make().sha256]
@@ -24,8 +26,8 @@ async def test_charm_travels_before_it_is_unpacked(runtime: World) -> None:
     assert runtime.boxes["0"].results == {}  # all acknowledged
 
 
-async def test_failed_hook_is_no_failure_of_the_lane(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_failed_hook_is_no_failure_of_the_lane(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.boxes["0"] = box = _fresh_box(runtime)
     box.fail("install")
@@ -35,8 +37,8 @@ async def test_failed_hook_is_no_failure_of_the_lane(runtime: World) -> None:
     assert runtime.agent() == ("error", 'hook failed: "install"')
 
 
-async def test_machine_that_cannot_even_try(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_that_cannot_even_try(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     box = _fresh_box(runtime)
     box.will("deploy", {"outcome": "error", "message": "no space left on device"})
@@ -53,10 +55,10 @@ NO_SPACE = {"outcome": "error", "message": "no space left on device"}
 
 @pytest.mark.parametrize("what", ["deploy", "install", "config-changed"])
 async def test_a_unit_that_the_machine_cannot_serve_leaves_its_neighbours_their_turns(
-    runtime: World, what: str
+    runtime: TestController, what: str
 ) -> None:
     """Those that sort before it and after it; also when they are to go."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     for name in ("app", "web", "zap"):
         runtime.deploy(name, packed=runtime.charms.make(name), placements=[] if name == "app" else [HERE])
     box = _fresh_box(runtime)
@@ -77,8 +79,10 @@ async def test_a_unit_that_the_machine_cannot_serve_leaves_its_neighbours_their_
     assert [hook for hook in runtime.of("web/0") if hook != what] == [hook for hook in SETUP if hook != what]
 
 
-async def test_a_charm_that_is_missing_from_the_store_holds_its_own_unit_up_alone(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_charm_that_is_missing_from_the_store_holds_its_own_unit_up_alone(
+    runtime: TestController,
+) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[HERE])
     runtime.ctx.controller.blobs.delete(runtime.charms.make().sha256)
@@ -89,8 +93,8 @@ async def test_a_charm_that_is_missing_from_the_store_holds_its_own_unit_up_alon
     assert "is missing from" in logs.after(runtime.ctx.store, runtime.model, 0)[-1].message
 
 
-async def test_a_hook_that_is_killed_each_time_holds_its_own_unit_up_alone(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_hook_that_is_killed_each_time_holds_its_own_unit_up_alone(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[HERE])
     _fresh_box(runtime).will("start", *[{"outcome": "terminated"}] * 5, unit="web/0")
@@ -102,9 +106,9 @@ async def test_a_hook_that_is_killed_each_time_holds_its_own_unit_up_alone(runti
 STUCK = {"outcome": "error", "code": "conflict", "message": "data: device or resource busy"}
 
 
-async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(runtime: World) -> None:
+async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(runtime: TestController) -> None:
     """It is the unit's error, as a failed hook is: nothing is tried again by itself, neighbours go on."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[HERE])
     await worker(work)
@@ -129,9 +133,11 @@ async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(runtime: Wo
     assert (runtime.agent(), runtime.unit("web/0").charm_url) == (("idle", ""), "local:web-1")
 
 
-async def test_a_charm_that_was_deleted_on_its_machine_comes_back_at_the_next_contact(runtime: World) -> None:
+async def test_a_charm_that_was_deleted_on_its_machine_comes_back_at_the_next_contact(
+    runtime: TestController,
+) -> None:
     """Then upgrade-charm and config-changed run, once; a unit that never had its charm installs it."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[HERE])
     await worker(work)
@@ -146,9 +152,9 @@ async def test_a_charm_that_was_deleted_on_its_machine_comes_back_at_the_next_co
     assert (tuple(runtime.of("new/0")), runtime.of("zap/0")[-1]) == (SETUP, "config-changed")
 
 
-async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: World) -> None:
+async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestController) -> None:
     """Of a unit that ran its last hook, and of one that was removed by force while nobody could be asked."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     for name in ("app", "web", "zap"):
         runtime.deploy(name, packed=runtime.charms.make(name), placements=[] if name == "app" else [HERE])
     await worker(work)
@@ -171,8 +177,8 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: World) -> No
     assert not (await worker(work)).failed
 
 
-async def test_cut_connection_loses_nothing(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_cut_connection_loses_nothing(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     box = _fresh_box(runtime)
     box.will("install", ok(cut=True, writes={"state": {"k": "v"}}))
@@ -197,7 +203,7 @@ STEPS = (
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("nth", [1, 3])
-async def test_killed_at_any_step_every_hook_runs_once(runtime: World, step: str, nth: int) -> None:
+async def test_killed_at_any_step_every_hook_runs_once(runtime: TestController, step: str, nth: int) -> None:
     seen = 0
 
     def die(name: str) -> None:
@@ -207,14 +213,14 @@ async def test_killed_at_any_step_every_hook_runs_once(runtime: World, step: str
             raise Killed
 
     runtime.deploy()
-    with_death = Shop(runtime, die)
+    with_death = PlayedRuntime(runtime, die)
     try:
         await worker(with_death)
     except Killed:
         pass
     else:
         assert nth > 1
-    outcome = await worker(Shop(runtime))
+    outcome = await worker(PlayedRuntime(runtime))
     assert not outcome.failed
     assert tuple(runtime.of("web/0")) == SETUP
     assert runtime.agent() == ("idle", "")
@@ -222,8 +228,8 @@ async def test_killed_at_any_step_every_hook_runs_once(runtime: World, step: str
     assert runtime.open_operations() == []
 
 
-async def test_result_of_a_unit_that_was_forced_away(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_result_of_a_unit_that_was_forced_away(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy(count=1)
     box = _fresh_box(runtime)
     box.will("install", ok(cut=True))
@@ -235,9 +241,9 @@ async def test_result_of_a_unit_that_was_forced_away(runtime: World) -> None:
     assert runtime.machine_ids() == []
 
 
-async def test_hook_of_a_unit_that_was_forced_away_is_ended(runtime: World) -> None:
+async def test_hook_of_a_unit_that_was_forced_away_is_ended(runtime: TestController) -> None:
     """Its neighbour's lane finds it in the machine's journal."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.deploy("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
     box = _fresh_box(runtime)
@@ -253,8 +259,8 @@ async def test_hook_of_a_unit_that_was_forced_away_is_ended(runtime: World) -> N
     assert runtime.units() == ["db/0"]
 
 
-async def test_events_come_in_while_the_hook_runs(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_events_come_in_while_the_hook_runs(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     box = _fresh_box(runtime)
     status = {"k": "status", "scope": "unit", "status": "active", "message": "up", "time": None}
@@ -264,8 +270,8 @@ async def test_events_come_in_while_the_hook_runs(runtime: World) -> None:
     assert runtime.history(StatusKind.WORKLOAD, "web/0").count(("active", "up")) == 1
 
 
-async def test_live_calls_are_answered(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_live_calls_are_answered(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy(count=2)
     box = _fresh_box(runtime)
     calls = [("leader-set", ["a=1"]), ("leader-set", ["--", "b=2"]), ("no-such-tool", ["x"])]
@@ -280,8 +286,8 @@ async def test_live_calls_are_answered(runtime: World) -> None:
     assert runtime.boxes["1"].answers == [(1, b"", text)]
 
 
-async def test_reboot_of_a_hook(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_reboot_of_a_hook(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     box = _fresh_box(runtime)
     box.will("start", ok(reboot="after"))
@@ -295,7 +301,7 @@ async def test_reboot_of_a_hook(runtime: World) -> None:
 
 
 @pytest.mark.parametrize("step", ["committed", "rebooting"])
-async def test_killed_before_a_reboot_it_happens_once(runtime: World, step: str) -> None:
+async def test_killed_before_a_reboot_it_happens_once(runtime: TestController, step: str) -> None:
     runtime.deploy()
     box = _fresh_box(runtime)
     box.will("start", ok(reboot="after"))
@@ -307,9 +313,9 @@ async def test_killed_before_a_reboot_it_happens_once(runtime: World, step: str)
             raise Killed
 
     with pytest.raises(Killed):
-        await worker(Shop(runtime, die))
-    await worker(Shop(runtime))
-    await worker(Shop(runtime))
+        await worker(PlayedRuntime(runtime, die))
+    await worker(PlayedRuntime(runtime))
+    await worker(PlayedRuntime(runtime))
     assert [frame["kind"] for frame in box.frames].count("reboot") == 1
     assert box.boot_id == "boot-1+"
     assert runtime.agent() == ("idle", "")

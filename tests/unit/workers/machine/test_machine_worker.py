@@ -27,22 +27,24 @@ from pushjuju.services.views.status import document as status
 from pushjuju.workers.machine import contact
 from pushjuju.workers.machine.machine_worker import Outcome
 from pushjuju.workers.provision import hostkeys
-from tests.world.controller import SETUP, UBUNTU, Box, World, failed
-from tests.world.runtime import Guard, Resuming, Shop, drive, worker
+from tests.world.charms import SETUP, UBUNTU
+from tests.world.controller import TestController
+from tests.world.machine import PlayedMachine, failed
+from tests.world.runtime import PlayedFirewall, PlayedRuntime, ResumingCloud, drive, worker
 
 HERE = Placement.parse("0")
 
 
-def _in(runtime: World, outcome: Outcome) -> float:
+def _in(runtime: TestController, outcome: Outcome) -> float:
     assert outcome.due is not None
     return (outcome.due - runtime.clock.now()).total_seconds()
 
 
-def _instance(runtime: World, machine: str = "0") -> tuple[str, str]:
+def _instance(runtime: TestController, machine: str = "0") -> tuple[str, str]:
     return runtime.status(StatusKind.INSTANCE, machine)
 
 
-def _fresh_box(runtime: World) -> Any:
+def _fresh_box(runtime: TestController) -> Any:
     """A machine that is there already, so that its hooks can be told how to end."""
     return runtime.box("0")
 
@@ -50,8 +52,8 @@ def _fresh_box(runtime: World) -> Any:
 # --- making machines --------------------------------------------------------------------------------------
 
 
-async def test_machine_is_made_and_noted(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_is_made_and_noted(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy(constraints={"mem": 1024})
     outcome = await worker(work)
     assert not outcome.failed
@@ -70,8 +72,8 @@ async def test_machine_is_made_and_noted(runtime: World) -> None:
     assert known == "10.0.0.2 ssh-ed25519 0\n"
 
 
-async def test_machine_without_units_is_reached_once(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_without_units_is_reached_once(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     assert await worker(work) == Outcome()
     assert runtime.status(StatusKind.MACHINE, "0") == ("started", "")
@@ -79,13 +81,13 @@ async def test_machine_without_units_is_reached_once(runtime: World) -> None:
     assert work.opened == ["0"]
 
 
-async def test_machine_that_nobody_knows(runtime: World) -> None:
-    assert await worker(Shop(runtime), "7") == Outcome()
+async def test_machine_that_nobody_knows(runtime: TestController) -> None:
+    assert await worker(PlayedRuntime(runtime), "7") == Outcome()
 
 
-async def test_start_is_tried_eleven_times(runtime: World) -> None:
+async def test_start_is_tried_eleven_times(runtime: TestController) -> None:
     """Juju: 10 retries, 10 s apart, then `provisioning error`."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [ProviderError("no quota", detail="limit 3") for _ in range(11)]
     for tries in range(1, 11):
@@ -105,8 +107,8 @@ async def test_start_is_tried_eleven_times(runtime: World) -> None:
     assert len(work.cloud.asked) == 11
 
 
-async def test_start_that_can_never_work_is_tried_once(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_start_that_can_never_work_is_tried_once(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     outcome = await worker(work)
@@ -114,8 +116,8 @@ async def test_start_that_can_never_work_is_tried_once(runtime: World) -> None:
     assert _instance(runtime) == ("provisioning error", "no such zone")
 
 
-async def test_retry_provisioning_begins_anew(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_retry_provisioning_begins_anew(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     await worker(work)
@@ -129,8 +131,8 @@ async def test_retry_provisioning_begins_anew(runtime: World) -> None:
     assert _instance(runtime) == ("running", "Running")
 
 
-async def test_success_forgets_earlier_failures(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_success_forgets_earlier_failures(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [ProviderError("busy") for _ in range(3)]
     for _ in range(4):
@@ -138,16 +140,16 @@ async def test_success_forgets_earlier_failures(runtime: World) -> None:
     assert runtime.machine("0").attempts == 0
 
 
-async def test_machine_removed_before_it_was_made(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_removed_before_it_was_made(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
     assert await worker(work) == Outcome()
     assert (runtime.machine_ids(), work.cloud.asked) == ([], [])
 
 
-async def test_machine_given_up_may_be_removed(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_given_up_may_be_removed(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     await worker(work)
@@ -156,8 +158,8 @@ async def test_machine_given_up_may_be_removed(runtime: World) -> None:
     assert runtime.machine_ids() == []
 
 
-async def test_another_base_than_asked_for_is_told(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_another_base_than_asked_for_is_told(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy(base=UBUNTU.__class__.parse("ubuntu@24.04"))
     await worker(work)
     assert _instance(runtime) == ("running", "Running ubuntu@22.04 in place of ubuntu@24.04")
@@ -166,8 +168,8 @@ async def test_another_base_than_asked_for_is_told(runtime: World) -> None:
 # --- reaching machines ------------------------------------------------------------------------------------
 
 
-async def test_fresh_machine_gets_time_to_boot(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_fresh_machine_gets_time_to_boot(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     work.unreachable["0"] = Unreachable("connection refused")
     opened = work.session
@@ -182,8 +184,8 @@ async def test_fresh_machine_gets_time_to_boot(runtime: World) -> None:
     assert tuple(runtime.of("web/0")) == SETUP
 
 
-async def test_fresh_machine_that_never_answers(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_fresh_machine_that_never_answers(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     work.unreachable["0"] = Unreachable("connection refused")
     outcome = await worker(work)
@@ -195,9 +197,9 @@ async def test_fresh_machine_that_never_answers(runtime: World) -> None:
     assert runtime.open_operations() == []
 
 
-async def test_fresh_machine_with_a_foreign_host_key(runtime: World) -> None:
+async def test_fresh_machine_with_a_foreign_host_key(runtime: TestController) -> None:
     """Its first boot gets time to give it ours; then it is told, with what to type, and nothing is lost."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     work.unreachable["0"] = HostKeyChanged("expected A, got B", detail="Who is it?", hint="echo B >> file")
     outcome = await worker(work)
@@ -213,9 +215,9 @@ async def test_fresh_machine_with_a_foreign_host_key(runtime: World) -> None:
     assert tuple(runtime.of("web/0")) == SETUP
 
 
-async def test_a_machine_that_moves_takes_its_host_keys_along(runtime: World) -> None:
+async def test_a_machine_that_moves_takes_its_host_keys_along(runtime: TestController) -> None:
     """Another one was at its new address before; its key opens nothing there."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     machine = runtime.machine("0")
@@ -237,8 +239,10 @@ async def test_a_machine_that_moves_takes_its_host_keys_along(runtime: World) ->
         HostKeyChanged("another key", detail="SHA256:a SHA256:b", retryable=False),
     ],
 )
-async def test_what_waiting_does_not_mend_is_told_at_once(runtime: World, error: PushjujuError) -> None:
-    work = Shop(runtime)
+async def test_what_waiting_does_not_mend_is_told_at_once(
+    runtime: TestController, error: PushjujuError
+) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     work.unreachable["0"] = error
     before = runtime.clock.now()
@@ -252,8 +256,8 @@ async def test_what_waiting_does_not_mend_is_told_at_once(runtime: World, error:
     assert found == [outcome.reason]
 
 
-async def test_back_off_doubles_to_five_minutes(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_back_off_doubles_to_five_minutes(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
@@ -266,8 +270,8 @@ async def test_back_off_doubles_to_five_minutes(runtime: World) -> None:
     assert waits == [5, 10, 20, 40, 80, 160, 300, 300, 300]
 
 
-async def test_silence_has_a_beginning(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_silence_has_a_beginning(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
@@ -284,8 +288,8 @@ async def test_silence_has_a_beginning(runtime: World) -> None:
     assert runtime.of("web/0")[-1] == "config-changed"
 
 
-async def test_machine_that_is_gone_from_its_cloud(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_that_is_gone_from_its_cloud(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
@@ -296,8 +300,8 @@ async def test_machine_that_is_gone_from_its_cloud(runtime: World) -> None:
     )
 
 
-async def test_an_idle_machine_is_left_alone(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_an_idle_machine_is_left_alone(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     outcome = await worker(work)
     due = from_iso(str(runtime.unit("web/0").update_status_due))
@@ -307,8 +311,8 @@ async def test_an_idle_machine_is_left_alone(runtime: World) -> None:
     assert len(work.opened) == 1
 
 
-async def test_silent_leader_is_followed(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_silent_leader_is_followed(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy(count=2)
     await drive(runtime, work)
     leader = runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web"))
@@ -325,8 +329,8 @@ async def test_silent_leader_is_followed(runtime: World) -> None:
 # --- the end ----------------------------------------------------------------------------------------------
 
 
-async def test_last_unit_takes_its_machine_along(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_last_unit_takes_its_machine_along(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
@@ -338,8 +342,8 @@ async def test_last_unit_takes_its_machine_along(runtime: World) -> None:
     assert runtime.ctx.controller.known_hosts(runtime.model).read_text() == ""
 
 
-async def test_kept_instance_is_left_clean(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_kept_instance_is_left_clean(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
@@ -357,8 +361,8 @@ async def test_kept_instance_is_left_clean(runtime: World) -> None:
     assert (let_go["kind"], let_go["unit"], let_go["release"]) == ("remove-unit", "", True)
 
 
-async def test_files_that_cannot_be_removed(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_files_that_cannot_be_removed(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
@@ -371,8 +375,8 @@ async def test_files_that_cannot_be_removed(runtime: World) -> None:
     assert runtime.units() == []
 
 
-async def test_machine_that_cannot_be_stopped_is_tried_again(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_that_cannot_be_stopped_is_tried_again(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
     removal.remove_machines(runtime.ctx, runtime.model, ["0"])
@@ -384,8 +388,8 @@ async def test_machine_that_cannot_be_stopped_is_tried_again(runtime: World) -> 
     assert runtime.machine_ids() == []
 
 
-async def test_forced_machine_is_forgotten_though_it_cannot_be_stopped(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_forced_machine_is_forgotten_though_it_cannot_be_stopped(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
     removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
@@ -395,8 +399,8 @@ async def test_forced_machine_is_forgotten_though_it_cannot_be_stopped(runtime: 
     assert "forgotten though it could not be stopped: cloud is down" in [item.text for item in work.events]
 
 
-async def test_dying_unit_of_a_silent_machine_stays(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_dying_unit_of_a_silent_machine_stays(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
@@ -405,8 +409,8 @@ async def test_dying_unit_of_a_silent_machine_stays(runtime: World) -> None:
     assert runtime.unit("web/0").life == "dying"
 
 
-async def test_stopping_is_told(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_stopping_is_told(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
@@ -422,10 +426,10 @@ async def test_stopping_is_told(runtime: World) -> None:
     ]
 
 
-async def test_a_new_machine_ends_on_its_address(runtime: World) -> None:
+async def test_a_new_machine_ends_on_its_address(runtime: TestController) -> None:
     """Whatever is done on it at the first contact besides, as its firewall."""
-    work = Shop(runtime)
-    work.guard = Guard()
+    work = PlayedRuntime(runtime)
+    work.guard = PlayedFirewall()
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
     assert work.guard.times("0") == 1
@@ -433,8 +437,8 @@ async def test_a_new_machine_ends_on_its_address(runtime: World) -> None:
     assert (last.text, last.state) == (f"started, {runtime.machine('0').ssh['host']}", "done")
 
 
-async def test_a_machine_that_is_let_go_is_released(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_machine_that_is_let_go_is_released(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
     removal.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
@@ -442,8 +446,8 @@ async def test_a_machine_that_is_let_go_is_released(runtime: World) -> None:
     assert [item.text for item in work.events][-2:] == ["being released", "released"]
 
 
-async def test_failed_hook_is_told(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_failed_hook_is_told(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     _fresh_box(runtime).will("install", failed(7))
     await worker(work)
@@ -455,10 +459,10 @@ async def test_failed_hook_is_told(runtime: World) -> None:
 # --- processes that died ----------------------------------------------------------------------------------
 
 
-async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
-    runtime.boxes["0"] = Box(id="0")  # made by a process that died then
+    runtime.boxes["0"] = PlayedMachine(id="0")  # made by a process that died then
     runtime.write(
         lambda tx: statuses.set_status(
             tx, runtime.model, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
@@ -469,8 +473,8 @@ async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(runt
     assert (work.cloud.stopped, runtime.boxes, runtime.machine_ids()) == (["i-0"], {}, [])
 
 
-async def test_machine_that_nobody_began_is_removed_without_its_cloud(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_machine_that_nobody_began_is_removed_without_its_cloud(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     work.cloud.stuck = [ProviderError("the cloud is closed")]
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     removal.remove_machines(runtime.ctx, runtime.model, ["0"])
@@ -478,7 +482,7 @@ async def test_machine_that_nobody_began_is_removed_without_its_cloud(runtime: W
     assert runtime.machine_ids() == []
 
 
-def _shown(runtime: World) -> tuple[str, str, str]:
+def _shown(runtime: TestController) -> tuple[str, str, str]:
     """Return how the machine, its instance and its unit's agent are shown in status."""
     document = status.document(runtime.ctx, runtime.resolve_model())
     machine = document["machines"]["0"]
@@ -487,9 +491,9 @@ def _shown(runtime: World) -> tuple[str, str, str]:
     return tuple(part["current"] for part in parts)  # type: ignore[return-value]
 
 
-async def test_a_stopped_machine_is_started_again_by_the_next_contact(runtime: World) -> None:
-    work = Shop(runtime)
-    work.cloud = Resuming(runtime)
+async def test_a_stopped_machine_is_started_again_by_the_next_contact(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
+    work.cloud = ResumingCloud(runtime)
     runtime.deploy()
     await worker(work)
     work.cloud.halt("0")
@@ -502,9 +506,9 @@ async def test_a_stopped_machine_is_started_again_by_the_next_contact(runtime: W
     assert ("stopped", contact.RESUMING) in runtime.history(StatusKind.INSTANCE, "0")
 
 
-async def test_a_machine_that_cannot_be_started_again_is_shown_at_once(runtime: World) -> None:
+async def test_a_machine_that_cannot_be_started_again_is_shown_at_once(runtime: TestController) -> None:
     """Where the cloud leaves that to people, and where it fails: no minute of `active idle` passes."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     work.cloud.halt("0")
@@ -512,8 +516,8 @@ async def test_a_machine_that_cannot_be_started_again_is_shown_at_once(runtime: 
     outcome = await worker(work)
     assert outcome.reason == "machine 0 is stopped in its cloud; next: start instance i-0 there"
     assert _shown(runtime) == ("down", "stopped", "lost")
-    work.cloud = Resuming(runtime)
-    work.cloud.halted = {"0": Box(id="0")}
+    work.cloud = ResumingCloud(runtime)
+    work.cloud.halted = {"0": PlayedMachine(id="0")}
     work.cloud.resume = _refused  # type: ignore[method-assign]
     outcome = await worker(work)
     assert "no room on this host" in outcome.reason
@@ -524,8 +528,8 @@ async def _refused(_: str) -> None:
     raise ProviderError("no room on this host")
 
 
-async def test_a_machine_that_is_gone_is_lost_at_once(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_machine_that_is_gone_is_lost_at_once(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     del runtime.boxes["0"]
@@ -534,14 +538,16 @@ async def test_a_machine_that_is_gone_is_lost_at_once(runtime: World) -> None:
     assert _shown(runtime) == ("down", "unknown", "lost")
 
 
-async def test_a_machine_that_is_stopped_in_the_middle_of_a_hook_is_started_at_once(runtime: World) -> None:
-    cloud, halting = Resuming(runtime), []
+async def test_a_machine_that_is_stopped_in_the_middle_of_a_hook_is_started_at_once(
+    runtime: TestController,
+) -> None:
+    cloud, halting = ResumingCloud(runtime), []
 
     def stop_once(name: str) -> None:
         if name == "prepared" and halting:
             cloud.halt(halting.pop())
 
-    work = Shop(runtime, stop_once)
+    work = PlayedRuntime(runtime, stop_once)
     work.cloud = cloud
     runtime.deploy()
     await worker(work)
@@ -554,14 +560,14 @@ async def test_a_machine_that_is_stopped_in_the_middle_of_a_hook_is_started_at_o
     assert _shown(runtime) == ("started", "running", "idle")
 
 
-async def test_retry_provisioning_starts_a_stopped_machine(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_retry_provisioning_starts_a_stopped_machine(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
     work.cloud.halt("0")
     applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     await worker(work)
-    work.cloud, halted = Resuming(runtime), work.cloud.halted
+    work.cloud, halted = ResumingCloud(runtime), work.cloud.halted
     work.cloud.halted = halted
     runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
     assert not (await worker(work)).failed

@@ -17,8 +17,9 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.views.status import document
 from pushjuju.workers.rehearsal import rehearse
-from tests.world.controller import SETUP, World
-from tests.world.runtime import Cloud, Shop, drive, worker
+from tests.world.charms import SETUP
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedCloud, PlayedRuntime, drive, worker
 
 PROFILE = """\
 config: {security.nesting: true}
@@ -32,7 +33,7 @@ SHOWN = {
 }
 
 
-class ProfiledCloud(Cloud):
+class ProfiledCloud(PlayedCloud):
     """A cloud whose machines can have profiles.
 
     Attributes:
@@ -52,9 +53,9 @@ class ProfiledCloud(Cloud):
         self.given.append((instance_id, [item.name for item in wanted], sorted(keep)))
 
 
-def work_of(runtime: World) -> tuple[Shop, ProfiledCloud]:
-    """A workshop with such a cloud."""
-    work = Shop(runtime)
+def work_of(runtime: TestController) -> tuple[PlayedRuntime, ProfiledCloud]:
+    """A runtime with such a cloud."""
+    work = PlayedRuntime(runtime)
     cloud = ProfiledCloud(runtime)
     cloud.given = []
     work.cloud = cloud
@@ -62,11 +63,11 @@ def work_of(runtime: World) -> tuple[Shop, ProfiledCloud]:
     return work, cloud
 
 
-def deploy(runtime: World, name: str = "web", **more: Any) -> None:
+def deploy(runtime: TestController, name: str = "web", **more: Any) -> None:
     runtime.deploy(name, packed=runtime.charms.make(name, files={"lxd-profile.yaml": PROFILE}), **more)
 
 
-async def test_a_container_starts_with_the_profiles_of_its_charms(runtime: World) -> None:
+async def test_a_container_starts_with_the_profiles_of_its_charms(runtime: TestController) -> None:
     work, cloud = work_of(runtime)
     deploy(runtime)
     assert (await drive(runtime, work)).problems == ()
@@ -83,7 +84,7 @@ async def test_a_container_starts_with_the_profiles_of_its_charms(runtime: World
     assert len(cloud.given) == 1  # what it has it is not given again
 
 
-async def test_units_wait_for_a_profile_that_cannot_be_had(runtime: World) -> None:
+async def test_units_wait_for_a_profile_that_cannot_be_had(runtime: TestController) -> None:
     """No hook runs; the status says why; afterwards all goes on."""
     work, cloud = work_of(runtime)
     cloud.refusal = ProviderError("no such device")
@@ -102,7 +103,7 @@ async def test_units_wait_for_a_profile_that_cannot_be_had(runtime: World) -> No
     assert machine["modification-status"]["current"] == "applied"
 
 
-def shown(runtime: World, unit: str) -> tuple[str, str, str]:
+def shown(runtime: TestController, unit: str) -> tuple[str, str, str]:
     """Workload status, its message and the agent's status, as `status` shows them."""
     found = document.document(runtime.ctx, runtime.resolve_model())
     row = found["applications"][unit.partition("/")[0]]["units"][unit]
@@ -116,7 +117,7 @@ def shown(runtime: World, unit: str) -> tuple[str, str, str]:
 WAITS = "required charm profile not yet applied to machine"
 
 
-async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(runtime: World) -> None:
+async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(runtime: TestController) -> None:
     """An upgrade and a new unit wait, and say so; actions, hooks, neighbours and removals go on."""
     work, cloud = work_of(runtime)
     deploy(runtime)
@@ -151,7 +152,7 @@ async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(runtim
     assert shown(runtime, "web/0")[1:] == ("", "idle")
 
 
-async def test_a_unit_that_waits_for_a_profile_can_be_removed(runtime: World) -> None:
+async def test_a_unit_that_waits_for_a_profile_can_be_removed(runtime: TestController) -> None:
     work, cloud = work_of(runtime)
     deploy(runtime)
     await drive(runtime, work)
@@ -165,7 +166,7 @@ async def test_a_unit_that_waits_for_a_profile_can_be_removed(runtime: World) ->
     assert (runtime.units(), cloud.stopped) == ([], ["i-0"])
 
 
-async def test_a_plan_takes_it_that_profiles_are_applied(runtime: World) -> None:
+async def test_a_plan_takes_it_that_profiles_are_applied(runtime: TestController) -> None:
     work, _ = work_of(runtime)
     deploy(runtime)
     await drive(runtime, work)
@@ -180,7 +181,7 @@ class Died(BaseException):
     """The controller was killed."""
 
 
-async def test_what_nobody_noted_is_given_again(runtime: World) -> None:
+async def test_what_nobody_noted_is_given_again(runtime: TestController) -> None:
     """The controller dies between the cloud's yes and the note of it."""
 
     def die(step: str) -> None:
@@ -199,7 +200,7 @@ async def test_what_nobody_noted_is_given_again(runtime: World) -> None:
     assert runtime.agent() == ("idle", "")
 
 
-async def test_profiles_follow_a_refresh_and_the_units(runtime: World) -> None:
+async def test_profiles_follow_a_refresh_and_the_units(runtime: TestController) -> None:
     """The new revision's takes the place of the old one's before upgrade-charm; what nobody wants goes."""
     work, cloud = work_of(runtime)
     deploy(runtime)
@@ -223,7 +224,7 @@ async def test_profiles_follow_a_refresh_and_the_units(runtime: World) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "description: nothing\n"])
-async def test_a_profile_that_asks_for_nothing_is_none(runtime: World, text: str) -> None:
+async def test_a_profile_that_asks_for_nothing_is_none(runtime: TestController, text: str) -> None:
     work, cloud = work_of(runtime)
     runtime.deploy(packed=runtime.charms.make("web", files={"lxd-profile.yaml": text}))
     await drive(runtime, work)

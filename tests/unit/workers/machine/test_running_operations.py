@@ -16,8 +16,8 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import CommandRequest
 from pushjuju.store.rows.records import Unit
 from pushjuju.workers.machine import machine_run, running_operations
-from tests.world.controller import World
-from tests.world.runtime import Session, Shop, worker
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, PlayedSession, worker
 
 HERE = Placement.parse("0")
 
@@ -30,7 +30,7 @@ class Gates:
         order: What began (+) and ended (-).
     """
 
-    def __init__(self, world: World, together: int = 1) -> None:
+    def __init__(self, world: TestController, together: int = 1) -> None:
         self.world = world
         self.together = together
         self.under_way: list[str] = []
@@ -38,11 +38,11 @@ class Gates:
         self.order: list[str] = []
         self.met = asyncio.Event()
 
-    async def session(self, _: Any) -> Session:
+    async def session(self, _: Any) -> PlayedSession:
         """Return a session through the gates."""
         gates = self
 
-        class Gated(Session):
+        class Gated(PlayedSession):
             async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
                 return await gates.run(frame, super().run(frame, on_event, on_live))
 
@@ -65,28 +65,30 @@ class Gates:
         return await work
 
 
-def gated(world: World, monkeypatch: pytest.MonkeyPatch, together: int = 1) -> tuple[Shop, Gates]:
-    made, gates = Shop(world), Gates(world, together)
+def gated(
+    world: TestController, monkeypatch: pytest.MonkeyPatch, together: int = 1
+) -> tuple[PlayedRuntime, Gates]:
+    made, gates = PlayedRuntime(world), Gates(world, together)
     monkeypatch.setattr(made, "session", gates.session)
     return made, gates
 
 
-def two_units(world: World) -> None:
+def two_units(world: TestController) -> None:
     world.active()
     world.active("db", packed=world.charms.make("db"), placements=[HERE])
 
 
-def execute(world: World, units: Iterable[str], **more: Any) -> list[int]:
+def execute(world: TestController, units: Iterable[str], **more: Any) -> list[int]:
     request = CommandRequest(command="date", timeout_s=5, units=list(units), **more)
     return [task.id for task in actions.enqueue_commands(world.ctx, world.model, request).tasks]
 
 
-def states(world: World, numbers: Iterable[int]) -> set[str]:
+def states(world: TestController, numbers: Iterable[int]) -> set[str]:
     return {world.read(lambda tx, n=n: actions.get_task(tx, world.model, n)).status for n in numbers}
 
 
 async def test_parallel_commands_of_units_of_one_machine_overlap(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_units(runtime)
     numbers = execute(runtime, ["web/0", "db/0"])
@@ -96,7 +98,7 @@ async def test_parallel_commands_of_units_of_one_machine_overlap(
 
 
 async def test_commands_that_are_not_parallel_follow_one_another(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_units(runtime)
     numbers = execute(runtime, ["web/0", "db/0"], parallel=False)
@@ -105,7 +107,9 @@ async def test_commands_that_are_not_parallel_follow_one_another(
     assert (states(runtime, numbers), gates.most) == ({"completed"}, 1)
 
 
-async def test_groups_wait_for_their_own_alone(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_groups_wait_for_their_own_alone(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
     two_units(runtime)
     runtime.active("cache", packed=runtime.charms.make("cache"), placements=[HERE])
     numbers = execute(runtime, ["web/0", "db/0"], parallel=False, execution_group="one")
@@ -118,7 +122,7 @@ async def test_groups_wait_for_their_own_alone(runtime: World, monkeypatch: pyte
 
 
 async def test_a_hook_runs_beside_a_parallel_action_of_another_unit(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_units(runtime)
     numbers = execute(runtime, ["web/0"])
@@ -130,14 +134,14 @@ async def test_a_hook_runs_beside_a_parallel_action_of_another_unit(
 
 
 async def test_an_action_that_is_asked_for_while_a_hook_runs_begins_beside_it(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running_operations, "LOOK_S", 0.01)
     two_units(runtime)
     runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
-    made, asked, seen = Shop(runtime), [], asyncio.Event()
+    made, asked, seen = PlayedRuntime(runtime), [], asyncio.Event()
 
-    class Slow(Session):
+    class Slow(PlayedSession):
         async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
             if frame.get("hook") == "update-status":
                 asked.extend(execute(runtime, ["web/0"]))
@@ -155,7 +159,7 @@ async def test_an_action_that_is_asked_for_while_a_hook_runs_begins_beside_it(
 
 
 async def test_a_unit_never_runs_two_operations_at_once(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.active()
     numbers = execute(runtime, ["web/0"]) + execute(runtime, ["web/0"])
@@ -165,7 +169,7 @@ async def test_a_unit_never_runs_two_operations_at_once(
 
 
 async def test_a_reboot_waits_for_what_runs_beside_it(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_units(runtime)
     numbers = execute(runtime, ["web/0"])
@@ -179,7 +183,7 @@ async def test_a_reboot_waits_for_what_runs_beside_it(
     assert gates.order.count("-db/0 start") == 1, "it runs again after the boot"
 
 
-def _update_status_now(tx: Any, world: World, name: str) -> None:
+def _update_status_now(tx: Any, world: TestController, name: str) -> None:
     unit = tx.get(Unit, "unit_get", "no unit", model=world.model, name=name)
     tx.run(
         "unit_set_update_status",
@@ -188,7 +192,7 @@ def _update_status_now(tx: Any, world: World, name: str) -> None:
     )  # fmt: skip
 
 
-async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: World) -> None:
+async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: TestController) -> None:
     two_units(runtime)
     kept = runtime.unit("web/0").state
     runtime.write(
@@ -196,29 +200,29 @@ async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: World) 
     )
     runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
     ran = len(runtime.of("db/0"))
-    outcome = await worker(Shop(runtime))
+    outcome = await worker(PlayedRuntime(runtime))
     assert (outcome.failed, runtime.of("db/0")[ran:]) == (True, ["update-status"])
     assert outcome.reason.startswith("unit web/0: ")
     assert outcome.due == runtime.clock.now() + timedelta(seconds=5)
     assert runtime.agent("web/0") == ("failed", "resolver loop error")
     runtime.write(lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state=kept))
-    await worker(Shop(runtime))
+    await worker(PlayedRuntime(runtime))
     assert runtime.agent("web/0") == ("idle", "")
 
 
 async def test_a_result_is_never_acknowledged_before_its_own_commit(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One waits for the disk while another one's result is taken in, which belongs to the next commit."""
     runtime.active()
-    session = Session(runtime.box())
+    session = PlayedSession(runtime.box())
     acknowledged: list[str] = []
 
     async def ack(operation_id: str) -> None:
         acknowledged.append(operation_id)
 
     monkeypatch.setattr(session, "ack", ack)
-    work: Any = machine_run.MachineRun(Shop(runtime), runtime.machine("0"), session)  # type: ignore[arg-type]
+    work: Any = machine_run.MachineRun(PlayedRuntime(runtime), runtime.machine("0"), session)  # type: ignore[arg-type]
     work._committed.append(("first", "", ""))
     with work.ctx.store.write() as tx:
         tx.next("", "first")
@@ -235,7 +239,7 @@ async def test_a_result_is_never_acknowledged_before_its_own_commit(
 
 
 async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_units(runtime)
     execute(runtime, ["web/0"])
@@ -251,7 +255,7 @@ async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
 
 
 async def test_a_lease_that_is_lost_while_units_begin_leaves_nothing_half_made(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     two_units(runtime)
     numbers = execute(runtime, ["web/0", "db/0"])

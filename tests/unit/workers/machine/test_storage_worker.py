@@ -29,8 +29,9 @@ from pushjuju.services.views import explain
 from pushjuju.services.views.status import storage_document
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine import storage_worker as of_storage
-from tests.world.controller import UBUNTU, World
-from tests.world.runtime import Shop, drive
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, drive
 
 STORES = {
     "data": {"type": "filesystem", "location": "/srv/data"},
@@ -144,10 +145,10 @@ class Cloud:
         raise AssertionError
 
 
-class StorageShop(Shop):
-    """A workshop whose machines and cloud have storage; it may die at a step."""
+class StorageRuntime(PlayedRuntime):
+    """A runtime whose machines and cloud have storage; it may die at a step."""
 
-    def __init__(self, world: World, ground: Ground, die_at: int = 0) -> None:
+    def __init__(self, world: TestController, ground: Ground, die_at: int = 0) -> None:
         super().__init__(world, self._step)
         self.ground = ground
         self.left = die_at
@@ -190,20 +191,20 @@ def ground(monkeypatch: pytest.MonkeyPatch) -> Ground:
     return Ground()
 
 
-def deploy(runtime: World, pools: Mapping[str, str], count: int = 1) -> None:
+def deploy(runtime: TestController, pools: Mapping[str, str], count: int = 1) -> None:
     wanted = {name: Directive(pool=pool, count=1) for name, pool in pools.items()}
     runtime.deploy(count=count, packed=runtime.charms.make(storage=STORES), storage=wanted)
 
 
-def states(runtime: World) -> dict[str, str]:
+def states(runtime: TestController) -> dict[str, str]:
     found = storage_document.document(runtime.ctx, runtime.model).get("storage", {})
     return {name: item["status"]["current"] for name, item in found.items()}
 
 
-async def survive(runtime: World, ground: Ground, limit: int = 60) -> int:
+async def survive(runtime: TestController, ground: Ground, limit: int = 60) -> int:
     """Work to rest with a process that dies at each step in turn; return how many died."""
     for number in range(1, limit):
-        work = StorageShop(runtime, ground, die_at=number)
+        work = StorageRuntime(runtime, ground, die_at=number)
         try:
             await drive(runtime, work)
         except Died:
@@ -213,9 +214,9 @@ async def survive(runtime: World, ground: Ground, limit: int = 60) -> int:
     raise AssertionError("never at rest")
 
 
-async def test_from_deploy_to_attached(runtime: World, ground: Ground) -> None:
+async def test_from_deploy_to_attached(runtime: TestController, ground: Ground) -> None:
     deploy(runtime, {"data": "loop", "logs": "tmpfs"})
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     assert states(runtime) == {"data/0": "attached", "logs/1": "attached"}
     assert sorted(point for _, point in ground.mounted) == ["/srv/data", "/var/lib/juju/storage/logs/1"]
@@ -228,10 +229,10 @@ async def test_from_deploy_to_attached(runtime: World, ground: Ground) -> None:
 
 
 async def test_what_only_comes_with_a_machine_is_in_its_request(
-    runtime: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deploy(runtime, {"data": "loop", "logs": "tmpfs"})
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     known = work.host.storage_types("local")
     static = {name: replace(kind, with_machine=name != "tmpfs") for name, kind in known.items()}
     monkeypatch.setattr(work.host, "storage_types", lambda _: static)
@@ -243,7 +244,7 @@ async def test_what_only_comes_with_a_machine_is_in_its_request(
 
 
 @pytest.mark.parametrize("pool", ["loop", "tmpfs", "local"])
-async def test_killed_between_any_two_steps(runtime: World, ground: Ground, pool: str) -> None:
+async def test_killed_between_any_two_steps(runtime: TestController, ground: Ground, pool: str) -> None:
     """Each file system is made once, data is where it was, nothing is left behind."""
     deploy(runtime, {"data": pool, "logs": "rootfs"})
     assert await survive(runtime, ground) > 5
@@ -263,7 +264,7 @@ async def test_killed_between_any_two_steps(runtime: World, ground: Ground, pool
     assert runtime.read(lambda tx: tx.rows("model_list")) == []
 
 
-def add_machine(runtime: World, pool: str) -> None:
+def add_machine(runtime: TestController, pool: str) -> None:
     machines.add_machine(
         runtime.ctx,
         runtime.model,
@@ -273,14 +274,14 @@ def add_machine(runtime: World, pool: str) -> None:
     )
 
 
-def disks(runtime: World) -> dict[str, str]:
+def disks(runtime: TestController) -> dict[str, str]:
     found = storage_document.document(runtime.ctx, runtime.model).get("volumes", {})
     return {name: item["status"]["current"] for name, item in found.items()}
 
 
 @pytest.mark.parametrize("pool", ["loop", "local"])
 async def test_disks_come_and_go_with_their_machine(
-    runtime: World, ground: Ground, monkeypatch: pytest.MonkeyPatch, pool: str
+    runtime: TestController, ground: Ground, monkeypatch: pytest.MonkeyPatch, pool: str
 ) -> None:
     """Killed at any step, each is made once, and none outlives the machine."""
     real = PluginHost.storage_types
@@ -305,7 +306,7 @@ async def test_disks_come_and_go_with_their_machine(
 
 
 async def test_a_disk_that_the_cloud_keeps_is_tried_again(
-    runtime: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = PluginHost.storage_types
     monkeypatch.setattr(
@@ -316,7 +317,7 @@ async def test_a_disk_that_the_cloud_keeps_is_tried_again(
         },
     )  # fmt: skip
     add_machine(runtime, "local")
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     ground.refusals["cloud-destroy"] = "busy"
     removal.remove_machines(runtime.ctx, runtime.model, ["0"])
@@ -329,19 +330,19 @@ async def test_a_disk_that_the_cloud_keeps_is_tried_again(
     assert (ground.made, disks(runtime)) == ({}, {})
 
 
-async def test_a_kept_instance_keeps_no_disk(runtime: World, ground: Ground) -> None:
+async def test_a_kept_instance_keeps_no_disk(runtime: TestController, ground: Ground) -> None:
     add_machine(runtime, "loop")
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     removal.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
     await drive(runtime, work)
     assert (ground.made, disks(runtime), runtime.machine_ids()) == ({}, {}, [])
 
 
-async def test_what_fails_is_told_and_tried_again_later(runtime: World, ground: Ground) -> None:
+async def test_what_fails_is_told_and_tried_again_later(runtime: TestController, ground: Ground) -> None:
     deploy(runtime, {"data": "loop", "logs": "tmpfs"})
     ground.refusals["make"] = "mkfs.ext4: no such program"
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     settled = await drive(runtime, work)
     assert settled.problems == (
         "storage data/0 on machine 0: create filesystem 0/0: mkfs.ext4: no such program",
@@ -365,38 +366,38 @@ async def test_what_fails_is_told_and_tried_again_later(runtime: World, ground: 
     assert "install" in runtime.of("web/0")
 
 
-async def test_a_detach_that_waits_says_for_what(runtime: World, ground: Ground) -> None:
+async def test_a_detach_that_waits_says_for_what(runtime: TestController, ground: Ground) -> None:
     deploy(runtime, {"data": "tmpfs"})
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     ground.refusals["unmount"] = "umount: /srv/data: target is busy.\nused by process 12 (psql)\n"
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     assert runtime.units() == []
     why = "umount: /srv/data: target is busy.; used by process 12 (psql)"
     assert runtime.status(StatusKind.FILESYSTEM, "0/0") == ("detaching", why)
     reasons = [item.reason for item in explain.explain(runtime.ctx, runtime.model, wanted, ["0"])]
     assert reasons == [f"storage data/0 on machine 0: detach filesystem 0/0: {why}"]
     runtime.write(lambda tx: wake.machine(tx, runtime.model, "0", runtime.clock.now(), "look again"))
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     reasons = [item.reason for item in explain.explain(runtime.ctx, runtime.model, wanted, ["0"])]
     assert reasons == [f"filesystem 0/0 (data/0) is detaching, {why}"]
     ground.refusals.clear()
     runtime.clock.advance(31)
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     assert states(runtime) == {"data/0": "detached"}
     reasons = [item.reason for item in explain.explain(runtime.ctx, runtime.model, wanted, ["0"])]
     assert reasons == ["kept for its storage: data/0"]
 
 
 def test_a_machine_that_stays_for_detached_storage_says_so(
-    runtime: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command that removes the last unit does, and `status`, until the storage is gone."""
 
     def work(*_words: Any, **_more: Any) -> None:
         # What commands record is due now, by the clock on the wall.
         runtime.clock.advance((SystemClock().now() - runtime.clock.now()).total_seconds())
-        asyncio.run(drive(runtime, StorageShop(runtime, ground)))
+        asyncio.run(drive(runtime, StorageRuntime(runtime, ground)))
 
     def typed(*words: str) -> tuple[int, str, str]:
         stdin, stdout, stderr = io.StringIO(), io.StringIO(), io.StringIO()
@@ -421,9 +422,9 @@ def test_a_machine_that_stays_for_detached_storage_says_so(
     assert runtime.machine_ids() == ["1"]
 
 
-async def test_a_new_boot_attaches_again(runtime: World, ground: Ground) -> None:
+async def test_a_new_boot_attaches_again(runtime: TestController, ground: Ground) -> None:
     deploy(runtime, {"data": "loop"})
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     ground.mounted.clear()
     runtime.reboot("0")
@@ -433,12 +434,12 @@ async def test_a_new_boot_attaches_again(runtime: World, ground: Ground) -> None
     assert set(ground.made.values()) == {1}
 
 
-async def test_a_machine_waits_for_what_outlives_it(runtime: World, ground: Ground) -> None:
+async def test_a_machine_waits_for_what_outlives_it(runtime: TestController, ground: Ground) -> None:
     deploy(runtime, {"data": "local"})
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     ground.refusals["unmount"] = "busy"
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     settled = await drive(runtime, work)
     assert runtime.machine_ids() == ["0"]
     assert any("machine 0 has attachments" in problem for problem in settled.problems)
@@ -450,9 +451,11 @@ async def test_a_machine_waits_for_what_outlives_it(runtime: World, ground: Grou
     assert states(runtime) == {"data/0": "detached"}
 
 
-async def test_kept_storage_that_goes_takes_its_machine_along(runtime: World, ground: Ground) -> None:
+async def test_kept_storage_that_goes_takes_its_machine_along(
+    runtime: TestController, ground: Ground
+) -> None:
     deploy(runtime, {"data": "loop"})
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
@@ -465,10 +468,10 @@ async def test_kept_storage_that_goes_takes_its_machine_along(runtime: World, gr
 
 @pytest.mark.parametrize("keep", [True, False])
 async def test_a_forced_removal_leaves_no_data_on_a_machine_that_stays(
-    runtime: World, ground: Ground, keep: bool
+    runtime: TestController, ground: Ground, keep: bool
 ) -> None:
     deploy(runtime, {"data": "loop"})
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
@@ -479,12 +482,12 @@ async def test_a_forced_removal_leaves_no_data_on_a_machine_that_stays(
     assert destroyed is keep  # else it goes with the machine's disk
 
 
-async def test_a_cloud_that_fails_is_asked_again(runtime: World, ground: Ground) -> None:
+async def test_a_cloud_that_fails_is_asked_again(runtime: TestController, ground: Ground) -> None:
     deploy(runtime, {"data": "local"})
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"], destroy_storage=True)
     ground.refusals["cloud-destroy"] = "quota of goodwill exceeded"
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     settled = await drive(runtime, work)
     assert any("quota of goodwill exceeded" in problem for problem in settled.problems)
     assert runtime.status(StatusKind.FILESYSTEM, "0") == ("error", "quota of goodwill exceeded")
@@ -497,7 +500,7 @@ async def test_a_cloud_that_fails_is_asked_again(runtime: World, ground: Ground)
 SUSPENDED = "suspended since cloud credential is not valid"
 
 
-def _renew(runtime: World) -> None:
+def _renew(runtime: TestController) -> None:
     runtime.write(
         lambda tx: credential_validity.renew(tx, models.get(tx, runtime.model), runtime.clock.now())
     )
@@ -505,11 +508,11 @@ def _renew(runtime: World) -> None:
 
 @pytest.mark.parametrize("step", ["create", "attach", "detach", "destroy"])
 async def test_a_refused_credential_suspends_the_model_and_asks_no_more(
-    runtime: World, ground: Ground, step: str
+    runtime: TestController, ground: Ground, step: str
 ) -> None:
     runtime.write(lambda tx: tx.run("model_set_credential", model=runtime.model, credential="bob"))
     deploy(runtime, {"data": "local", "logs": "loop"})
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     wrong = f"cloud-{step}"
     if step != "create":
         ground.refusals["cloud-attach"] = "not yet" if step == "attach" else ""
@@ -546,7 +549,7 @@ async def test_a_refused_credential_suspends_the_model_and_asks_no_more(
 
 
 async def test_a_cloud_that_never_answers_for_a_volume(
-    runtime: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def never(_cloud: Cloud, _item: StorageItem) -> StorageMade:
         await asyncio.Event().wait()
@@ -555,13 +558,13 @@ async def test_a_cloud_that_never_answers_for_a_volume(
     monkeypatch.setattr(of_storage, "STORAGE_S", 0.01)
     monkeypatch.setattr(Cloud, "create", never)
     deploy(runtime, {"data": "local"})
-    settled = await drive(runtime, StorageShop(runtime, ground))
+    settled = await drive(runtime, StorageRuntime(runtime, ground))
     assert any("the cloud did not answer within 1 minutes" in text for text in settled.problems)
 
 
-async def test_a_forced_end_forgets_what_cannot_be_destroyed(runtime: World, ground: Ground) -> None:
+async def test_a_forced_end_forgets_what_cannot_be_destroyed(runtime: TestController, ground: Ground) -> None:
     deploy(runtime, {"data": "local"})
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     ground.refusals["cloud-destroy"] = "no"
     runtime.write(
@@ -578,10 +581,12 @@ async def test_a_forced_end_forgets_what_cannot_be_destroyed(runtime: World, gro
     assert runtime.read(lambda tx: tx.rows("model_list")) == []
 
 
-async def test_storage_that_is_removed_by_force_under_its_unit(runtime: World, ground: Ground) -> None:
+async def test_storage_that_is_removed_by_force_under_its_unit(
+    runtime: TestController, ground: Ground
+) -> None:
     """First in order, with its hook; after a minute whatever stands in the way."""
     deploy(runtime, {"data": "tmpfs"})
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     storage_requests.add(runtime.ctx, runtime.model, "web/0", {"logs": Directive(pool="tmpfs", count=2)})
     await drive(runtime, work)
@@ -603,11 +608,11 @@ async def test_storage_that_is_removed_by_force_under_its_unit(runtime: World, g
     "said", ["", "size=-1\n", "size=99999999999999999999\n", "size=1e9\n", "size=9999999999999999\n", "x\0"]
 )
 async def test_odd_answers_of_a_machine_change_nothing(
-    runtime: World, ground: Ground, monkeypatch: pytest.MonkeyPatch, said: str
+    runtime: TestController, ground: Ground, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
     deploy(runtime, {"data": "tmpfs"})
     monkeypatch.setattr(ground, "run", lambda machine, script: (0, said, ""))
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     word, why = runtime.status(StatusKind.FILESYSTEM, "0/0")
     assert (word, why.startswith("the machine names")) == ("pending", True)
 
@@ -616,26 +621,26 @@ async def test_odd_answers_of_a_machine_change_nothing(
     "source", ["/etc", "/var/lib/juju/storage/.x/../../../etc", "", "/var/lib/juju/storage/\n"]
 )
 async def test_an_odd_place_is_not_mounted(
-    runtime: World, ground: Ground, monkeypatch: pytest.MonkeyPatch, source: str
+    runtime: TestController, ground: Ground, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
     deploy(runtime, {"data": "tmpfs"})
     monkeypatch.setattr(ground, "run", lambda machine, script: (0, f"size=64\nsource={source}\n", ""))
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     assert runtime.status(StatusKind.FILESYSTEM, "0/0")[0] == "attaching"
     assert states(runtime) == {"data/0": "attaching"}
 
 
-async def test_what_a_machine_says_is_shown_as_text(runtime: World, ground: Ground) -> None:
+async def test_what_a_machine_says_is_shown_as_text(runtime: TestController, ground: Ground) -> None:
     deploy(runtime, {"data": "tmpfs"})
     ground.refusals["create"] = "\x1b[31mred\x1b[0m " + "x" * 5000
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     _, why = runtime.status(StatusKind.FILESYSTEM, "0/0")
     assert why.isprintable()
     assert len(why) == 1000
 
 
 async def test_a_lost_machine_is_no_failure_of_its_storage(
-    runtime: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deploy(runtime, {"data": "tmpfs"})
 
@@ -643,14 +648,14 @@ async def test_a_lost_machine_is_no_failure_of_its_storage(
         raise ConnectionLost("gone")
 
     monkeypatch.setattr(ground, "run", lose)
-    work = StorageShop(runtime, ground)
+    work = StorageRuntime(runtime, ground)
     settled = await drive(runtime, work)
     assert settled.problems == ("machine 0: gone",)
     assert runtime.status(StatusKind.FILESYSTEM, "0/0") == ("pending", "")
 
 
-async def test_units_without_storage_cost_no_script(runtime: World, ground: Ground) -> None:
+async def test_units_without_storage_cost_no_script(runtime: TestController, ground: Ground) -> None:
     runtime.deploy()
-    await drive(runtime, StorageShop(runtime, ground))
+    await drive(runtime, StorageRuntime(runtime, ground))
     assert ground.log == []
     assert runtime.agent() == ("idle", "")

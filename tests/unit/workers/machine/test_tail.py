@@ -8,10 +8,10 @@ from pushjuju.runner.session import TAIL
 from pushjuju.services.entities.basis import logs
 from pushjuju.workers.machine.running_operations import EventSink
 from tests.waiting import until
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 
-async def test_a_line_that_is_only_shown_is_kept_nowhere(runtime: World) -> None:
+async def test_a_line_that_is_only_shown_is_kept_nowhere(runtime: TestController) -> None:
     runtime.deploy("web")
     prepared = runtime.until("install", "web/0")
     shown: list[str] = []
@@ -25,7 +25,7 @@ async def test_a_line_that_is_only_shown_is_kept_nowhere(runtime: World) -> None
 
 
 @pytest.mark.parametrize("line", ["", "  ", 7, None])
-async def test_nothing_is_shown_of_nothing(runtime: World, line: object) -> None:
+async def test_nothing_is_shown_of_nothing(runtime: TestController, line: object) -> None:
     shown: list[str] = []
     sink = EventSink(runtime.ctx, "x", shown.append)
     sink.take(TAIL, {"k": "tail", "line": line if isinstance(line, str) else ""})

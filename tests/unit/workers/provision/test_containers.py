@@ -15,23 +15,24 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import document
 from pushjuju.uniter.wanted import wanted
-from tests.world.controller import UBUNTU, World
-from tests.world.runtime import Shop, drive, worker
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, drive, worker
 
 
-def deploy(runtime: World, to: str, **more: Any) -> None:
+def deploy(runtime: TestController, to: str, **more: Any) -> None:
     placements = [Placement.parse(to)] if to else []
     runtime.deploy(placements=placements, **more)
 
 
-def remove(runtime: World, *ids: str, force: Force | None = None) -> None:
+def remove(runtime: TestController, *ids: str, force: Force | None = None) -> None:
     removal.remove_machines(runtime.ctx, runtime.model, list(ids), force=force)
 
 
 @pytest.mark.parametrize("word", ["lxd", "constraint"])
-async def test_a_unit_in_a_container_on_a_new_machine(runtime: World, word: str) -> None:
+async def test_a_unit_in_a_container_on_a_new_machine(runtime: TestController, word: str) -> None:
     """The machine is made first; the container then, with what of the constraints is about it."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     wanted = {"mem": 1024, "instance-type": "big"}
     if word == "lxd":
         deploy(runtime, "lxd", constraints=wanted)
@@ -51,8 +52,10 @@ async def test_a_unit_in_a_container_on_a_new_machine(runtime: World, word: str)
     assert shown["0"]["containers"]["0/lxd/0"]["instance-id"] == "i-0/lxd/0"
 
 
-async def test_containers_have_numbers_of_their_own_and_a_way_through_their_host(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_containers_have_numbers_of_their_own_and_a_way_through_their_host(
+    runtime: TestController,
+) -> None:
+    work = PlayedRuntime(runtime)
     deploy(runtime, "")
     deploy(runtime, "lxd:0", name="a")
     deploy(runtime, "lxd:0", name="b")
@@ -69,9 +72,9 @@ async def test_containers_have_numbers_of_their_own_and_a_way_through_their_host
     assert "machine-0-lxd-1 ssh-ed25519 0/lxd/1\n" in known
 
 
-async def test_a_machine_with_containers_stays(runtime: World) -> None:
+async def test_a_machine_with_containers_stays(runtime: TestController) -> None:
     """Also when its own last unit goes; with the container it does not go by itself."""
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     deploy(runtime, "")
     deploy(runtime, "lxd:0", name="inner")
     await drive(runtime, work)
@@ -88,8 +91,8 @@ async def test_a_machine_with_containers_stays(runtime: World) -> None:
     assert runtime.machine_ids() == []
 
 
-async def test_a_machine_that_is_forced_away_takes_its_containers_along(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_machine_that_is_forced_away_takes_its_containers_along(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     deploy(runtime, "lxd")
     await drive(runtime, work)
     remove(runtime, "0", force=Force())
@@ -98,8 +101,8 @@ async def test_a_machine_that_is_forced_away_takes_its_containers_along(runtime:
     assert (runtime.machine_ids(), runtime.units()) == ([], [])
 
 
-async def test_both_can_be_removed_at_once(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_both_can_be_removed_at_once(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     for to in (None, Placement.parse("lxd:0")):
         machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=to)
     await drive(runtime, work)
@@ -108,8 +111,8 @@ async def test_both_can_be_removed_at_once(runtime: World) -> None:
     assert (runtime.machine_ids(), work.cloud.stopped) == ([], ["i-0/lxd/0", "i-0"])
 
 
-async def test_a_machine_whose_container_cannot_go_says_so(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_machine_whose_container_cannot_go_says_so(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     for to in (None, Placement.parse("lxd:0")):
         machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=to)
     await drive(runtime, work)
@@ -131,8 +134,8 @@ async def test_a_machine_whose_container_cannot_go_says_so(runtime: World) -> No
     assert (runtime.machine_ids(), work.cloud.stopped) == ([], ["i-0/lxd/0", "i-0"])
 
 
-async def test_a_model_goes_with_its_containers(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_a_model_goes_with_its_containers(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     deploy(runtime, "lxd")
     machines.add_machine(
         runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=Placement.parse("lxd")
@@ -146,8 +149,8 @@ async def test_a_model_goes_with_its_containers(runtime: World) -> None:
     assert work.cloud.destroyed == 1
 
 
-async def test_why_a_container_cannot_be_made_is_told(runtime: World) -> None:
-    work = Shop(runtime)
+async def test_why_a_container_cannot_be_made_is_told(runtime: TestController) -> None:
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await drive(runtime, work)
     machines.add_machine(
@@ -168,7 +171,7 @@ async def test_why_a_container_cannot_be_made_is_told(runtime: World) -> None:
         ("lxd:1", "machine 1 is not alive"),
     ],
 )
-def test_what_cannot_be_a_host_is_refused(runtime: World, to: str, why: str) -> None:
+def test_what_cannot_be_a_host_is_refused(runtime: TestController, to: str, why: str) -> None:
     deploy(runtime, "lxd")
     deploy(runtime, "", name="gone")
     runtime.write(lambda tx: tx.run("machine_set_life", model=runtime.model, id="1", life="dying"))

@@ -15,18 +15,19 @@ from pushjuju.plugins.types import Instance, ProviderType, SSHTarget, Started, S
 from pushjuju.services.entities.machine import machines
 from pushjuju.workers.provision import installing
 from tests.unit.workers.machine.test_machine_worker import _in, _instance
-from tests.world.controller import UBUNTU, World
-from tests.world.runtime import Cloud, Shop, worker
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedCloud, PlayedRuntime, worker
 
 DEPLOYING = (InstanceStatus.ALLOCATING, "Deploying: Rebooting")
 DEPLOYED = (InstanceStatus.RUNNING, "Deployed")
 FAILED = (InstanceStatus.PROVISIONING_ERROR, "Failed deployment: no disk")
 
 
-class Installing(Cloud):
+class Installing(PlayedCloud):
     """A cloud that says one thing after the other of its machines; the last one for good."""
 
-    def __init__(self, world: World, *said: tuple[InstanceStatus, str]) -> None:
+    def __init__(self, world: TestController, *said: tuple[InstanceStatus, str]) -> None:
         super().__init__(world)
         self.said = list(said)
         self.seen: list[tuple[str, str]] = []
@@ -49,22 +50,24 @@ class Installing(Cloud):
         return target if instance.status is DEPLOYED[0] else replace(target, host="able.maas")
 
 
-def _shop(runtime: World, monkeypatch: pytest.MonkeyPatch, *said: tuple[InstanceStatus, str]) -> Shop:
+def _shop(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch, *said: tuple[InstanceStatus, str]
+) -> PlayedRuntime:
     monkeypatch.setattr(installing, "LOOK_FIRST_S", 0.001)
     monkeypatch.setattr(installing, "LOOK_MOST_S", 0.001)
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     work.cloud = Installing(runtime, *said)
     kind = ProviderType(name="local", summary="", features=frozenset({"start", "installs"}))
     monkeypatch.setattr(work.host, "provider_types", lambda: (kind,))
     return work
 
 
-def _add(runtime: World) -> None:
+def _add(runtime: TestController) -> None:
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
 
 
 async def test_nobody_logs_in_before_a_machine_is_installed(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = _shop(runtime, monkeypatch, DEPLOYING, (DEPLOYING[0], "Deploying: Installing OS"), DEPLOYED)
     _add(runtime)
@@ -84,7 +87,7 @@ async def test_nobody_logs_in_before_a_machine_is_installed(
 
 
 async def test_a_machine_that_cannot_be_installed_waits_for_a_person(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = _shop(runtime, monkeypatch, FAILED)
     _add(runtime)
@@ -105,7 +108,7 @@ async def test_a_machine_that_cannot_be_installed_waits_for_a_person(
 
 
 async def test_a_machine_that_somebody_mended_in_its_cloud_goes_on(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = _shop(runtime, monkeypatch, FAILED, DEPLOYING, DEPLOYED)
     _add(runtime)
@@ -115,7 +118,7 @@ async def test_a_machine_that_somebody_mended_in_its_cloud_goes_on(
 
 
 async def test_a_machine_that_is_removed_meanwhile_is_not_waited_for(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = _shop(runtime, monkeypatch, DEPLOYING)
     _add(runtime)
@@ -129,7 +132,7 @@ async def test_a_machine_that_is_removed_meanwhile_is_not_waited_for(
 
 
 async def test_a_machine_that_goes_while_it_is_installed(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = _shop(runtime, monkeypatch, DEPLOYING)
     _add(runtime)
@@ -148,7 +151,7 @@ async def test_a_machine_that_goes_while_it_is_installed(
 
 
 async def test_a_cloud_that_is_away_is_asked_again_later(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = _shop(runtime, monkeypatch, DEPLOYING)
     _add(runtime)

@@ -16,13 +16,15 @@ from pushjuju.plugins.types import Hardware, Instance, SSHTarget, Started
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.provision.enlist import add_given_machine
-from tests.world.controller import SETUP, Box, World
-from tests.world.runtime import Cloud, Shop, worker
+from tests.world.charms import SETUP
+from tests.world.controller import TestController
+from tests.world.machine import PlayedMachine
+from tests.world.runtime import PlayedCloud, PlayedRuntime, worker
 
 TARGET = "ssh:kim@192.0.2.7:2222"
 
 
-class Manual(Cloud):
+class Manual(PlayedCloud):
     """A provider that takes machines in."""
 
     refused: PushjujuError | None = None
@@ -42,7 +44,7 @@ class Manual(Cloud):
         self.keys = authorized_keys
         if self.refused:
             raise self.refused
-        self.world.boxes[machine_id] = Box(id=machine_id, address="192.0.2.7")
+        self.world.boxes[machine_id] = PlayedMachine(id=machine_id, address="192.0.2.7")
         instance = Instance(
             id=f"manual:{target}",
             status=InstanceStatus.RUNNING,
@@ -56,13 +58,13 @@ class Manual(Cloud):
         return SSHTarget(host="192.0.2.7", port=2222, user="kim", host_keys=("ssh-ed25519 k",))
 
 
-def _shop(runtime: World) -> tuple[Shop, Manual]:
-    work, cloud = Shop(runtime), Manual(runtime)
+def _shop(runtime: TestController) -> tuple[PlayedRuntime, Manual]:
+    work, cloud = PlayedRuntime(runtime), Manual(runtime)
     work.cloud = cloud
     return work, cloud
 
 
-async def test_machine_taken_in(runtime: World) -> None:
+async def test_machine_taken_in(runtime: TestController) -> None:
     work, cloud = _shop(runtime)
     runtime.forget_work()
     machine = await add_given_machine(work, runtime.model, TARGET, public_keys=["ssh-ed25519 mine"])
@@ -85,7 +87,7 @@ async def test_machine_taken_in(runtime: World) -> None:
     assert ("machine 0", "logging in") in [(item.entity, item.text) for item in work.events]
 
 
-async def test_units_come_to_it_and_leave_it_clean(runtime: World) -> None:
+async def test_units_come_to_it_and_leave_it_clean(runtime: TestController) -> None:
     work, cloud = _shop(runtime)
     await add_given_machine(work, runtime.model, TARGET)
     runtime.deploy(placements=[Placement.parse("0")])
@@ -108,7 +110,7 @@ async def test_units_come_to_it_and_leave_it_clean(runtime: World) -> None:
         ProviderError("no python"),
     ],
 )
-async def test_a_refused_machine_leaves_nothing(runtime: World, error: PushjujuError) -> None:
+async def test_a_refused_machine_leaves_nothing(runtime: TestController, error: PushjujuError) -> None:
     work, cloud = _shop(runtime)
     before = runtime.dump()
     cloud.refused = error
@@ -120,7 +122,7 @@ async def test_a_refused_machine_leaves_nothing(runtime: World, error: PushjujuE
     assert (await add_given_machine(work, runtime.model, TARGET)).id == "0"
 
 
-async def test_dying_model_takes_nothing_in(runtime: World) -> None:
+async def test_dying_model_takes_nothing_in(runtime: TestController) -> None:
     work, _ = _shop(runtime)
     runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
     before = runtime.dump()
@@ -129,7 +131,7 @@ async def test_dying_model_takes_nothing_in(runtime: World) -> None:
     assert runtime.dump() == before
 
 
-async def test_provider_that_takes_nothing_in(runtime: World) -> None:
+async def test_provider_that_takes_nothing_in(runtime: TestController) -> None:
     with pytest.raises(NotValid, match="the manual provider cannot take in machines"):
-        await add_given_machine(Shop(runtime), runtime.model, TARGET)
+        await add_given_machine(PlayedRuntime(runtime), runtime.model, TARGET)
     assert runtime.machine_ids() == []

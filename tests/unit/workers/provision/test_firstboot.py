@@ -16,8 +16,9 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 from pushjuju.workers.provision import firstboot
 from pushjuju.workers.reach import ScriptRunner
-from tests.world.controller import UBUNTU, World
-from tests.world.runtime import Shop, worker
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, worker
 
 
 @dataclass
@@ -43,9 +44,9 @@ class Session:
 
 
 async def _wait(
-    runtime: World, monkeypatch: pytest.MonkeyPatch, answer: Answer, *features: str
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch, answer: Answer, *features: str
 ) -> tuple[int, str]:
-    work = Shop(runtime)
+    work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
     kind = ProviderType(name="local", summary="", features=frozenset(features))
@@ -56,7 +57,7 @@ async def _wait(
 
 
 async def test_machines_without_our_document_are_not_asked(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (await _wait(runtime, monkeypatch, Answer()))[0] == 0
 
@@ -76,19 +77,19 @@ async def test_machines_without_our_document_are_not_asked(
     ],
 )
 async def test_an_end_without_an_error_that_can_be_read(
-    runtime: World, monkeypatch: pytest.MonkeyPatch, text: str
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     asked, said = await _wait(runtime, monkeypatch, Answer(text), "user-data")
     assert (asked, said) == (1, "setting itself up (cloud-init)")
 
 
-async def test_an_error_is_told_shortly(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_is_told_shortly(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
     text = json.dumps({"v1": {"errors": ["x" * 1000]}})
     _, said = await _wait(runtime, monkeypatch, Answer(text), "user-data")
     assert said == "cloud-init ended with an error: " + "x" * 300
 
 
-async def test_an_end_that_does_not_come(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_end_that_does_not_come(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unreachable, match="cloud-init did not end on machine 0 in 30 minutes"):
         await _wait(runtime, monkeypatch, Answer(exit=75), "user-data")
 
@@ -98,8 +99,10 @@ async def test_an_end_that_does_not_come(runtime: World, monkeypatch: pytest.Mon
 ASKED = "packages: [hello]\npreruncmd: [echo 100%]\n"
 
 
-async def _script(runtime: World, monkeypatch: pytest.MonkeyPatch, provider: str, *features: str) -> str:
-    work = Shop(runtime)
+async def _script(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch, provider: str, *features: str
+) -> str:
+    work = PlayedRuntime(runtime)
     runtime.write(lambda tx: model_config.change(tx, runtime.model, {"cloudinit-userdata": ASKED}))
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
@@ -122,7 +125,7 @@ def _is_shell(script: str) -> bool:
 
 
 async def test_a_bare_machine_gets_the_whole_document(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = await _script(runtime, monkeypatch, "local", "script")
     assert "useradd -m -s /bin/bash ubuntu" in script
@@ -132,7 +135,7 @@ async def test_a_bare_machine_gets_the_whole_document(
 
 
 async def test_a_given_machine_gets_what_the_model_wants(
-    runtime: World, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = await _script(runtime, monkeypatch, "manual")
     assert "apt-get install -y -q hello\n" in script
@@ -140,5 +143,5 @@ async def test_a_given_machine_gets_what_the_model_wants(
     assert "useradd" not in script
 
 
-async def test_others_have_their_own_way(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_others_have_their_own_way(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> None:
     assert await _script(runtime, monkeypatch, "local") == ""

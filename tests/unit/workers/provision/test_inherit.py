@@ -19,8 +19,9 @@ from pushjuju.plugins.types import ScriptResult
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 from pushjuju.workers.provision import inherit
-from tests.world.controller import UBUNTU, World
-from tests.world.runtime import Shop, worker
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedRuntime, worker
 
 APT = {
     "primary": [{"arches": ["default"], "uri": "http://mirror/ubuntu"}],
@@ -115,10 +116,10 @@ class Host:
         return ScriptResult(rc=0, stdout=self.told)
 
 
-class Containers(Shop):
-    """A workshop whose containers boot with user data, and with one host."""
+class Containers(PlayedRuntime):
+    """A runtime whose containers boot with user data, and with one host."""
 
-    def __init__(self, world: World, told: str | Exception) -> None:
+    def __init__(self, world: TestController, told: str | Exception) -> None:
         super().__init__(world)
         self.host_link = Host(told)
 
@@ -135,10 +136,10 @@ def _told(base: str = "ubuntu@22.04", data: bytes = TEXT) -> str:
     return f"{base}\n90_dpkg.cfg {base64.b64encode(data).decode()}\n"
 
 
-def _container(runtime: World, names: str) -> None:
+def _container(runtime: TestController, names: str) -> None:
     runtime.write(lambda tx: model_config.change(tx, runtime.model, {"container-inherit-properties": names}))
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
-    asyncio.run(worker(Shop(runtime), "0"))
+    asyncio.run(worker(PlayedRuntime(runtime), "0"))
     target = Placement.parse("lxd:0")
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=target)
 
@@ -148,7 +149,7 @@ def _start(work: Containers) -> dict[str, Any]:
     return dict(work.cloud.asked[-1].user_data) if work.cloud.asked else {}
 
 
-def test_a_container_takes_what_the_model_names(runtime: World) -> None:
+def test_a_container_takes_what_the_model_names(runtime: TestController) -> None:
     _container(runtime, "apt-primary, ca-certs")
     document = _start(Containers(runtime, _told()))
     assert document["apt"] == {"primary": APT["primary"]}
@@ -157,19 +158,19 @@ def test_a_container_takes_what_the_model_names(runtime: World) -> None:
 
 
 @pytest.mark.parametrize("base", ["ubuntu@24.04", "debian@22.04", ""])
-def test_a_container_of_another_base_takes_nothing(runtime: World, base: str) -> None:
+def test_a_container_of_another_base_takes_nothing(runtime: TestController, base: str) -> None:
     _container(runtime, "apt-primary")
     assert "apt" not in _start(Containers(runtime, _told(base)))
 
 
-def test_without_the_key_no_host_is_asked(runtime: World) -> None:
+def test_without_the_key_no_host_is_asked(runtime: TestController) -> None:
     _container(runtime, "")
     work = Containers(runtime, _told())
     assert "apt" not in _start(work)
     assert work.host_link.asked == 0
 
 
-def test_a_file_that_cannot_be_read_is_told(runtime: World) -> None:
+def test_a_file_that_cannot_be_read_is_told(runtime: TestController) -> None:
     _container(runtime, "apt-primary")
     work = Containers(runtime, _told(data=b"a: ["))
     assert "apt" not in _start(work)
@@ -177,7 +178,7 @@ def test_a_file_that_cannot_be_read_is_told(runtime: World) -> None:
     assert any(event.text.startswith(text) for event in work.events)
 
 
-def test_a_silent_host_is_waited_for(runtime: World) -> None:
+def test_a_silent_host_is_waited_for(runtime: TestController) -> None:
     _container(runtime, "apt-primary")
     work = Containers(runtime, Unreachable("machine 0 does not answer"))
     assert _start(work) == {}

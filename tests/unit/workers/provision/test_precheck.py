@@ -11,7 +11,8 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.plugins.providers.local.bases import host_arch
 from pushjuju.services.entities.machine import spaces
 from pushjuju.workers.provision import precheck
-from tests.world.controller import UBUNTU, World
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
 
 ARCH = host_arch()
 OTHER = "arm64" if ARCH == "amd64" else "amd64"
@@ -19,7 +20,7 @@ KVM = ("kvm containers are not supported", "known ones: none, lxd")
 PLACES = "known ones: lxd, lxd:ID; --to also takes the id of a machine"
 
 
-def _check(runtime: World, constraints: str = "", directives: tuple[str, ...] = ("",)) -> list[str]:
+def _check(runtime: TestController, constraints: str = "", directives: tuple[str, ...] = ("",)) -> list[str]:
     """Check machines as `deploy` and `add-machine` do; return the warnings."""
     told: list[str] = []
     asked = {"constraints": parse(constraints), "base": UBUNTU, "directives": directives}
@@ -27,7 +28,7 @@ def _check(runtime: World, constraints: str = "", directives: tuple[str, ...] = 
     return told
 
 
-def _set(runtime: World, constraints: str) -> list[str]:
+def _set(runtime: TestController, constraints: str) -> list[str]:
     """Check constraints as `set-model-constraints` does; return the warnings."""
     told: list[str] = []
     asked = parse(constraints)
@@ -56,7 +57,7 @@ def _refused(error: pytest.ExceptionInfo[Any]) -> tuple[str, str]:
     ],
 )
 def test_unknown_values_are_refused_with_the_known_ones(
-    runtime: World, check: Any, constraints: str, refused: tuple[str, str]
+    runtime: TestController, check: Any, constraints: str, refused: tuple[str, str]
 ) -> None:
     spaces.add(runtime.ctx, runtime.model, "near", [])
     with pytest.raises((NotValid, NotFound)) as error:
@@ -75,7 +76,9 @@ def test_unknown_values_are_refused_with_the_known_ones(
         ("zones=a", "zones"),
     ],
 )
-def test_what_a_cloud_does_not_have_is_a_warning(runtime: World, constraints: str, ignored: str) -> None:
+def test_what_a_cloud_does_not_have_is_a_warning(
+    runtime: TestController, constraints: str, ignored: str
+) -> None:
     spaces.add(runtime.ctx, runtime.model, "near", [])
     wanted = [f"unsupported constraints: {ignored}"] if ignored else []
     assert _check(runtime, constraints) == wanted
@@ -83,13 +86,13 @@ def test_what_a_cloud_does_not_have_is_a_warning(runtime: World, constraints: st
 
 
 @pytest.mark.parametrize("directive", ["foo", "zone=a", "system-id=x", "new", "LXD:0", "a b"])
-def test_an_unknown_place_is_refused_with_the_known_ones(runtime: World, directive: str) -> None:
+def test_an_unknown_place_is_refused_with_the_known_ones(runtime: TestController, directive: str) -> None:
     with pytest.raises(NotValid) as error:
         _check(runtime, directives=(directive,))
     assert _refused(error) == (f"unknown placement directive: {directive}", PLACES)
 
 
-def test_a_unit_that_needs_no_new_machine_is_looked_at_too(runtime: World) -> None:
+def test_a_unit_that_needs_no_new_machine_is_looked_at_too(runtime: TestController) -> None:
     with pytest.raises(NotFound, match='space "far" not found'):
         _check(runtime, "spaces=far", directives=())
     assert _check(runtime, "tags=a", directives=()) == []

@@ -18,11 +18,12 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.loops import poller
 from pushjuju.workers.provision import provisioner
-from tests.world.controller import UBUNTU, World
-from tests.world.runtime import Cloud, Shop, worker
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
+from tests.world.runtime import PlayedCloud, PlayedRuntime, worker
 
 
-class ZonedCloud(Cloud):
+class ZonedCloud(PlayedCloud):
     """A cloud with zones, that finds an instance again by its request.
 
     Attributes:
@@ -30,7 +31,7 @@ class ZonedCloud(Cloud):
         nonces: Instance -> the request that it was made for.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TestController) -> None:
         super().__init__(world)
         self.full: dict[str, Exception] = {}
         self.nonces: dict[str, str] = {}
@@ -71,28 +72,28 @@ def _die_at(point: str) -> Callable[[str], None]:
 
 
 @pytest.fixture
-def work(runtime: World) -> Shop:
-    """A workshop of that cloud."""
-    made = Shop(runtime)
+def work(runtime: TestController) -> PlayedRuntime:
+    """A runtime of that cloud."""
+    made = PlayedRuntime(runtime)
     made.cloud = ZonedCloud(runtime)
     return made
 
 
-def _add(runtime: World, count: int = 1, **constraints: Any) -> None:
+def _add(runtime: TestController, count: int = 1, **constraints: Any) -> None:
     for _ in range(count):
         machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints=constraints)
 
 
-def _zone(runtime: World, machine: str) -> str:
+def _zone(runtime: TestController, machine: str) -> str:
     with runtime.ctx.store.read() as tx:
         return str(next(iter(tx.rows("zone_get", model=runtime.model, machine=machine)))["zone"])
 
 
-def _status(runtime: World, machine: str = "0") -> tuple[str, str]:
+def _status(runtime: TestController, machine: str = "0") -> tuple[str, str]:
     return runtime.status(StatusKind.INSTANCE, machine)
 
 
-async def test_machines_spread_over_zones(runtime: World, work: Shop) -> None:
+async def test_machines_spread_over_zones(runtime: TestController, work: PlayedRuntime) -> None:
     _add(runtime, 7)
     for number in range(7):
         await worker(work, str(number))
@@ -100,7 +101,9 @@ async def test_machines_spread_over_zones(runtime: World, work: Shop) -> None:
     assert sorted(held.values()) == [2, 2, 3]
 
 
-async def test_units_of_an_application_spread_by_themselves(runtime: World, work: Shop) -> None:
+async def test_units_of_an_application_spread_by_themselves(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     work.cloud.forced = ["a"]
     _add(runtime, 2)
     await worker(work, "0")
@@ -112,7 +115,9 @@ async def test_units_of_an_application_spread_by_themselves(runtime: World, work
     assert {_zone(runtime, number) for number in "234"} == {"a", "b", "c"}
 
 
-async def test_zones_constraint_and_what_placement_forces(runtime: World, work: Shop) -> None:
+async def test_zones_constraint_and_what_placement_forces(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     _add(runtime, 1, zones=["b"])
     await worker(work, "0")
     assert work.cloud.asked[-1].zone == "b"
@@ -125,7 +130,9 @@ async def test_zones_constraint_and_what_placement_forces(runtime: World, work: 
     )
 
 
-async def test_a_full_zone_is_left_for_the_next_at_once_and_costs_no_try(runtime: World, work: Shop) -> None:
+async def test_a_full_zone_is_left_for_the_next_at_once_and_costs_no_try(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     work.cloud.listed = ["a", "b"]
     work.cloud.full = {"a": ProviderError("no capacity"), "b": ProviderError("no capacity")}
     _add(runtime)
@@ -144,7 +151,7 @@ async def test_a_full_zone_is_left_for_the_next_at_once_and_costs_no_try(runtime
     assert _zone(runtime, "0") == "b"
 
 
-async def test_every_zone_is_tried_in_one_start(runtime: World, work: Shop) -> None:
+async def test_every_zone_is_tried_in_one_start(runtime: TestController, work: PlayedRuntime) -> None:
     work.cloud.full = {name: ProviderError("no machine fits") for name in "ab"}
     _add(runtime, 3)
     for number in "012":
@@ -152,7 +159,9 @@ async def test_every_zone_is_tried_in_one_start(runtime: World, work: Shop) -> N
         assert (_zone(runtime, number), runtime.machine(number).attempts) == ("c", 0)
 
 
-async def test_an_instance_that_went_before_it_is_asked_for_is_made_again(runtime: World, work: Shop) -> None:
+async def test_an_instance_that_went_before_it_is_asked_for_is_made_again(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     work.cloud.listed = ["a"]
     plain = work.cloud.ssh_target
 
@@ -171,7 +180,9 @@ async def test_an_instance_that_went_before_it_is_asked_for_is_made_again(runtim
     assert (_status(runtime)[0], list(runtime.boxes)) == ("running", ["0"])
 
 
-async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(runtime: World, work: Shop) -> None:
+async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     work.cloud.full = {name: ProviderError("no capacity") for name in "abc"}
     start = work.cloud.start
 
@@ -187,8 +198,8 @@ async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(runtime
     assert (runtime.boxes, runtime.machine_ids()) == ({}, [])
 
 
-async def test_killed_between_two_zones(runtime: World) -> None:
-    killed = Shop(runtime, _die_at("zone-left"))
+async def test_killed_between_two_zones(runtime: TestController) -> None:
+    killed = PlayedRuntime(runtime, _die_at("zone-left"))
     cloud = killed.cloud = ZonedCloud(runtime)
     cloud.full = {name: ProviderError("no capacity") for name in "ab"}
     _add(runtime, zones=["a", "b", "c"])
@@ -202,7 +213,7 @@ async def test_killed_between_two_zones(runtime: World) -> None:
     assert (len({request.zone for request in cloud.asked}), len(cloud.asked)) == (died + 1, died + 1)
 
 
-async def test_eleven_rounds_then_a_person(runtime: World, work: Shop) -> None:
+async def test_eleven_rounds_then_a_person(runtime: TestController, work: PlayedRuntime) -> None:
     work.cloud.listed = ["a", "b"]
     work.cloud.full = {name: ProviderError("no capacity", detail="429 slow down") for name in "ab"}
     _add(runtime)
@@ -215,14 +226,16 @@ async def test_eleven_rounds_then_a_person(runtime: World, work: Shop) -> None:
         assert machines.not_started(tx, runtime.model) == ["0"]
 
 
-async def test_a_quota_is_no_matter_of_zones(runtime: World, work: Shop) -> None:
+async def test_a_quota_is_no_matter_of_zones(runtime: TestController, work: PlayedRuntime) -> None:
     work.cloud.full = dict.fromkeys("abc", QuotaExceeded("quota of 3 instances is used up"))
     _add(runtime)
     await worker(work)
     assert runtime.machine("0").attempts == 1
 
 
-async def test_a_refused_credential_waits_for_another_one(runtime: World, work: Shop) -> None:
+async def test_a_refused_credential_waits_for_another_one(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     work.cloud.full = dict.fromkeys("abc", CredentialInvalid(detail="AuthFailure"))
     _add(runtime)
     assert (await worker(work)).due is None
@@ -246,7 +259,7 @@ async def test_a_refused_credential_waits_for_another_one(runtime: World, work: 
     ],
 )
 async def test_every_failure_has_its_sentence(
-    runtime: World, work: Shop, error: Exception, told: str, again: bool
+    runtime: TestController, work: PlayedRuntime, error: Exception, told: str, again: bool
 ) -> None:
     """One instance at the end, and none before; whoever may be tried again is, others wait for a person."""
     work.cloud.listed = []
@@ -266,7 +279,7 @@ async def test_every_failure_has_its_sentence(
 
 
 async def test_a_cloud_that_never_answers(
-    runtime: World, work: Shop, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, work: PlayedRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def never(_request: StartRequest) -> Started:
         await asyncio.Event().wait()
@@ -281,7 +294,9 @@ async def test_a_cloud_that_never_answers(
 
 
 @pytest.mark.parametrize("force", [None, removal.Force()])
-async def test_removed_during_its_start(runtime: World, work: Shop, force: removal.Force | None) -> None:
+async def test_removed_during_its_start(
+    runtime: TestController, work: PlayedRuntime, force: removal.Force | None
+) -> None:
     """What was made is ended as soon as the start is."""
     start = work.cloud.start
 
@@ -297,13 +312,13 @@ async def test_removed_during_its_start(runtime: World, work: Shop, force: remov
 
 
 @pytest.mark.parametrize("point", ["zone-chosen", "instance-made", "machine-started"])
-async def test_killed_at_each_step_leaves_one_instance(runtime: World, point: str) -> None:
-    killed = Shop(runtime, _die_at(point))
+async def test_killed_at_each_step_leaves_one_instance(runtime: TestController, point: str) -> None:
+    killed = PlayedRuntime(runtime, _die_at(point))
     cloud = killed.cloud = ZonedCloud(runtime)
     _add(runtime)
     with pytest.raises(Died):
         await worker(killed)
-    again = Shop(runtime)
+    again = PlayedRuntime(runtime)
     again.cloud = cloud
     assert not (await worker(again)).failed
     assert len(cloud.asked) == 1
@@ -311,14 +326,14 @@ async def test_killed_at_each_step_leaves_one_instance(runtime: World, point: st
     assert runtime.machine("0").instance_id == "i-0"
 
 
-async def test_killed_after_the_answer_and_removed_leaves_none(runtime: World) -> None:
-    killed = Shop(runtime, _die_at("instance-made"))
+async def test_killed_after_the_answer_and_removed_leaves_none(runtime: TestController) -> None:
+    killed = PlayedRuntime(runtime, _die_at("instance-made"))
     cloud = killed.cloud = ZonedCloud(runtime)
     _add(runtime)
     with pytest.raises(Died):
         await worker(killed)
     removal.remove_machines(runtime.ctx, runtime.model, ["0"])
-    again = Shop(runtime)
+    again = PlayedRuntime(runtime)
     again.cloud = cloud
     await worker(again)
     assert (list(runtime.boxes), runtime.machine_ids()) == ([], [])
@@ -328,7 +343,7 @@ async def test_killed_after_the_answer_and_removed_leaves_none(runtime: World) -
     ("mode", "stopped"),
     [("destroyed", ["i-0"]), ("none", []), ("unknown", ["i-7"]), ("all", ["i-0", "i-7"])],
 )
-async def test_harvest(runtime: World, work: Shop, mode: str, stopped: list[str]) -> None:
+async def test_harvest(runtime: TestController, work: PlayedRuntime, mode: str, stopped: list[str]) -> None:
     _add(runtime, 2)
     await worker(work, "0")
     await worker(work, "1")
@@ -340,7 +355,7 @@ async def test_harvest(runtime: World, work: Shop, mode: str, stopped: list[str]
     assert runtime.machine_ids() == ["1"]
 
 
-async def test_tags_of_an_instance(runtime: World, work: Shop) -> None:
+async def test_tags_of_an_instance(runtime: TestController, work: PlayedRuntime) -> None:
     runtime.write(lambda tx: model_config.change(tx, runtime.model, {"resource-tags": "owner=ann"}))
     runtime.deploy()
     await worker(work)
@@ -354,20 +369,20 @@ async def test_tags_of_an_instance(runtime: World, work: Shop) -> None:
 
 
 @pytest.fixture
-def polled(work: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
-    """A workshop whose cloud is looked after."""
+def polled(work: PlayedRuntime, monkeypatch: pytest.MonkeyPatch) -> PlayedRuntime:
+    """A runtime whose cloud is looked after."""
     kind = ProviderType(name="local", summary="", features=frozenset({"poll"}))
     monkeypatch.setattr(work.host, "provider_type", lambda _name: kind)
     return work
 
 
-async def _delay(runtime: World, work: Shop, attempts: int) -> tuple[float, int]:
+async def _delay(runtime: TestController, work: PlayedRuntime, attempts: int) -> tuple[float, int]:
     outcome = await poller.poll(work, runtime.model, attempts)
     assert outcome.due is not None
     return (outcome.due - runtime.clock.now()).total_seconds(), outcome.attempts
 
 
-async def test_a_model_is_looked_at_ever_later(runtime: World, polled: Shop) -> None:
+async def test_a_model_is_looked_at_ever_later(runtime: TestController, polled: PlayedRuntime) -> None:
     _add(runtime)
     await worker(polled)
     runtime.write(lambda tx: tx.run("machine_set_addresses", model=runtime.model, id="0", addresses="[]"))
@@ -378,7 +393,9 @@ async def test_a_model_is_looked_at_ever_later(runtime: World, polled: Shop) -> 
     assert delays == [6.0, 12.0, 24.0, 48.0, 60.0, 60.0, 60.0]
 
 
-async def test_all_is_well_is_looked_at_every_quarter_of_an_hour(runtime: World, polled: Shop) -> None:
+async def test_all_is_well_is_looked_at_every_quarter_of_an_hour(
+    runtime: TestController, polled: PlayedRuntime
+) -> None:
     _add(runtime)
     await worker(polled)
     found = '[{"value": "10.0.0.2"}]'
@@ -387,7 +404,7 @@ async def test_all_is_well_is_looked_at_every_quarter_of_an_hour(runtime: World,
 
 
 async def test_others_let_in_a_machine_whose_address_came_later(
-    runtime: World, polled: Shop, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, polled: PlayedRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _add(runtime, 2)
     await worker(polled, "0")
@@ -405,7 +422,7 @@ async def test_others_let_in_a_machine_whose_address_came_later(
     assert runtime.touched() == ["loop/firewall", "machine/0"]
 
 
-async def test_an_instance_that_disappears_is_told(runtime: World, polled: Shop) -> None:
+async def test_an_instance_that_disappears_is_told(runtime: TestController, polled: PlayedRuntime) -> None:
     _add(runtime)
     await worker(polled)
     runtime.boxes.clear()
@@ -415,7 +432,7 @@ async def test_an_instance_that_disappears_is_told(runtime: World, polled: Shop)
 
 
 async def test_an_instance_that_goes_during_the_look_hides_no_other(
-    runtime: World, polled: Shop, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, polled: PlayedRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _add(runtime, 2)
     for number in "01":
@@ -442,7 +459,7 @@ async def test_an_instance_that_goes_during_the_look_hides_no_other(
 
 
 async def test_a_cloud_that_fails_is_asked_later(
-    runtime: World, polled: Shop, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, polled: PlayedRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _add(runtime)
     await worker(polled)
@@ -455,7 +472,9 @@ async def test_a_cloud_that_fails_is_asked_later(
     assert (outcome.reason, outcome.failed) == ("instances: the cloud failed: 503", False)
 
 
-async def test_clouds_that_need_no_looking_after_are_left_alone(runtime: World, work: Shop) -> None:
+async def test_clouds_that_need_no_looking_after_are_left_alone(
+    runtime: TestController, work: PlayedRuntime
+) -> None:
     _add(runtime)
     await worker(work)
     assert (await poller.poll(work, runtime.model)).due is None

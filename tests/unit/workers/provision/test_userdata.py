@@ -16,7 +16,7 @@ from pushjuju.plugins.types import StartRequest
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.datadir import ControllerDir
 from pushjuju.workers.provision import proxies, userdata
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 CONFIG = {
     "cloudinit-userdata": "packages: [vim]\npreruncmd: [first]\npostruncmd: [last]\n",
@@ -53,7 +53,7 @@ def _request(base: str) -> StartRequest:
 
 
 @pytest.fixture
-def controller(runtime: World) -> ControllerDir:
+def controller(runtime: TestController) -> ControllerDir:
     """A controller with its key."""
     return runtime.ctx.controller
 
@@ -218,7 +218,7 @@ def test_what_a_machine_without_user_data_gets() -> None:
 
 
 @pytest.mark.parametrize("text", ["users: []", "a: [", "- x", "runcmd: [x]", "packages: vim"])
-def test_bad_cloudinit_userdata_is_refused_when_it_is_set(runtime: World, text: str) -> None:
+def test_bad_cloudinit_userdata_is_refused_when_it_is_set(runtime: TestController, text: str) -> None:
     with pytest.raises(NotValid, match=r"^cloudinit-userdata: "):
         runtime.write(lambda tx: model_config.change(tx, runtime.model, {"cloudinit-userdata": text}))
 
@@ -235,7 +235,7 @@ def test_bad_cloudinit_userdata_is_refused_when_it_is_set(runtime: World, text: 
         ("apt-mirror", "", "cannot clear apt-mirror"),
     ],
 )
-def test_what_juju_refuses(runtime: World, key: str, value: str, why: str) -> None:
+def test_what_juju_refuses(runtime: TestController, key: str, value: str, why: str) -> None:
     def change(values: dict[str, str]) -> None:
         runtime.write(lambda tx: model_config.change(tx, runtime.model, values))
 

@@ -10,7 +10,7 @@ import pytest
 
 from pushjuju.cli.work import drive
 from tests.unit.cli.conftest import Run
-from tests.world.controller import Charms
+from tests.world.charms import Charms
 
 STORES = {"data": {"type": "filesystem", "minimum-size": "1G"}, "logs": {"type": "filesystem"}}
 SHOWN = {

@@ -16,7 +16,7 @@ from pushjuju.cli.work import drive
 from pushjuju.services.entities.model import model_config
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.unit.cli.conftest import Ended, Run
-from tests.world.controller import Charms
+from tests.world.charms import Charms
 
 
 def ok(ended: Ended) -> str:

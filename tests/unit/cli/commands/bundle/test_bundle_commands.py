@@ -14,7 +14,7 @@ import yaml
 from pushjuju.cli.work import drive
 from tests.charms_tools.hubstore import JAMMY, HubStore
 from tests.unit.cli.conftest import Ended, Run
-from tests.world.controller import Charms
+from tests.world.charms import Charms
 
 RESOURCE = {"blob": {"type": "file", "filename": "blob.txt"}}
 STORE = """\

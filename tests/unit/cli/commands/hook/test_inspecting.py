@@ -19,16 +19,18 @@ from pushjuju.services.entities.basis.hook_changes import MOST_NAMES, summary
 from pushjuju.services.requests import integrate
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
-from tests.world.controller import Charms, World, failed, ok, status_event
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.machine import failed, ok, status_event
 
 Run = Callable[..., Any]
 WORDS_OF_FORMAT_1 = "218bb446055f5a2fa6c043110cd3bd265e479e13c37765ceb5dc4be28b2f0183"
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms) -> World:
+def runtime(tmp_path: Path, packs: Charms) -> TestController:
     """A model with a website and its database, related (relation 2, after two peer relations)."""
-    world = World.build(tmp_path, packs)
+    world = TestController.build(tmp_path, packs)
     world.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
     world.active("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
     integrate.integrate(world.ctx, world.model, "web", "db")
@@ -44,7 +46,7 @@ def written(key: str, value: str) -> dict[str, Any]:
 # --- show-relation ----------------------------------------------------------------------------------------
 
 
-def test_a_relation_is_shown_with_both_sides(runtime: World, run: Run) -> None:
+def test_a_relation_is_shown_with_both_sides(runtime: TestController, run: Run) -> None:
     runtime.box("1").script["server-relation-joined"] = [ok(writes=written("password", "x\ty" * 40))]
     runtime.settle()
     ended = run("show-relation", "web", "db", "--format", "json")
@@ -69,14 +71,14 @@ def test_a_relation_is_shown_with_both_sides(runtime: World, run: Run) -> None:
     assert run("show-relation", "2", "--format", "yaml").out.startswith("relation-id: 2\n")
 
 
-def test_a_peer_relation_has_one_side(runtime: World, run: Run) -> None:
+def test_a_peer_relation_has_one_side(runtime: TestController, run: Run) -> None:
     document = json.loads(run("show-relation", "web:cluster", "--format", "json").out)
     assert [side["application"] for side in document["endpoints"]] == ["web"]
     assert "web:cluster" in run("show-relation", "web:cluster").out
     assert run("show-relation", "nope").err.startswith('ERROR peer relation of "nope" not found\n')
 
 
-def test_a_unit_that_left_is_shown_as_such(runtime: World, run: Run) -> None:
+def test_a_unit_that_left_is_shown_as_such(runtime: TestController, run: Run) -> None:
     runtime.settle()
     runtime.write(lambda tx: tx.run("scope_leave", model=runtime.model, relation=2, unit="web/0"))
     assert "web/0 (leader, left)" in run("show-relation", "2").out
@@ -93,7 +95,7 @@ def test_a_unit_that_left_is_shown_as_such(runtime: World, run: Run) -> None:
     ],
 )
 def test_relations_that_are_not_there(
-    runtime: World, run: Run, words: list[str], status: int, text: str
+    runtime: TestController, run: Run, words: list[str], status: int, text: str
 ) -> None:
     ended = run("show-relation", *words)
     assert (ended.status, ended.err.splitlines()[0]) == (status, f"ERROR {text}")
@@ -102,7 +104,7 @@ def test_relations_that_are_not_there(
 # --- hooks ------------------------------------------------------------------------------------------------
 
 
-def test_hooks_tells_what_ran_and_what_it_changed(runtime: World, run: Run) -> None:
+def test_hooks_tells_what_ran_and_what_it_changed(runtime: TestController, run: Run) -> None:
     writes = {**written("host", "10.0.0.2"), "state": {"seen": "1"}}
     writes["ports"] = {"open": [{"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}], "close": []}
     told = ok(writes=writes, started=5.0, ended=6.5, events=[status_event(1, "active", "ready")])
@@ -131,7 +133,7 @@ def test_hooks_tells_what_ran_and_what_it_changed(runtime: World, run: Run) -> N
     assert "10.0.0.2" not in json.dumps(runs)  # names, never values
 
 
-def test_what_a_hook_wrote_again_is_no_change_of_its_own(runtime: World, run: Run) -> None:
+def test_what_a_hook_wrote_again_is_no_change_of_its_own(runtime: TestController, run: Run) -> None:
     port = {"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}
     first = {**written("host", "10.0.0.2"), "state": {"seen": "1", "kept": "2"}}
     first["ports"] = {"open": [port], "close": []}
@@ -146,7 +148,7 @@ def test_what_a_hook_wrote_again_is_no_change_of_its_own(runtime: World, run: Ru
     assert runs["db-relation-changed"]["changes"] == {"state": ["seen"]}
 
 
-def test_hooks_are_chosen(runtime: World, run: Run) -> None:
+def test_hooks_are_chosen(runtime: TestController, run: Run) -> None:
     runtime.box("0").script["db-relation-joined"] = [failed(3)]
     runtime.settle()
     bad = json.loads(run("hooks", "--failed", "--format", "json").out)
@@ -170,14 +172,14 @@ def test_hooks_are_chosen(runtime: World, run: Run) -> None:
     ],
 )
 def test_hooks_of_what_is_not_there(
-    runtime: World, run: Run, words: list[str], status: int, text: str
+    runtime: TestController, run: Run, words: list[str], status: int, text: str
 ) -> None:
     ended = run("hooks", *words)
     assert ended.status == status
     assert ended.err.startswith(f"ERROR {text}")
 
 
-def test_hooks_are_followed(runtime: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hooks_are_followed(runtime: TestController, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime.until("server-relation-created", "db/0")
     prepared = runtime.prepared("web/0")
     looks = iter(range(9))
@@ -200,13 +202,13 @@ def test_hooks_are_followed(runtime: World, run: Run, monkeypatch: pytest.Monkey
     assert [one["result"] for one in followed] == ["ok", "failed"]
 
 
-def test_a_running_hook_is_told(runtime: World) -> None:
+def test_a_running_hook_is_told(runtime: TestController) -> None:
     runtime.prepared("web/0")
     runs = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted(units=("web/0",), most=1))
     assert (runs[0].result, runs[0].committed) == ("running", None)
 
 
-def test_a_hook_that_was_sent_ahead_does_not_run_yet(runtime: World) -> None:
+def test_a_hook_that_was_sent_ahead_does_not_run_yet(runtime: TestController) -> None:
     runtime.prepared("web/0")
     rows = runtime.read(
         lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit="web/0", limit=1)
@@ -227,7 +229,7 @@ def test_what_is_kept_of_a_flood_is_small() -> None:
 # --- replay -----------------------------------------------------------------------------------------------
 
 
-def failing(runtime: World) -> Operation:
+def failing(runtime: TestController) -> Operation:
     """Let a hook fail and return its operation."""
     runtime.box("0").script["db-relation-joined"] = [failed(3)]
     runtime.settle()
@@ -237,7 +239,7 @@ def failing(runtime: World) -> Operation:
     return next(row for row in rows if row.outcome == "failed")
 
 
-def test_a_failure_is_decided_again(runtime: World, run: Run) -> None:
+def test_a_failure_is_decided_again(runtime: TestController, run: Run) -> None:
     operation = failing(runtime)
     runtime.write(lambda tx: tx.run("unit_set_decision", model=runtime.model, name="web/0", decision="{}"))
     ended = run("replay", operation.id[:8], "--format", "json")
@@ -251,7 +253,7 @@ def test_a_failure_is_decided_again(runtime: World, run: Run) -> None:
 
 
 @pytest.mark.parametrize("hook", ["install", "config-changed", "db-relation-joined"])
-def test_a_hook_that_was_decided_ahead_is_decided_again(runtime: World, run: Run, hook: str) -> None:
+def test_a_hook_that_was_decided_ahead_is_decided_again(runtime: TestController, run: Run, hook: str) -> None:
     if hook != "db-relation-joined":
         runtime.deploy("late", packed=runtime.charms.make("late", peers=None))
     unit = "web/0" if hook == "db-relation-joined" else "late/0"
@@ -265,13 +267,15 @@ def test_a_hook_that_was_decided_ahead_is_decided_again(runtime: World, run: Run
     assert document["recorded"]["doing"].startswith(f"run {hook.removeprefix('db-')}")
 
 
-def test_the_last_decision_of_a_unit_is_decided_again(runtime: World, run: Run) -> None:
+def test_the_last_decision_of_a_unit_is_decided_again(runtime: TestController, run: Run) -> None:
     runtime.settle()
     document = json.loads(run("replay", "web/0", "--format", "json").out)
     assert (document["recorded"]["answer"], document["same"]) == ("idle", True)
 
 
-def test_a_record_from_elsewhere_that_is_decided_otherwise(runtime: World, run: Run, tmp_path: Path) -> None:
+def test_a_record_from_elsewhere_that_is_decided_otherwise(
+    runtime: TestController, run: Run, tmp_path: Path
+) -> None:
     runtime.settle()
     document = json.loads(run("replay", "web/0", "--format", "json").out)
     document["record"]["decision"] = {"answer": "waiting", "reason": "of old", "badge": "core"}
@@ -303,13 +307,13 @@ def test_files_that_are_no_records(run: Run, tmp_path: Path, text: str) -> None:
     ],
 )
 def test_replay_of_what_is_not_there(
-    runtime: World, run: Run, words: list[str], status: int, text: str
+    runtime: TestController, run: Run, words: list[str], status: int, text: str
 ) -> None:
     ended = run("replay", *words)
     assert (ended.status, ended.err.splitlines()[0]) == (status, f"ERROR {text}")
 
 
-def test_every_hook_of_the_history_is_decided_again(runtime: World, run: Run) -> None:
+def test_every_hook_of_the_history_is_decided_again(runtime: TestController, run: Run) -> None:
     runtime.settle()
     ran = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted())
     assert len(ran) > 15
@@ -322,7 +326,7 @@ def test_every_hook_of_the_history_is_decided_again(runtime: World, run: Run) ->
             assert re.sub("^(db|server|cluster)-", "", one.hook) in document["recorded"]["doing"], one
 
 
-def change(runtime: World, operation: str, **columns: object) -> None:
+def change(runtime: TestController, operation: str, **columns: object) -> None:
     """Change an operation as nobody but an earlier release or a bad disk would."""
     for name, value in columns.items():
         runtime.ctx.store._connection.execute(
@@ -342,7 +346,9 @@ def change(runtime: World, operation: str, **columns: object) -> None:
         ({"decided": "no JSON"}, "cannot be read: "),
     ],
 )
-def test_operations_without_a_record(runtime: World, run: Run, columns: dict[str, object], text: str) -> None:
+def test_operations_without_a_record(
+    runtime: TestController, run: Run, columns: dict[str, object], text: str
+) -> None:
     runtime.settle()
     good = hook_runs.history(
         runtime.ctx, runtime.model, hook_runs.Wanted(units=("web/0",), hooks=("start",))
@@ -353,14 +359,14 @@ def test_operations_without_a_record(runtime: World, run: Run, columns: dict[str
     assert text in ended.err
 
 
-def test_a_record_of_an_earlier_release_is_text(runtime: World, run: Run) -> None:
+def test_a_record_of_an_earlier_release_is_text(runtime: TestController, run: Run) -> None:
     operation = failing(runtime)
     assert isinstance(operation.decided, bytes)
     change(runtime, operation.id, decided=unpacked(operation.decided))
     assert "the same" in run("replay", operation.id).out
 
 
-def test_a_record_is_small_and_whole(runtime: World) -> None:
+def test_a_record_is_small_and_whole(runtime: TestController) -> None:
     operation = failing(runtime)
     assert isinstance(operation.decided, bytes)
     text = unpacked(operation.decided)

@@ -14,7 +14,9 @@ import pytest
 from pushjuju.cli.work import drive, waiting
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.turn import take_turn
-from tests.world.controller import Charms, World, failed, ok
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.machine import failed, ok
 
 Run = Callable[..., Any]
 PREPARE = ("upgrade-machine", "0", "prepare", "ubuntu@24.04")
@@ -78,7 +80,7 @@ def lab(run: Run, machine: Machine, built: Path, tmp_path: Path) -> Run:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A data directory with this model, to be copied."""
-    world = World.build(tmp_path_factory.mktemp("lab"), packs)
+    world = TestController.build(tmp_path_factory.mktemp("lab"), packs)
     world.active(packed=packs.make(series=["jammy", "noble"]))
     world.ctx.controller.set("current-model", "admin/shop")
     world.ctx.datadir.set_current_controller("home")

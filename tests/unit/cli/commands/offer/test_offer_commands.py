@@ -12,8 +12,8 @@ import pytest
 
 from pushjuju.cli.complete import completing
 from pushjuju.cli.work import drive
-from tests.world.controller import Charms
-from tests.world.two_models import Twins
+from tests.world.charms import Charms
+from tests.world.two_models import TwoModels
 
 Run = Callable[..., Any]
 
@@ -33,7 +33,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A data directory with db in model prod, and web in model shop, which is the current one."""
-    made = Twins(tmp_path_factory.mktemp("models"), packs)
+    made = TwoModels(tmp_path_factory.mktemp("models"), packs)
     made.deploy(made.shop, "web", "proxy")
     made.deploy(made.prod, "db")
     made.ctx.controller.set("current-model", "admin/shop")

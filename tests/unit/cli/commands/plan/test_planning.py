@@ -20,7 +20,9 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests import integrate
-from tests.world.controller import SETUP, Charms, World, failed
+from tests.world.charms import SETUP, Charms
+from tests.world.controller import TestController
+from tests.world.machine import failed
 
 Run = Callable[..., Any]
 WEB: dict[str, Any] = {"requires": {"db": {"interface": "sql"}}}
@@ -28,9 +30,9 @@ DB: dict[str, Any] = {"provides": {"server": {"interface": "sql"}}}
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
+def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
     """A model with a website and a database, at rest, not related."""
-    world = World.build(tmp_path, packs)
+    world = TestController.build(tmp_path, packs)
     world.active("web", packed=packs.make("web", **WEB))
     world.active("db", packed=packs.make("db", **DB))
     world.ctx.controller.set("current-model", "admin/shop")
@@ -64,7 +66,7 @@ def changes(plan: dict[str, Any]) -> list[str]:
 
 
 def test_a_plan_leaves_no_trace(
-    runtime: World, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
@@ -83,7 +85,7 @@ def test_a_plan_leaves_no_trace(
     assert runtime.hooks()  # of the set-up; none was added: no machine was asked
 
 
-def charm(runtime: World, tmp_path: Path) -> str:
+def charm(runtime: TestController, tmp_path: Path) -> str:
     """Return the directory of a charm."""
     packed = runtime.charms.make("third", peers=None, config=None)
     folder = tmp_path / "third"
@@ -92,7 +94,7 @@ def charm(runtime: World, tmp_path: Path) -> str:
     return str(folder)
 
 
-def test_what_is_planned_is_what_then_happens(runtime: World, run: Run) -> None:
+def test_what_is_planned_is_what_then_happens(runtime: TestController, run: Run) -> None:
     plan = planned(run, "integrate", "web", "db")
     assert changes(plan) == ["add relation 2"]
     runtime.clear()
@@ -104,7 +106,7 @@ def test_what_is_planned_is_what_then_happens(runtime: World, run: Run) -> None:
     assert any("in relation 2" in line for line in plan["unknown"])
 
 
-def test_deploy(runtime: World, run: Run, tmp_path: Path) -> None:
+def test_deploy(runtime: TestController, run: Run, tmp_path: Path) -> None:
     plan = planned(run, "deploy", charm(runtime, tmp_path), "third", "-n", "2")
     assert changes(plan) == [
         "add application third",
@@ -126,7 +128,7 @@ def test_deploy(runtime: World, run: Run, tmp_path: Path) -> None:
     assert table.splitlines()[-1] == "Plan: 3 to add, 0 to change, 0 to remove; 5 hooks on 1 unit."
 
 
-def test_removals_end_what_hangs_on_them(runtime: World, run: Run) -> None:
+def test_removals_end_what_hangs_on_them(runtime: TestController, run: Run) -> None:
     integrate.integrate(runtime.ctx, runtime.model, "web", "db")
     runtime.settle()
     plan = planned(run, "remove-application", "db")
@@ -143,7 +145,7 @@ def test_removals_end_what_hangs_on_them(runtime: World, run: Run) -> None:
     assert changes(planned(run, "remove-machine", "1", "--force"))[-1] == "remove machine 1"
 
 
-def test_changes_of_settings(runtime: World, run: Run) -> None:
+def test_changes_of_settings(runtime: TestController, run: Run) -> None:
     plan = planned(run, "config", "web", "title=x")
     title = {"kind": "setting", "name": "web title", "model": "shop"}
     both = {"value": {"from": '"hello"', "to": '"x"'}}
@@ -164,14 +166,14 @@ def test_changes_of_settings(runtime: World, run: Run) -> None:
     ]
 
 
-def test_nothing_to_do(runtime: World, run: Run) -> None:
+def test_nothing_to_do(runtime: TestController, run: Run) -> None:
     ended = run("plan", "config", "web")
     assert (ended.status, ended.out) == (0, "Nothing would change.\n")
     assert planned(run, "unexpose", "web", status=0)["changed"] is False
 
 
 def test_refresh_and_resolved(
-    runtime: World, run: Run, packs: Charms, monkeypatch: pytest.MonkeyPatch
+    runtime: TestController, run: Run, packs: Charms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = packs.make("web", files={"x": "y"}, **WEB)
     path = str(packs.root / newer.path.stem)
@@ -186,7 +188,7 @@ def test_refresh_and_resolved(
     assert hooks(planned(run, "resolved", "web/0"), "web/0") == ["config-changed"]
 
 
-def test_what_is_due_anyway_is_told_apart(runtime: World, run: Run, packs: Charms) -> None:
+def test_what_is_due_anyway_is_told_apart(runtime: TestController, run: Run, packs: Charms) -> None:
     runtime.deploy("late", packed=packs.make("late", peers=None, config=None))
     plan = planned(run, "add-unit", "web")
     anyway = [step["hook"] for step in plan["hooks"] if step["anyway"]]
@@ -196,7 +198,7 @@ def test_what_is_due_anyway_is_told_apart(runtime: World, run: Run, packs: Charm
     assert changes(plan) == ["add machine 3", "add unit web/1"]
 
 
-def test_subordinates_and_storage(runtime: World, run: Run, packs: Charms, tmp_path: Path) -> None:
+def test_subordinates_and_storage(runtime: TestController, run: Run, packs: Charms, tmp_path: Path) -> None:
     stored = packs.make(
         "disk", peers=None, config=None, storage={"data": {"type": "filesystem", "location": "/srv"}}
     )
@@ -241,7 +243,7 @@ def test_a_first_deploy_needs_no_controller(run: Run, packs: Charms, tmp_path: P
         (["deploy", "--help"], "help cannot be planned"),
     ],
 )
-def test_what_cannot_be_planned(runtime: World, run: Run, words: list[str], text: str) -> None:
+def test_what_cannot_be_planned(runtime: TestController, run: Run, words: list[str], text: str) -> None:
     ended = run("plan", "--", *words)
     assert (ended.status, ended.err.splitlines()[0]) == (1, f"ERROR {text}")
     assert ended.out == ""
@@ -267,7 +269,7 @@ def tasks(plan: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     return [(step["machine"], step["unit"], step["kind"], step["hook"]) for step in plan["hooks"]]
 
 
-def test_run(runtime: World, run: Run) -> None:
+def test_run(runtime: TestController, run: Run) -> None:
     runtime.active("greeter", 2, packed=runtime.charms.make("greeter", peers=None, config=None, files=GREET))
     plan = planned(run, "run", "greeter/0", "greeter/1", "greet", "name=Kim")
     assert tasks(plan) == [("2", "greeter/0", "action", "greet"), ("3", "greeter/1", "action", "greet")]
@@ -280,14 +282,14 @@ def test_run(runtime: World, run: Run) -> None:
     assert not runtime.boxes["2"].frame_of("start").get("action")
 
 
-def test_run_of_what_cannot_be_run(runtime: World, run: Run) -> None:
+def test_run_of_what_cannot_be_run(runtime: TestController, run: Run) -> None:
     ended = run("plan", "--", "run", "web/0", "nope")
     assert (ended.status, ended.out) == (0, "Nothing would change.\n")
     assert 'WARNING action "nope" not defined on unit "web/0"' in ended.err
     assert run("plan", "--", "run", "web/0").err == "ERROR no action specified\n"
 
 
-def test_exec(runtime: World, run: Run) -> None:
+def test_exec(runtime: TestController, run: Run) -> None:
     plan = planned(run, "exec", "--application", "web", "--machine", "1", "uptime")
     assert tasks(plan) == [("0", "web/0", "commands", "juju-exec"), ("1", "", "commands", "juju-exec")]
     assert [step.get("parallel") for step in plan["hooks"]] == [True, True]
@@ -297,7 +299,7 @@ def test_exec(runtime: World, run: Run) -> None:
     assert "commands juju-exec  (beside the others)" in run("plan", "--", "exec", "--unit", "web/0", "ls").out
 
 
-def test_cancel_task(runtime: World, run: Run) -> None:
+def test_cancel_task(runtime: TestController, run: Run) -> None:
     asked = actions.CommandRequest(command="ls", timeout_s=9.0, units=["web/0"])
     actions.enqueue_commands(runtime.ctx, runtime.model, asked)
     plan = planned(run, "cancel-task", "2")
@@ -307,7 +309,7 @@ def test_cancel_task(runtime: World, run: Run) -> None:
 # --- the end of models and controllers --------------------------------------------------------------------
 
 
-def test_destroy_model(runtime: World, run: Run) -> None:
+def test_destroy_model(runtime: TestController, run: Run) -> None:
     integrate.integrate(runtime.ctx, runtime.model, "web", "db")
     runtime.settle()
     plan = planned(run, "destroy-model", "shop")
@@ -328,7 +330,7 @@ def test_destroy_model(runtime: World, run: Run) -> None:
     assert changes(planned(run, "destroy-model", "empty")) == ["remove model empty"]
 
 
-def test_destroy_model_that_is_stuck(runtime: World, run: Run) -> None:
+def test_destroy_model_that_is_stuck(runtime: TestController, run: Run) -> None:
     runtime.box("0").fail("config-changed", times=50)
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     runtime.settle()
@@ -351,7 +353,7 @@ def test_destroy_model_that_is_stuck(runtime: World, run: Run) -> None:
     assert "destroy-model operation has been disabled" in ended.err
 
 
-def test_what_becomes_of_storage(runtime: World, run: Run, packs: Charms) -> None:
+def test_what_becomes_of_storage(runtime: TestController, run: Run, packs: Charms) -> None:
     store = {"data": {"type": "filesystem", "location": "/srv"}}
     packed = packs.make("disk", peers=None, config=None, storage=store)
     runtime.active("disk", packed=packed, storage={"data": Directive(pool="local", size=1024, count=1)})
@@ -363,7 +365,7 @@ def test_what_becomes_of_storage(runtime: World, run: Run, packs: Charms) -> Non
         assert (gone["action"], gone["fields"]["data"]) == ("remove", word)
 
 
-def test_destroy_and_kill_controller(runtime: World, run: Run) -> None:
+def test_destroy_and_kill_controller(runtime: TestController, run: Run) -> None:
     models.add_model(runtime.ctx, "other")
     ended = run("plan", "--", "destroy-controller", "home")
     assert (ended.status, "The controller has live models" in ended.err) == (1, True)
@@ -404,7 +406,7 @@ def test_bootstrap(run: Run, tmp_path: Path) -> None:
         (["add-ssh-key", "KEY"], "add ssh key"),
     ],
 )
-def test_other_words(runtime: World, run: Run, words: list[str], change: str) -> None:
+def test_other_words(runtime: TestController, run: Run, words: list[str], change: str) -> None:
     key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMJjmGvRkMKcQgUPVJMqKqBBWAPHQGNYJLZOcVJmYdnR kim@lab"
     ended = run("plan", "--format", "json", "--", *(key if word == "KEY" else word for word in words))
     if not change:
@@ -415,12 +417,12 @@ def test_other_words(runtime: World, run: Run, words: list[str], change: str) ->
     assert "sealed" not in ended.out
 
 
-def test_update_status(runtime: World, run: Run) -> None:
+def test_update_status(runtime: TestController, run: Run) -> None:
     plan = planned(run, "update-status", "web/0")
     assert (hooks(plan, "web/0"), plan["changes"]) == (["update-status"], [])
 
 
-def test_secrets_are_never_told(runtime: World, run: Run) -> None:
+def test_secrets_are_never_told(runtime: TestController, run: Run) -> None:
     assert run("add-secret", "key", "word=very-secret").status == 0
     plan = planned(run, "update-secret", "key", "word=more-secret")
     assert plan["changes"][0]["name"] == "key"
@@ -430,13 +432,13 @@ def test_secrets_are_never_told(runtime: World, run: Run) -> None:
     assert changes(planned(run, "remove-secret", "key")) == ["remove secret key"]
 
 
-def test_a_plan_writes_no_file(runtime: World, run: Run, tmp_path: Path) -> None:
+def test_a_plan_writes_no_file(runtime: TestController, run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.yaml"
     assert run("plan", "--", "config", "web", "-o", str(out)).status == 0
     assert not out.exists()
 
 
-def test_offers_and_what_is_consumed(runtime: World, run: Run) -> None:
+def test_offers_and_what_is_consumed(runtime: TestController, run: Run) -> None:
     assert changes(planned(run, "offer", "db:server")) == ["add offer db"]
     assert run("offer", "db:server").status == 0
     models.add_model(runtime.ctx, "other")
@@ -445,7 +447,7 @@ def test_offers_and_what_is_consumed(runtime: World, run: Run) -> None:
     assert changes(planned(run, "remove-offer", "admin/shop.db", "-y")) == ["remove offer db"]
 
 
-def test_a_bundle(runtime: World, run: Run, packs: Charms, tmp_path: Path) -> None:
+def test_a_bundle(runtime: TestController, run: Run, packs: Charms, tmp_path: Path) -> None:
     packed = packs.make("third", peers=None, config=None)
     charm = {"charm": str(packs.root / packed.path.stem), "num_units": 1}
     (tmp_path / "bundle.yaml").write_text(json.dumps({"applications": {"third": charm}}))
@@ -462,7 +464,7 @@ def test_a_bundle(runtime: World, run: Run, packs: Charms, tmp_path: Path) -> No
     assert "Not in the bundle, and left alone (`apply --prune` does this):\n  remove application db\n" in text
 
 
-def test_the_model_that_is_meant(runtime: World, run: Run) -> None:
+def test_the_model_that_is_meant(runtime: TestController, run: Run) -> None:
     models.add_model(runtime.ctx, "other")
     assert run("plan", "-m", "other", "--", "config", "web", "a=b").err.startswith("ERROR application")
     assert run("plan", "-m", "shop", "--", "config", "web", "title=x").status == 2

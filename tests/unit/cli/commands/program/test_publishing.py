@@ -17,7 +17,9 @@ from pushjuju.cli.help.manpage import escaped
 from pushjuju.core.clock import SystemClock
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate
-from tests.world.controller import Charms, World, failed, ok, status_event
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.machine import failed, ok, status_event
 
 Run = Callable[..., Any]
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
@@ -40,9 +42,9 @@ OUTPUTS = [
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
+def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
     """A model with all that outputs can tell of: writes, errors, storage, something that runs, a removal."""
-    world = World.build(tmp_path, packs)
+    world = TestController.build(tmp_path, packs)
     monkeypatch.setattr(SystemClock, "now", lambda _clock: world.clock.now())
     stored = {"storage": {"data": {"type": "filesystem", "location": "/srv"}}}
     world.deploy("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
@@ -65,7 +67,7 @@ def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> W
 
 
 @pytest.mark.parametrize("words", OUTPUTS, ids=" ".join)
-def test_what_is_written_is_as_published(runtime: World, run: Run, words: list[str]) -> None:
+def test_what_is_written_is_as_published(runtime: TestController, run: Run, words: list[str]) -> None:
     ended = run(words[0], "--format", "json", *words[1:])
     assert ended.out, ended.err
     published = json.loads(run("schema", words[0]).out)

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.work import drive
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 Run = Callable[..., Any]
 AMBIGUOUS = (
@@ -42,7 +43,7 @@ def lab(run: Run, built: Path, tmp_path: Path) -> Run:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A data directory with these applications, to be copied."""
-    world = World.build(tmp_path_factory.mktemp("lab"), packs)
+    world = TestController.build(tmp_path_factory.mktemp("lab"), packs)
     uses = {"db": {"interface": "mysql"}, "backup": {"interface": "mysql"}}
     gives = {"server": {"interface": "mysql"}}
     made = [

@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from pushjuju.cli.work import drive
-from tests.world.controller import Charms, World
+from tests.world.charms import Charms
+from tests.world.controller import TestController
 
 Run = Callable[..., Any]
 HUSH = "correct-horse"
@@ -30,7 +31,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A data directory with the application web."""
-    world = World.build(tmp_path_factory.mktemp("lab"), packs)
+    world = TestController.build(tmp_path_factory.mktemp("lab"), packs)
     world.deploy()
     world.ctx.controller.set("current-model", "admin/shop")
     world.ctx.datadir.set_current_controller("home")

@@ -13,7 +13,7 @@ from pushjuju.services.entities.action.actions import ActionRequest, CommandRequ
 from pushjuju.services.entities.charm import payloads
 from pushjuju.services.views import tasks
 from pushjuju.workers import live
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 ACTIONS = """
 backup:
@@ -32,48 +32,51 @@ ping: {parallel: true}
 
 
 @pytest.fixture(autouse=True)
-def units(shop: World) -> None:
+def units(runtime: TestController) -> None:
     """Three units of an application that has actions."""
-    charm = shop.charms.make(files={"actions.yaml": ACTIONS}, payloads={"web": {"type": "docker"}})
-    shop.active(count=3, packed=charm)
-    shop.forget_work()
+    charm = runtime.charms.make(files={"actions.yaml": ACTIONS}, payloads={"web": {"type": "docker"}})
+    runtime.active(count=3, packed=charm)
+    runtime.forget_work()
 
 
-def run(world: World, action: str, *receivers: str, **parameters: Any) -> actions.Enqueued:
+def run(world: TestController, action: str, *receivers: str, **parameters: Any) -> actions.Enqueued:
     request = ActionRequest(action=action, receivers=receivers, parameters=parameters)
     return actions.enqueue(world.ctx, world.model, request)
 
 
-def execute(world: World, command: str = "date", **targets: Any) -> actions.Enqueued:
+def execute(world: TestController, command: str = "date", **targets: Any) -> actions.Enqueued:
     request = CommandRequest(command=command, timeout_s=300, **targets)
     return actions.enqueue_commands(world.ctx, world.model, request)
 
 
-def task(world: World, number: int) -> Any:
+def task(world: TestController, number: int) -> Any:
     return world.read(lambda tx: actions.get_task(tx, world.model, number))
 
 
-def test_an_action_is_asked_for_with_its_defaults(shop: World) -> None:
-    done = run(shop, "backup", "web/0", "web/2", outfile="a.gz")
+def test_an_action_is_asked_for_with_its_defaults(runtime: TestController) -> None:
+    done = run(runtime, "backup", "web/0", "web/2", outfile="a.gz")
     assert (done.operation, [item.id for item in done.tasks], done.errors) == (1, [2, 3], ())
-    found = task(shop, 3)
+    found = task(runtime, 3)
     assert (found.receiver, found.status, found.execution_group) == ("web/2", "pending", "disk")
     assert found.parameters == {"outfile": "a.gz", "level": 3, "opts": {"fast": True}}
-    assert shop.touched() == ["machine/0", "machine/2"]
-    assert tasks.show_operation(shop.ctx, shop.model, 1)["summary"] == "backup run on unit-web-0,unit-web-2"
+    assert runtime.touched() == ["machine/0", "machine/2"]
+    assert (
+        tasks.show_operation(runtime.ctx, runtime.model, 1)["summary"]
+        == "backup run on unit-web-0,unit-web-2"
+    )
 
 
-def test_one_counter_numbers_operations_and_tasks(shop: World) -> None:
-    run(shop, "ping", "web/0")
-    assert run(shop, "ping", "web/1").operation == 3
+def test_one_counter_numbers_operations_and_tasks(runtime: TestController) -> None:
+    run(runtime, "ping", "web/0")
+    assert run(runtime, "ping", "web/1").operation == 3
     with pytest.raises(NotFound, match=r'^task "3" not found$'):
-        task(shop, 3)
+        task(runtime, 3)
     with pytest.raises(NotFound, match=r'^operation "2" not found$'):
-        tasks.show_operation(shop.ctx, shop.model, 2)
+        tasks.show_operation(runtime.ctx, runtime.model, 2)
 
 
-def test_the_leader_is_a_real_unit(shop: World) -> None:
-    assert [item.receiver for item in run(shop, "ping", "web/leader").tasks] == ["web/0"]
+def test_the_leader_is_a_real_unit(runtime: TestController) -> None:
+    assert [item.receiver for item in run(runtime, "ping", "web/leader").tasks] == ["web/0"]
 
 
 @pytest.mark.parametrize(
@@ -115,66 +118,69 @@ def test_the_leader_is_a_real_unit(shop: World) -> None:
     ],
 )
 def test_a_receiver_that_cannot_take_it(
-    shop: World, action: str, receiver: str, parameters: dict[str, Any], error: str
+    runtime: TestController, action: str, receiver: str, parameters: dict[str, Any], error: str
 ) -> None:
-    done = run(shop, action, receiver, **parameters)
+    done = run(runtime, action, receiver, **parameters)
     assert (done.tasks, done.errors) == ((), (error,))
-    document = tasks.show_operation(shop.ctx, shop.model, done.operation)
+    document = tasks.show_operation(runtime.ctx, runtime.model, done.operation)
     assert (document["status"], document["fail"]) == ("error", error)
-    assert shop.touched() == []
+    assert runtime.touched() == []
 
 
-def test_the_others_get_it_all_the_same(shop: World) -> None:
-    done = run(shop, "ping", "web/9", "web/1")
+def test_the_others_get_it_all_the_same(runtime: TestController) -> None:
+    done = run(runtime, "ping", "web/9", "web/1")
     assert ([item.receiver for item in done.tasks], done.errors) == (["web/1"], ('unit "web/9" not found',))
 
 
-def test_commands_for_units_applications_and_machines(shop: World) -> None:
-    done = execute(shop, units=["web/leader", "web/1"], applications=["web"], machines=["0", "7"])
+def test_commands_for_units_applications_and_machines(runtime: TestController) -> None:
+    done = execute(runtime, units=["web/leader", "web/1"], applications=["web"], machines=["0", "7"])
     receivers = [(item.kind, item.receiver) for item in done.tasks]
     assert receivers == [("unit", "web/0"), ("unit", "web/1"), ("unit", "web/2"), ("machine", "0")]
     assert done.errors == ("machine 7 not found",)
-    found = task(shop, done.tasks[0].id)
+    found = task(runtime, done.tasks[0].id)
     assert (found.action, found.parallel) == ("juju-exec", 1)
     assert found.parameters == {"command": "date", "timeout": 300_000_000_000}
 
 
-def test_commands_for_all_machines(shop: World) -> None:
-    assert [item.receiver for item in execute(shop, every_machine=True).tasks] == ["0", "1", "2"]
+def test_commands_for_all_machines(runtime: TestController) -> None:
+    assert [item.receiver for item in execute(runtime, every_machine=True).tasks] == ["0", "1", "2"]
     with pytest.raises(NotFound, match=r'^application "db" not found$'):
-        execute(shop, applications=["db"])
+        execute(runtime, applications=["db"])
 
 
-def test_what_waits_is_cancelled_and_what_runs_is_aborted(shop: World) -> None:
-    run(shop, "ping", "web/0", "web/1")
-    shop.write(lambda tx: actions.start(tx, shop.model, 3, shop.clock.now()))
-    found = actions.cancel(shop.ctx, shop.model, [2, 3])
+def test_what_waits_is_cancelled_and_what_runs_is_aborted(runtime: TestController) -> None:
+    run(runtime, "ping", "web/0", "web/1")
+    runtime.write(lambda tx: actions.start(tx, runtime.model, 3, runtime.clock.now()))
+    found = actions.cancel(runtime.ctx, runtime.model, [2, 3])
     assert [(item.status, item.message) for item in found] == [
         ("cancelled", "action cancelled via the API"),
         ("aborting", ""),
     ]
-    assert [item.status for item in actions.cancel(shop.ctx, shop.model, [2, 3])] == ["cancelled", "aborting"]
+    assert [item.status for item in actions.cancel(runtime.ctx, runtime.model, [2, 3])] == [
+        "cancelled",
+        "aborting",
+    ]
     with pytest.raises(NotFound, match=r'^task "9" not found$'):
-        actions.cancel(shop.ctx, shop.model, [9])
+        actions.cancel(runtime.ctx, runtime.model, [9])
 
 
-def test_a_task_ends_once(shop: World) -> None:
-    run(shop, "ping", "web/0")
-    now = shop.clock.now()
-    assert shop.write(lambda tx: actions.finish(tx, shop.model, 2, TaskStatus.COMPLETED, now=now))
-    assert not shop.write(lambda tx: actions.finish(tx, shop.model, 2, TaskStatus.FAILED, now=now))
-    assert task(shop, 2).status == "completed"
+def test_a_task_ends_once(runtime: TestController) -> None:
+    run(runtime, "ping", "web/0")
+    now = runtime.clock.now()
+    assert runtime.write(lambda tx: actions.finish(tx, runtime.model, 2, TaskStatus.COMPLETED, now=now))
+    assert not runtime.write(lambda tx: actions.finish(tx, runtime.model, 2, TaskStatus.FAILED, now=now))
+    assert task(runtime, 2).status == "completed"
 
 
-def test_a_unit_takes_its_tasks_with_it(shop: World) -> None:
-    run(shop, "ping", "web/1")
-    shop.write(
-        lambda tx: actions.cancel_all(tx, shop.model, Receiver.UNIT, "web/1", "unit removed", at(shop))
+def test_a_unit_takes_its_tasks_with_it(runtime: TestController) -> None:
+    run(runtime, "ping", "web/1")
+    runtime.write(
+        lambda tx: actions.cancel_all(tx, runtime.model, Receiver.UNIT, "web/1", "unit removed", at(runtime))
     )
-    assert (task(shop, 2).status, task(shop, 2).message) == ("cancelled", "unit removed")
+    assert (task(runtime, 2).status, task(runtime, 2).message) == ("cancelled", "unit removed")
 
 
-def at(world: World) -> Any:
+def at(world: TestController) -> Any:
     return world.clock.now()
 
 
@@ -196,20 +202,20 @@ def test_the_status_of_an_operation(present: list[str], expected: str) -> None:
     assert operation_status(present) == expected
 
 
-def test_a_task_in_full(shop: World) -> None:
-    run(shop, "ping", "web/0")
-    start = shop.clock.now()
-    shop.clock.advance(2)
-    shop.write(lambda tx: actions.start(tx, shop.model, 2, at(shop)))
-    shop.write(lambda tx: actions.add_log(tx, shop.model, 2, "half way", at(shop)))
-    shop.clock.advance(3)
+def test_a_task_in_full(runtime: TestController) -> None:
+    run(runtime, "ping", "web/0")
+    start = runtime.clock.now()
+    runtime.clock.advance(2)
+    runtime.write(lambda tx: actions.start(tx, runtime.model, 2, at(runtime)))
+    runtime.write(lambda tx: actions.add_log(tx, runtime.model, 2, "half way", at(runtime)))
+    runtime.clock.advance(3)
     results = {"return-code": 0, "size": {"total": "3M"}}
-    shop.write(
+    runtime.write(
         lambda tx: actions.finish(
-            tx, shop.model, 2, TaskStatus.FAILED, message="no", results=results, now=at(shop)
+            tx, runtime.model, 2, TaskStatus.FAILED, message="no", results=results, now=at(runtime)
         )
     )
-    document = tasks.show_task(shop.ctx, shop.model, 2)
+    document = tasks.show_task(runtime.ctx, runtime.model, 2)
     assert [(name, (moment - start).total_seconds()) for name, moment in document.pop("timing").items()] == [
         ("enqueued", 0),
         ("started", 2),
@@ -223,20 +229,22 @@ def test_a_task_in_full(shop: World) -> None:
         "message": "no",
         "results": results,
     }
-    operation = tasks.show_operation(shop.ctx, shop.model, 1)
+    operation = tasks.show_operation(runtime.ctx, runtime.model, 1)
     assert operation["action"] == {"name": "ping", "parameters": {}}
     assert operation["tasks"]["2"]["host"] == "web/0"
     assert (operation["timing"]["completed"] - start).total_seconds() == 5
 
 
-def test_operations_are_filtered(shop: World) -> None:
-    run(shop, "ping", "web/0")
-    run(shop, "backup", "web/1", outfile="x")
-    execute(shop, machines=["0"])
-    run(shop, "nothing", "web/2")
+def test_operations_are_filtered(runtime: TestController) -> None:
+    run(runtime, "ping", "web/0")
+    run(runtime, "backup", "web/1", outfile="x")
+    execute(runtime, machines=["0"])
+    run(runtime, "nothing", "web/2")
 
     def found(limit: int = 50, offset: int = 0, **wanted: Any) -> list[int]:
-        listing = tasks.operations(shop.ctx, shop.model, tasks.Filter(**wanted), limit=limit, offset=offset)
+        listing = tasks.operations(
+            runtime.ctx, runtime.model, tasks.Filter(**wanted), limit=limit, offset=offset
+        )
         return list(listing.operations)
 
     assert found() == [1, 3, 5, 7]
@@ -248,18 +256,18 @@ def test_operations_are_filtered(shop: World) -> None:
     assert found(statuses=["failed"]) == []
     assert found(limit=2) == [1, 3]
     assert found(limit=2, offset=2) == [5, 7]
-    assert tasks.operations(shop.ctx, shop.model, tasks.Filter(), limit=2).more
+    assert tasks.operations(runtime.ctx, runtime.model, tasks.Filter(), limit=2).more
 
 
-def test_payloads_of_a_unit(shop: World) -> None:
+def test_payloads_of_a_unit(runtime: TestController) -> None:
     def answer(tool: str, *argv: str) -> tuple[int, bytes, bytes]:
-        return live.answer(shop.ctx, shop.model, "web/0", tool, ["--", *argv])
+        return live.answer(runtime.ctx, runtime.model, "web/0", tool, ["--", *argv])
 
     def present() -> list[tuple[str, str, str, list[str], str]]:
-        found = shop.read(lambda tx: payloads.of_unit(tx, unit))
+        found = runtime.read(lambda tx: payloads.of_unit(tx, unit))
         return [(item.payload_class, item.type, item.id, item.labels, item.status) for item in found]
 
-    unit = shop.unit("web/0")
+    unit = runtime.unit("web/0")
     assert answer("payload-register", "docker", "web", "1", "a", "b") == (0, b"", b"")
     assert present() == [("web", "docker", "1", ["a", "b"], "running")]
     assert answer("payload-status-set", "web", "1", "stopped") == (0, b"", b"")

@@ -11,11 +11,12 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints
-from tests.world.controller import UBUNTU, World
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
 
 
-def _cloud(shop: World, name: str) -> None:
-    with contextlib.closing(sqlite3.connect(shop.ctx.controller.store_path)) as store, store:
+def _cloud(runtime: TestController, name: str) -> None:
+    with contextlib.closing(sqlite3.connect(runtime.ctx.controller.store_path)) as store, store:
         store.execute("UPDATE model SET cloud_type = ?", (name,))
 
 
@@ -37,10 +38,10 @@ def _cloud(shop: World, name: str) -> None:
     ],
 )
 def test_the_cloud_says_what_excludes_each_other(
-    shop: World, cloud: str, model: dict[str, Any], own: dict[str, Any], merged: dict[str, Any]
+    runtime: TestController, cloud: str, model: dict[str, Any], own: dict[str, Any], merged: dict[str, Any]
 ) -> None:
-    _cloud(shop, cloud)
-    constraints.set_model(shop.ctx, shop.model, model)
-    assert shop.read(lambda tx: constraints.for_machine(tx, shop.model, own)) == merged
-    made = machines.add_machine(shop.ctx, shop.model, base=Base.parse(str(UBUNTU)), constraints=own)
-    assert shop.machine(made.id).constraints == merged
+    _cloud(runtime, cloud)
+    constraints.set_model(runtime.ctx, runtime.model, model)
+    assert runtime.read(lambda tx: constraints.for_machine(tx, runtime.model, own)) == merged
+    made = machines.add_machine(runtime.ctx, runtime.model, base=Base.parse(str(UBUNTU)), constraints=own)
+    assert runtime.machine(made.id).constraints == merged

@@ -24,7 +24,9 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import integrate
 from pushjuju.services.requests.update_status import make_due
 from pushjuju.uniter.decide import Answer
-from tests.world.controller import Charms, World, failed, ok
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.machine import failed, ok
 
 NOBLE = Base.parse("ubuntu@24.04")
 
@@ -34,42 +36,44 @@ def both(packs: Charms, name: str = "web", **more: Any) -> PackedCharm:
     return packs.make(name, series=["jammy", "noble"], **more)
 
 
-def prepare(shop: World, machine: str = "0", base: Base = NOBLE, **more: Any) -> None:
-    upgrade_machine.prepare(shop.ctx, shop.model, machine, base, **more)
+def prepare(runtime: TestController, machine: str = "0", base: Base = NOBLE, **more: Any) -> None:
+    upgrade_machine.prepare(runtime.ctx, runtime.model, machine, base, **more)
 
 
-def complete(shop: World, machine: str = "0") -> None:
-    upgrade_machine.complete(shop.ctx, shop.model, machine)
+def complete(runtime: TestController, machine: str = "0") -> None:
+    upgrade_machine.complete(runtime.ctx, runtime.model, machine)
 
 
-def said(shop: World, machine: str = "0") -> list[str]:
-    return [item.message for item in shop.read(lambda tx: upgrade_machine.messages(tx, shop.model, machine))]
+def said(runtime: TestController, machine: str = "0") -> list[str]:
+    return [
+        item.message for item in runtime.read(lambda tx: upgrade_machine.messages(tx, runtime.model, machine))
+    ]
 
 
-def status(shop: World, machine: str = "0") -> str:
-    return str(shop.read(lambda tx: upgrade_machine.status_of(tx, shop.model, machine)))
+def status(runtime: TestController, machine: str = "0") -> str:
+    return str(runtime.read(lambda tx: upgrade_machine.status_of(tx, runtime.model, machine)))
 
 
-def series(shop: World, unit: str = "web/0") -> str:
-    return shop.unit(unit).series
+def series(runtime: TestController, unit: str = "web/0") -> str:
+    return runtime.unit(unit).series
 
 
-def set_config(shop: World, title: str) -> None:
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": title})
+def set_config(runtime: TestController, title: str) -> None:
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
 
 
 @pytest.fixture
-def web(shop: World) -> World:
+def web(runtime: TestController) -> TestController:
     """A model with `web/0`, at rest, whose charm names both bases."""
-    shop.active(packed=both(shop.charms))
-    shop.clear()
-    return shop
+    runtime.active(packed=both(runtime.charms))
+    runtime.clear()
+    return runtime
 
 
 # --- the way through --------------------------------------------------------------------------------------
 
 
-def test_the_whole_way(web: World) -> None:
+def test_the_whole_way(web: TestController) -> None:
     web.forget_work()
     prepare(web)
     assert (status(web), series(web)) == ("prepare started", "prepare started")
@@ -112,7 +116,7 @@ def test_the_whole_way(web: World) -> None:
     assert web.status(StatusKind.INSTANCE, "0") == ("running", "series upgrade completed: success")
 
 
-def test_hooks_that_the_charm_lacks(web: World) -> None:
+def test_hooks_that_the_charm_lacks(web: TestController) -> None:
     for hook in ("pre-series-upgrade", "post-series-upgrade"):
         web.box().will(hook, {"outcome": "missing", "via": None})
     prepare(web)
@@ -124,7 +128,7 @@ def test_hooks_that_the_charm_lacks(web: World) -> None:
     assert web.machine("0").base == "ubuntu@24.04/stable"
 
 
-def test_the_hook_before_knows_where_it_goes(web: World) -> None:
+def test_the_hook_before_knows_where_it_goes(web: TestController) -> None:
     prepare(web)
     web.settle()
     env = web.box().frame_of("pre-series-upgrade")["env"]
@@ -134,7 +138,7 @@ def test_the_hook_before_knows_where_it_goes(web: World) -> None:
     assert "JUJU_TARGET_BASE" not in web.box().frame_of("post-series-upgrade")["env"]
 
 
-def test_the_machine_waits_for_its_last_unit(web: World) -> None:
+def test_the_machine_waits_for_its_last_unit(web: TestController) -> None:
     packed = both(web.charms, "db", peers=None)
     web.active("db", packed=packed, placements=[Placement.parse("0")])
     prepare(web)
@@ -154,7 +158,7 @@ def test_the_machine_waits_for_its_last_unit(web: World) -> None:
     assert said(web)[-1] == "machine-0 series upgrade complete"
 
 
-def test_twice(web: World) -> None:
+def test_twice(web: TestController) -> None:
     """What was said the first time is gone, and both hooks run again."""
     prepare(web)
     web.settle()
@@ -170,7 +174,7 @@ def test_twice(web: World) -> None:
     assert web.of("web/0") == ["pre-series-upgrade", "post-series-upgrade"]
 
 
-def test_the_next_one_begins_before_a_unit_heard_of_the_end(web: World) -> None:
+def test_the_next_one_begins_before_a_unit_heard_of_the_end(web: TestController) -> None:
     """The last unit ends it; the other one has not been asked since."""
     web.active("db", packed=both(web.charms, "db", peers=None), placements=[Placement.parse("0")])
     prepare(web)
@@ -190,7 +194,7 @@ def test_the_next_one_begins_before_a_unit_heard_of_the_end(web: World) -> None:
 # --- hooks that fail --------------------------------------------------------------------------------------
 
 
-def test_a_failing_hook_holds_it_up_until_it_runs(web: World) -> None:
+def test_a_failing_hook_holds_it_up_until_it_runs(web: TestController) -> None:
     web.box().fail("pre-series-upgrade")
     prepare(web)
     web.settle()
@@ -205,7 +209,7 @@ def test_a_failing_hook_holds_it_up_until_it_runs(web: World) -> None:
     assert said(web)[1:3] == ["web/0 pre-series-upgrade hook running", "web/0 pre-series-upgrade completed"]
 
 
-def test_a_failing_hook_may_be_skipped(web: World) -> None:
+def test_a_failing_hook_may_be_skipped(web: TestController) -> None:
     web.box().fail("pre-series-upgrade")
     prepare(web)
     web.settle()
@@ -216,7 +220,7 @@ def test_a_failing_hook_may_be_skipped(web: World) -> None:
     assert web.unit("web/0").retry_due is None
 
 
-def test_a_hook_that_asks_for_a_reboot_is_not_a_missing_one(web: World) -> None:
+def test_a_hook_that_asks_for_a_reboot_is_not_a_missing_one(web: TestController) -> None:
     web.box().will("pre-series-upgrade", {"reboot": "after"})
     prepare(web)
     web.settle()
@@ -227,7 +231,7 @@ def test_a_hook_that_asks_for_a_reboot_is_not_a_missing_one(web: World) -> None:
     assert web.of("web/0") == ["pre-series-upgrade", "post-series-upgrade", "start"]
 
 
-def test_a_hook_that_was_cut_off_goes_on(web: World) -> None:
+def test_a_hook_that_was_cut_off_goes_on(web: TestController) -> None:
     """Another controller takes up what the first one began: the state is in the store."""
     prepare(web)
     prepared = web.until("pre-series-upgrade")
@@ -244,7 +248,7 @@ def test_a_hook_that_was_cut_off_goes_on(web: World) -> None:
 # --- rest -------------------------------------------------------------------------------------------------
 
 
-def test_nothing_knocks_at_a_machine_that_is_upgraded_by_hand(web: World) -> None:
+def test_nothing_knocks_at_a_machine_that_is_upgraded_by_hand(web: TestController) -> None:
     prepare(web)
     web.settle()
     assert web.unit("web/0").update_status_due is None
@@ -264,7 +268,7 @@ def test_nothing_knocks_at_a_machine_that_is_upgraded_by_hand(web: World) -> Non
     assert web.of("web/0")[-1] == "update-status"
 
 
-def test_relations_wait(web: World) -> None:
+def test_relations_wait(web: TestController) -> None:
     web.active("db", packed=both(web.charms, "db", peers=None, provides={"server": {"interface": "sql"}}))
     web.refresh(both(web.charms, requires={"db": {"interface": "sql"}}), force_units=False)
     web.settle()
@@ -281,7 +285,7 @@ def test_relations_wait(web: World) -> None:
     assert web.of("db/0")[1:] == ["server-relation-joined", "server-relation-changed"]
 
 
-def test_a_subordinate_comes_afterwards(web: World) -> None:
+def test_a_subordinate_comes_afterwards(web: TestController) -> None:
     host = {"host": {"interface": "juju-info", "scope": "container"}}
     web.deploy("log", 0, packed=both(web.charms, "log", subordinate=True, peers=None, requires=host))
     prepare(web)
@@ -295,7 +299,7 @@ def test_a_subordinate_comes_afterwards(web: World) -> None:
     assert series(web, "log/0") == "not started"
 
 
-def test_subordinates_take_part(web: World) -> None:
+def test_subordinates_take_part(web: TestController) -> None:
     host = {"host": {"interface": "juju-info", "scope": "container"}}
     web.deploy("log", 0, packed=both(web.charms, "log", subordinate=True, peers=None, requires=host))
     integrate.integrate(web.ctx, web.model, "log", "web")
@@ -313,58 +317,58 @@ def test_subordinates_take_part(web: World) -> None:
 # --- leadership -------------------------------------------------------------------------------------------
 
 
-def test_leadership_is_pinned(shop: World) -> None:
-    shop.active(count=2, packed=both(shop.charms))
-    prepare(shop)
-    shop.settle()
-    now = shop.clock.now()
+def test_leadership_is_pinned(runtime: TestController) -> None:
+    runtime.active(count=2, packed=both(runtime.charms))
+    prepare(runtime)
+    runtime.settle()
+    now = runtime.clock.now()
     for moment in (now, now + timedelta(seconds=600)):
         stamp = to_iso(moment)
-        shop.write(lambda tx, stamp=stamp: tx.run(
-            "machine_set_unreachable", model=shop.model, id="0", now=stamp))  # fmt: skip
-    shop.clock.advance(601)
-    shop.turn("web/1")
-    assert shop.read(lambda tx: leadership.holder(tx, shop.model, "web")) == "web/0"
-    complete(shop)
-    shop.hook("post-series-upgrade", ok())
-    shop.turn("web/1")
-    assert shop.read(lambda tx: leadership.holder(tx, shop.model, "web")) == "web/1"
+        runtime.write(lambda tx, stamp=stamp: tx.run(
+            "machine_set_unreachable", model=runtime.model, id="0", now=stamp))  # fmt: skip
+    runtime.clock.advance(601)
+    runtime.turn("web/1")
+    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == "web/0"
+    complete(runtime)
+    runtime.hook("post-series-upgrade", ok())
+    runtime.turn("web/1")
+    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == "web/1"
 
 
 # --- refusals ---------------------------------------------------------------------------------------------
 
 
-def _lock(shop: World) -> None:
-    prepare(shop)
+def _lock(runtime: TestController) -> None:
+    prepare(runtime)
 
 
-def _ready(shop: World) -> None:
-    prepare(shop)
-    shop.settle()
+def _ready(runtime: TestController) -> None:
+    prepare(runtime)
+    runtime.settle()
 
 
-def _completing(shop: World) -> None:
-    _ready(shop)
-    complete(shop)
+def _completing(runtime: TestController) -> None:
+    _ready(runtime)
+    complete(runtime)
 
 
-def _busy(shop: World) -> None:
-    set_config(shop, "busy")
-    shop.until("config-changed")
+def _busy(runtime: TestController) -> None:
+    set_config(runtime, "busy")
+    runtime.until("config-changed")
 
 
-def _broken(shop: World) -> None:
-    set_config(shop, "broken")
-    shop.box().fail("config-changed")
-    shop.settle()
+def _broken(runtime: TestController) -> None:
+    set_config(runtime, "broken")
+    runtime.box().fail("config-changed")
+    runtime.settle()
 
 
-def _machine(shop: World) -> None:
-    machines.add_machine(shop.ctx, shop.model, base=NOBLE, constraints={})
+def _machine(runtime: TestController) -> None:
+    machines.add_machine(runtime.ctx, runtime.model, base=NOBLE, constraints={})
 
 
-def _nothing(shop: World) -> None:
-    del shop
+def _nothing(runtime: TestController) -> None:
+    del runtime
 
 
 NOT_READY = "unit web/0 is not ready to start a series upgrade; its"
@@ -405,9 +409,9 @@ NOT_READY = "unit web/0 is not ready to start a series upgrade; its"
     ],
 )  # fmt: skip
 def test_refused(
-    web: World,
-    before: Callable[[World], Any],
-    act: Callable[[World], Any],
+    web: TestController,
+    before: Callable[[TestController], Any],
+    act: Callable[[TestController], Any],
     error: type[PushjujuError],
     text: str,
 ) -> None:
@@ -419,22 +423,22 @@ def test_refused(
     assert web.dump() == found
 
 
-def test_other_systems_are_not_upgraded(web: World) -> None:
+def test_other_systems_are_not_upgraded(web: TestController) -> None:
     web.write(lambda tx: tx.run("machine_set_base", model=web.model, id="0", base="debian@12/stable"))
     with pytest.raises(NotValid) as caught:
         prepare(web)
     assert caught.value.message == "machine-0 is running debian and is not valid for Ubuntu series upgrade"
 
 
-def test_force_is_for_charms_only(shop: World) -> None:
-    shop.active()
+def test_force_is_for_charms_only(runtime: TestController) -> None:
+    runtime.active()
     with pytest.raises(NotValid, match='not supported by charm "web"'):
-        prepare(shop)
+        prepare(runtime)
     with pytest.raises(NotValid, match="newer base"):
-        prepare(shop, base=Base.parse("ubuntu@20.04"), force=True)
-    prepare(shop, force=True)
-    shop.settle()
-    assert status(shop) == "prepare completed"
+        prepare(runtime, base=Base.parse("ubuntu@20.04"), force=True)
+    prepare(runtime, force=True)
+    runtime.settle()
+    assert status(runtime) == "prepare completed"
 
 
 @pytest.mark.parametrize(("text", "good"), [("ubuntu@24.04/edge", True), ("ubuntu@1.04", False)])
@@ -451,7 +455,7 @@ def test_supported_bases(text: str, good: bool) -> None:
 # --- what goes meanwhile ----------------------------------------------------------------------------------
 
 
-def test_a_unit_that_is_removed_in_between_goes_afterwards(web: World) -> None:
+def test_a_unit_that_is_removed_in_between_goes_afterwards(web: TestController) -> None:
     _ready(web)
     removal.remove_units(web.ctx, web.model, ["web/0"])
     web.settle()
@@ -462,7 +466,7 @@ def test_a_unit_that_is_removed_in_between_goes_afterwards(web: World) -> None:
     assert (web.units(), web.machine_ids()) == ([], [])
 
 
-def test_a_unit_that_is_forced_away_counts_no_more(web: World) -> None:
+def test_a_unit_that_is_forced_away_counts_no_more(web: TestController) -> None:
     web.active("db", packed=both(web.charms, "db", peers=None), placements=[Placement.parse("0")])
     web.box().fail("pre-series-upgrade", unit="db/0")
     prepare(web)
@@ -473,7 +477,7 @@ def test_a_unit_that_is_forced_away_counts_no_more(web: World) -> None:
     assert status(web) == "prepare completed"
 
 
-def test_the_last_unit_takes_the_lock_and_the_machine_with_it(web: World) -> None:
+def test_the_last_unit_takes_the_lock_and_the_machine_with_it(web: TestController) -> None:
     _ready(web)
     row = web.unit("web/0")
     web.write(lambda tx: removal.force_unit(tx, row, web.clock.now()))
@@ -481,7 +485,7 @@ def test_the_last_unit_takes_the_lock_and_the_machine_with_it(web: World) -> Non
     assert web.machine("0").life == "dying"
 
 
-def test_a_machine_is_forced_away(web: World) -> None:
+def test_a_machine_is_forced_away(web: TestController) -> None:
     _ready(web)
     removal.remove_machines(web.ctx, web.model, ["0"], force=Force())
     web.settle()
@@ -492,7 +496,7 @@ def test_a_machine_is_forced_away(web: World) -> None:
     } == {}
 
 
-def test_a_model_is_forced_away(web: World) -> None:
+def test_a_model_is_forced_away(web: TestController) -> None:
     _ready(web)
     model = web.resolve_model()
     web.write(lambda tx: removal.destroy_model(tx, model, web.clock.now(), Force(wait_s=0.0)))
@@ -500,7 +504,7 @@ def test_a_model_is_forced_away(web: World) -> None:
     assert web.machine_ids() == []
 
 
-def test_a_dying_model_begins_nothing(web: World) -> None:
+def test_a_dying_model_begins_nothing(web: TestController) -> None:
     web.write(lambda tx: removal.destroy_model(tx, models.get(tx, web.model), web.clock.now()))
     found = web.dump()
     with pytest.raises(PushjujuError):

@@ -10,7 +10,7 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.model import model_config, models
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 
 @pytest.mark.parametrize(
@@ -65,85 +65,87 @@ def test_values_have_the_type_of_their_key(key: str, given: Any, value: Any) -> 
         ("default-base", "ubuntu", 'base string must contain exactly one @. "ubuntu" not valid'),
     ],
 )
-def test_refused_values(shop: World, key: str, given: Any, text: str) -> None:
-    before = shop.dump()
+def test_refused_values(runtime: TestController, key: str, given: Any, text: str) -> None:
+    before = runtime.dump()
     with pytest.raises(NotValid) as caught:
-        shop.write(lambda tx: model_config.change(tx, shop.model, {"mode": "", key: given}, ["test-mode"]))
+        runtime.write(
+            lambda tx: model_config.change(tx, runtime.model, {"mode": "", key: given}, ["test-mode"])
+        )
     assert caught.value.message == text
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_reset_of_what_is_read_only(shop: World) -> None:
-    before = shop.dump()
+def test_reset_of_what_is_read_only(runtime: TestController) -> None:
+    before = runtime.dump()
     with pytest.raises(NotValid, match='"agent-version" cannot be reset'):
-        shop.write(lambda tx: model_config.change(tx, shop.model, {"mode": ""}, ["agent-version"]))
-    assert shop.dump() == before
+        runtime.write(lambda tx: model_config.change(tx, runtime.model, {"mode": ""}, ["agent-version"]))
+    assert runtime.dump() == before
 
 
-def test_defaults_and_what_is_set(shop: World) -> None:
-    shop.write(lambda tx: model_config.change(tx, shop.model, {"http-proxy": "http://p", "own": "1"}))
-    found = shop.read(lambda tx: model_config.effective(tx, shop.model))
+def test_defaults_and_what_is_set(runtime: TestController) -> None:
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"http-proxy": "http://p", "own": "1"}))
+    found = runtime.read(lambda tx: model_config.effective(tx, runtime.model))
     assert found["http-proxy"] == {"value": "http://p", "source": "model"}
     assert found["own"] == {"value": "1", "source": "model"}
     assert found["update-status-hook-interval"] == {"value": "5m", "source": "default"}
     assert list(found) == sorted(found)
-    assert shop.read(lambda tx: model_config.get(tx, shop.model, "http-proxy")) == "http://p"
-    assert shop.read(lambda tx: model_config.get(tx, shop.model, "nothing")) is None
-    shop.write(lambda tx: model_config.change(tx, shop.model, {}, ["http-proxy", "own"]))
-    assert shop.read(lambda tx: model_config.stored(tx, shop.model)) == {}
+    assert runtime.read(lambda tx: model_config.get(tx, runtime.model, "http-proxy")) == "http://p"
+    assert runtime.read(lambda tx: model_config.get(tx, runtime.model, "nothing")) is None
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, {}, ["http-proxy", "own"]))
+    assert runtime.read(lambda tx: model_config.stored(tx, runtime.model)) == {}
 
 
-def test_keys_that_people_name(shop: World) -> None:
-    assert shop.read(lambda tx: model_config.require(tx, shop.model, "test-mode")) is False
+def test_keys_that_people_name(runtime: TestController) -> None:
+    assert runtime.read(lambda tx: model_config.require(tx, runtime.model, "test-mode")) is False
     with pytest.raises(NotFound):
-        shop.read(lambda tx: model_config.require(tx, shop.model, "nothing"))
+        runtime.read(lambda tx: model_config.require(tx, runtime.model, "nothing"))
 
 
-def test_new_interval_restarts_the_wait_without_firing(shop: World) -> None:
+def test_new_interval_restarts_the_wait_without_firing(runtime: TestController) -> None:
     """lifecycle 10.3: a change of the interval restarts the wait."""
-    shop.active(count=2)
-    shop.clear()
-    shop.clock.advance(10)
-    shop.write(lambda tx: model_config.change(tx, shop.model, {"update-status-hook-interval": "20s"}))
-    shop.settle()
-    assert shop.hooks() == []
+    runtime.active(count=2)
+    runtime.clear()
+    runtime.clock.advance(10)
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"update-status-hook-interval": "20s"}))
+    runtime.settle()
+    assert runtime.hooks() == []
     for unit in ("web/0", "web/1"):
-        wait = (from_iso(str(shop.unit(unit).update_status_due)) - shop.clock.now()).total_seconds()
+        wait = (from_iso(str(runtime.unit(unit).update_status_due)) - runtime.clock.now()).total_seconds()
         assert 16 <= wait <= 24
-    shop.clock.advance(24)
-    shop.settle()
-    assert (shop.of("web/0"), shop.of("web/1")) == (["update-status"], ["update-status"])
+    runtime.clock.advance(24)
+    runtime.settle()
+    assert (runtime.of("web/0"), runtime.of("web/1")) == (["update-status"], ["update-status"])
 
 
-def test_same_interval_again_leaves_the_wait_alone(shop: World) -> None:
-    shop.active()
-    due = shop.unit("web/0").update_status_due
-    shop.clock.advance(10)
-    shop.write(lambda tx: model_config.change(tx, shop.model, {"update-status-hook-interval": "5m"}))
-    shop.settle()
-    assert shop.unit("web/0").update_status_due == due
+def test_same_interval_again_leaves_the_wait_alone(runtime: TestController) -> None:
+    runtime.active()
+    due = runtime.unit("web/0").update_status_due
+    runtime.clock.advance(10)
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"update-status-hook-interval": "5m"}))
+    runtime.settle()
+    assert runtime.unit("web/0").update_status_due == due
 
 
 # --- models -----------------------------------------------------------------------------------------------
 
 
-def test_new_model(shop: World) -> None:
-    made = models.add_model(shop.ctx, "two", config={"test-mode": "true"})
+def test_new_model(runtime: TestController) -> None:
+    made = models.add_model(runtime.ctx, "two", config={"test-mode": "true"})
     assert (made.name, made.owner, made.cloud, made.cloud_type, made.region) == (
         "two", "admin", "local", "local", "default",
     )  # fmt: skip
-    assert (made.life, made.qualified, made.created) == ("alive", "admin/two", to_iso(shop.clock.now()))
-    shop.model = made.uuid
-    assert shop.status(StatusKind.MODEL, "two") == ("available", "")
-    assert shop.read(lambda tx: model_config.stored(tx, made.uuid)) == {"test-mode": True}
-    assert [item.name for item in models.list_models(shop.ctx)] == ["shop", "two"]
+    assert (made.life, made.qualified, made.created) == ("alive", "admin/two", to_iso(runtime.clock.now()))
+    runtime.model = made.uuid
+    assert runtime.status(StatusKind.MODEL, "two") == ("available", "")
+    assert runtime.read(lambda tx: model_config.stored(tx, made.uuid)) == {"test-mode": True}
+    assert [item.name for item in models.list_models(runtime.ctx)] == ["shop", "two"]
 
 
-def test_a_new_model_takes_what_its_provider_says_unless_a_person_does(shop: World) -> None:
-    plain = models.add_model(shop.ctx, "two", cloud="manual")
-    asked = models.add_model(shop.ctx, "three", cloud="manual", config={"enable-os-upgrade": "true"})
-    assert shop.read(lambda tx: model_config.stored(tx, plain.uuid)) == {"enable-os-upgrade": False}
-    assert shop.read(lambda tx: model_config.stored(tx, asked.uuid)) == {"enable-os-upgrade": True}
+def test_a_new_model_takes_what_its_provider_says_unless_a_person_does(runtime: TestController) -> None:
+    plain = models.add_model(runtime.ctx, "two", cloud="manual")
+    asked = models.add_model(runtime.ctx, "three", cloud="manual", config={"enable-os-upgrade": "true"})
+    assert runtime.read(lambda tx: model_config.stored(tx, plain.uuid)) == {"enable-os-upgrade": False}
+    assert runtime.read(lambda tx: model_config.stored(tx, asked.uuid)) == {"enable-os-upgrade": True}
 
 
 @pytest.mark.parametrize(
@@ -164,20 +166,22 @@ def test_a_new_model_takes_what_its_provider_says_unless_a_person_does(shop: Wor
         ),
     ],
 )
-def test_refused_model(shop: World, asked: dict[str, Any], error: type[PushjujuError], text: str) -> None:
-    before = shop.dump()
+def test_refused_model(
+    runtime: TestController, asked: dict[str, Any], error: type[PushjujuError], text: str
+) -> None:
+    before = runtime.dump()
     with pytest.raises(error) as caught:
-        models.add_model(shop.ctx, **asked)
+        models.add_model(runtime.ctx, **asked)
     assert caught.value.message == text
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_ways_to_name_a_model(shop: World) -> None:
-    uuid = shop.model
+def test_ways_to_name_a_model(runtime: TestController) -> None:
+    uuid = runtime.model
     for text in ("shop", "admin/shop", uuid, uuid[:6]):
-        assert models.resolve(shop.ctx, text).uuid == uuid
-    shop.ctx.controller.set("current-model", "admin/shop")
-    assert models.resolve(shop.ctx, None).uuid == uuid
+        assert models.resolve(runtime.ctx, text).uuid == uuid
+    runtime.ctx.controller.set("current-model", "admin/shop")
+    assert models.resolve(runtime.ctx, None).uuid == uuid
 
 
 @pytest.mark.parametrize(
@@ -189,20 +193,20 @@ def test_ways_to_name_a_model(shop: World) -> None:
         ("%%%%%%", "model home:admin/%%%%%% not found"),
     ],
 )
-def test_model_that_is_not_there(shop: World, text: str, message: str) -> None:
+def test_model_that_is_not_there(runtime: TestController, text: str, message: str) -> None:
     with pytest.raises(NotFound) as caught:
-        models.resolve(shop.ctx, text)
+        models.resolve(runtime.ctx, text)
     assert caught.value.message == message
 
 
-def test_no_model_in_focus(shop: World) -> None:
+def test_no_model_in_focus(runtime: TestController) -> None:
     with pytest.raises(NotFound) as caught:
-        models.resolve(shop.ctx, None)
+        models.resolve(runtime.ctx, None)
     assert caught.value.message == "No model in focus."
 
 
-def test_current_model_was_destroyed(shop: World) -> None:
-    shop.ctx.controller.set("current-model", "admin/old")
+def test_current_model_was_destroyed(runtime: TestController) -> None:
+    runtime.ctx.controller.set("current-model", "admin/old")
     with pytest.raises(NotFound) as caught:
-        models.resolve(shop.ctx, None)
+        models.resolve(runtime.ctx, None)
     assert caught.value.message.startswith('model "old" has been removed from the controller')

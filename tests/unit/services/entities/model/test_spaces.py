@@ -16,7 +16,7 @@ from pushjuju.services.requests import expose
 from pushjuju.services.views import space_documents
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import Tx
-from tests.world.controller import World
+from tests.world.controller import TestController
 
 OUTER, INNER = "10.0.0.0/24", "192.168.7.0/24"
 
@@ -26,35 +26,37 @@ def nic(name: str, *cidrs: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "mac": "00:16:3e:00:00:01", "up": True, "addresses": addresses, **more}
 
 
-def noted(shop: World, *nics: dict[str, Any], machine: str = "0") -> Machine:
+def noted(runtime: TestController, *nics: dict[str, Any], machine: str = "0") -> Machine:
     """Let a machine tell of its network."""
 
     def note(tx: Tx) -> None:
-        row = tx.get(Machine, "machine_get", "-", model=shop.model, id=machine)
+        row = tx.get(Machine, "machine_get", "-", model=runtime.model, id=machine)
         found = spaces.note_addresses(tx, row, network.addresses_from_nics(nics))
-        tx.run("machine_set_addresses", model=shop.model, id=machine, addresses=json.dumps(found))
+        tx.run("machine_set_addresses", model=runtime.model, id=machine, addresses=json.dumps(found))
 
-    shop.write(note)
-    return shop.machine(machine)
+    runtime.write(note)
+    return runtime.machine(machine)
 
 
 @pytest.fixture
-def town(shop: World) -> World:
+def town(runtime: TestController) -> TestController:
     """An application on a machine with two networks, and a space that the inner one is in."""
-    shop.deploy(packed=shop.charms.make(**{"extra-bindings": {"admin": None}}))
-    noted(shop, nic("eth0", "10.0.0.2/24"), nic("eth1", "192.168.7.2/24", mtu=9000))
-    spaces.add(shop.ctx, shop.model, "inner", [INNER])
-    return shop
+    runtime.deploy(packed=runtime.charms.make(**{"extra-bindings": {"admin": None}}))
+    noted(runtime, nic("eth0", "10.0.0.2/24"), nic("eth1", "192.168.7.2/24", mtu=9000))
+    spaces.add(runtime.ctx, runtime.model, "inner", [INNER])
+    return runtime
 
 
-def bound(shop: World) -> dict[str, str]:
-    application = shop.application()
-    found: dict[str, str] = shop.read(lambda tx: bindings.document(tx, application))
+def bound(runtime: TestController) -> dict[str, str]:
+    application = runtime.application()
+    found: dict[str, str] = runtime.read(lambda tx: bindings.document(tx, application))
     return found
 
 
-def where(shop: World) -> dict[str, str]:
-    return {cidr: found["space"] for cidr, found in space_documents.subnets(shop.ctx, shop.model).items()}
+def where(runtime: TestController) -> dict[str, str]:
+    return {
+        cidr: found["space"] for cidr, found in space_documents.subnets(runtime.ctx, runtime.model).items()
+    }
 
 
 # --- addresses --------------------------------------------------------------------------------------------
@@ -66,35 +68,35 @@ def test_an_address_of_a_bridge_and_its_port_is_the_bridges() -> None:
     assert [(entry["nic"], entry["mtu"], entry["gateway"]) for entry in found] == [("br0", 1500, "10.0.0.1")]
 
 
-def test_the_preferred_address_stays_while_it_is_there(shop: World) -> None:
-    shop.deploy()
-    assert network.private_address(noted(shop, nic("eth0", "10.0.0.9/24"))) == "10.0.0.9"
-    both = noted(shop, nic("eth0", "10.0.0.2/24", "10.0.0.9/24"))
+def test_the_preferred_address_stays_while_it_is_there(runtime: TestController) -> None:
+    runtime.deploy()
+    assert network.private_address(noted(runtime, nic("eth0", "10.0.0.9/24"))) == "10.0.0.9"
+    both = noted(runtime, nic("eth0", "10.0.0.2/24", "10.0.0.9/24"))
     assert network.private_address(both) == network.public_address(both) == "10.0.0.9"
-    public = noted(shop, nic("eth0", "10.0.0.9/24", "8.8.8.8/24"))
+    public = noted(runtime, nic("eth0", "10.0.0.9/24", "8.8.8.8/24"))
     assert (network.public_address(public), network.private_address(public)) == ("8.8.8.8", "10.0.0.9")
-    assert network.private_address(noted(shop, nic("eth0", "8.8.8.8/24"))) == "8.8.8.8"
-    back = noted(shop, nic("eth0", "8.8.8.8/24", "10.0.0.2/24"))
+    assert network.private_address(noted(runtime, nic("eth0", "8.8.8.8/24"))) == "8.8.8.8"
+    back = noted(runtime, nic("eth0", "8.8.8.8/24", "10.0.0.2/24"))
     assert (network.public_address(back), network.private_address(back)) == ("8.8.8.8", "10.0.0.2")
 
 
-def test_only_what_a_machine_says_makes_news(town: World) -> None:
+def test_only_what_a_machine_says_makes_news(town: TestController) -> None:
     machine = town.machine("0")
     nics = [nic("eth0", "10.0.0.2/24"), nic("eth1", "192.168.7.2/24", mtu=9000)]
     assert network.is_known(machine, network.addresses_from_nics(nics))
     assert not network.is_known(machine, network.addresses_from_nics(nics[:1]))
 
 
-def test_single_addresses_are_no_subnets(shop: World) -> None:
-    shop.deploy()
-    noted(shop, nic("eth0", "10.0.0.2/32", "fd00::2/128", "fd00:1::2/64"))
-    assert where(shop) == {"fd00:1::/64": "alpha"}
+def test_single_addresses_are_no_subnets(runtime: TestController) -> None:
+    runtime.deploy()
+    noted(runtime, nic("eth0", "10.0.0.2/32", "fd00::2/128", "fd00:1::2/64"))
+    assert where(runtime) == {"fd00:1::/64": "alpha"}
 
 
 # --- spaces -----------------------------------------------------------------------------------------------
 
 
-def test_alpha_holds_what_was_not_moved(town: World) -> None:
+def test_alpha_holds_what_was_not_moved(town: TestController) -> None:
     noted(town, nic("eth0", "10.0.0.2/24"), nic("eth1", "192.168.7.2/24"), nic("eth2", "172.16.0.2/16"))
     assert where(town) == {OUTER: "alpha", INNER: "inner", "172.16.0.0/16": "alpha"}
     assert [dict(space) for space in space_documents.listing(town.ctx, town.model)][1]["id"] == "1"
@@ -112,7 +114,7 @@ def test_alpha_holds_what_was_not_moved(town: World) -> None:
     ],
 )
 def test_what_add_space_refuses(
-    town: World, name: str, cidrs: list[str], error: type[PushjujuError], text: str
+    town: TestController, name: str, cidrs: list[str], error: type[PushjujuError], text: str
 ) -> None:
     before = where(town)
     with pytest.raises(error) as caught:
@@ -121,7 +123,7 @@ def test_what_add_space_refuses(
     assert where(town) == before
 
 
-def test_a_move_may_not_take_a_space_away_from_those_bound_to_it(town: World) -> None:
+def test_a_move_may_not_take_a_space_away_from_those_bound_to_it(town: TestController) -> None:
     bindings.bind(town.ctx, town.model, "web", {"admin": "inner"}, force=False)
     with pytest.raises(NotValid) as caught:
         spaces.move(town.ctx, town.model, "alpha", [INNER], force=False)
@@ -134,7 +136,7 @@ def test_a_move_may_not_take_a_space_away_from_those_bound_to_it(town: World) ->
     assert (moved.old, moved.new, where(town)[INNER]) == ("inner", "alpha", "alpha")
 
 
-def test_constraints_follow_a_rename_and_end_with_the_space(town: World) -> None:
+def test_constraints_follow_a_rename_and_end_with_the_space(town: TestController) -> None:
     town.deploy("db", constraints={"spaces": ["inner", "^alpha"]})
     spaces.rename(town.ctx, town.model, "inner", "deep")
     assert town.application("db").constraints == {"spaces": ["deep", "^alpha"]}
@@ -146,7 +148,7 @@ def test_constraints_follow_a_rename_and_end_with_the_space(town: World) -> None
     assert where(town)[INNER] == "alpha"
 
 
-def test_alpha_stays(town: World) -> None:
+def test_alpha_stays(town: TestController) -> None:
     with pytest.raises(NotValid, match='the "alpha" space cannot be renamed'):
         spaces.rename(town.ctx, town.model, "alpha", "x")
     with pytest.raises(NotValid, match='the "alpha" space cannot be removed'):
@@ -156,12 +158,12 @@ def test_alpha_stays(town: World) -> None:
 # --- bindings ---------------------------------------------------------------------------------------------
 
 
-def test_nobody_bound_means_no_rows(town: World) -> None:
+def test_nobody_bound_means_no_rows(town: TestController) -> None:
     assert town.read(lambda tx: bindings.stored(tx, town.model, "web")) == {}
     assert bound(town) == {"": "alpha", "admin": "alpha", "cluster": "alpha"}
 
 
-def test_endpoints_follow_the_default_that_they_are_in(town: World) -> None:
+def test_endpoints_follow_the_default_that_they_are_in(town: TestController) -> None:
     bindings.bind(town.ctx, town.model, "web", {"": "inner", "admin": "alpha"}, force=False)
     assert bound(town) == {"": "inner", "admin": "alpha", "cluster": "inner"}
     changes = bindings.bind(town.ctx, town.model, "web", {"": "alpha"}, force=False)
@@ -171,7 +173,7 @@ def test_endpoints_follow_the_default_that_they_are_in(town: World) -> None:
     ]
 
 
-def test_a_refresh_binds_new_endpoints_to_the_default(town: World) -> None:
+def test_a_refresh_binds_new_endpoints_to_the_default(town: TestController) -> None:
     bindings.bind(town.ctx, town.model, "web", {"": "inner"}, force=False)
     town.refresh(town.charms.make(requires={"db": {"interface": "sql"}}), bind={"cluster": "alpha"})
     assert bound(town) == {"": "inner", "cluster": "alpha", "db": "inner"}
@@ -187,7 +189,7 @@ def test_a_refresh_binds_new_endpoints_to_the_default(town: World) -> None:
         ({"admin": "empty"}, 'binding endpoint "admin" to space "empty" is not feasible: '),
     ],
 )
-def test_what_bind_refuses(town: World, asked: dict[str, str], text: str) -> None:
+def test_what_bind_refuses(town: TestController, asked: dict[str, str], text: str) -> None:
     spaces.add(town.ctx, town.model, "empty", [])
     with pytest.raises(PushjujuError) as caught:
         bindings.bind(town.ctx, town.model, "web", asked, force=False)
@@ -195,7 +197,7 @@ def test_what_bind_refuses(town: World, asked: dict[str, str], text: str) -> Non
     assert town.read(lambda tx: bindings.stored(tx, town.model, "web")) == {}
 
 
-def test_deploy_takes_bindings_and_the_models_default(town: World) -> None:
+def test_deploy_takes_bindings_and_the_models_default(town: TestController) -> None:
     town.deploy("one", bind={"": "inner", "cluster": "alpha"})
     stored = town.read(lambda tx: bindings.stored(tx, town.model, "one"))
     assert stored == {"": "1", "cluster": "0"}
@@ -230,7 +232,7 @@ def test_odd_bindings_are_refused(text: str, problem: str) -> None:
 # --- what units see ---------------------------------------------------------------------------------------
 
 
-def test_a_unit_hears_of_its_binding(town: World) -> None:
+def test_a_unit_hears_of_its_binding(town: TestController) -> None:
     town.settle()
     before = town.box("0").hooks.copy()
     noted(town, nic("eth0", "10.0.0.2/24"), nic("eth1", "192.168.7.2/24"))
@@ -247,12 +249,14 @@ def test_a_unit_hears_of_its_binding(town: World) -> None:
     ("text", "problem"),
     [("10.0.0.1", "invalid egress subnet: 10.0.0.1"), ("0.0.0.0/0", 'CIDR "0.0.0.0/0" not allowed')],
 )
-def test_odd_egress_is_refused(shop: World, text: str, problem: str) -> None:
+def test_odd_egress_is_refused(runtime: TestController, text: str, problem: str) -> None:
     with pytest.raises(NotValid, match=problem):
-        shop.write(lambda tx: model_config.change(tx, shop.model, {"egress-subnets": f"192.0.2.0/24,{text}"}))
+        runtime.write(
+            lambda tx: model_config.change(tx, runtime.model, {"egress-subnets": f"192.0.2.0/24,{text}"})
+        )
 
 
-def test_who_is_let_in_follows_the_space(town: World) -> None:
+def test_who_is_let_in_follows_the_space(town: TestController) -> None:
     expose.expose(town.ctx, town.model, "web", spaces=["inner"])
     assert town.read(lambda tx: firewall.space_subnets(tx, town.model)) == {
         "alpha": [OUTER],

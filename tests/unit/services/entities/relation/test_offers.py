@@ -22,14 +22,16 @@ from pushjuju.services.requests import consume, integrate
 from pushjuju.services.views import offer_documents, relation_rows
 from pushjuju.services.views.status import document as status_document
 from pushjuju.store.rows.records import Application, MachineFirewall, RemoteApplication
-from tests.world.controller import Charms, World, status_event
-from tests.world.two_models import Twins
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.machine import status_event
+from tests.world.two_models import TwoModels
 
 
 @pytest.fixture
-def twins(tmp_path: Path, packs: Charms) -> Twins:
+def twins(tmp_path: Path, packs: Charms) -> TwoModels:
     """Two models: web in one, db in the other; nothing runs yet."""
-    made = Twins(tmp_path, packs)
+    made = TwoModels(tmp_path, packs)
     made.deploy(made.shop, "web")
     made.deploy(made.prod, "db")
     return made
@@ -42,7 +44,7 @@ def refused(ask: Callable[[], Any]) -> str:
     return caught.value.message
 
 
-def unchanged(twins: Twins, ask: Callable[[], Any]) -> str:
+def unchanged(twins: TwoModels, ask: Callable[[], Any]) -> str:
     """Return the text of a refusal that changes nothing."""
     before = twins.shop.dump()
     text = refused(ask)
@@ -50,7 +52,7 @@ def unchanged(twins: Twins, ask: Callable[[], Any]) -> str:
     return text
 
 
-def remote(world: World, name: str = "db") -> RemoteApplication | None:
+def remote(world: TestController, name: str = "db") -> RemoteApplication | None:
     found: RemoteApplication | None = world.read(lambda tx: remote_applications.find(tx, world.model, name))
     return found
 
@@ -103,7 +105,7 @@ def test_partial_urls() -> None:
 # --- offering ---------------------------------------------------------------------------------------------
 
 
-def test_an_offer(twins: Twins) -> None:
+def test_an_offer(twins: TwoModels) -> None:
     twins.offer("server", "fast", name="hosted")
     document = offer_documents.list_offers(twins.ctx, twins.prod.resolve_model(), Wanted())
     assert document == {
@@ -124,7 +126,7 @@ def test_an_offer(twins: Twins) -> None:
     }
 
 
-def test_what_cannot_be_offered(twins: Twins) -> None:
+def test_what_cannot_be_offered(twins: TwoModels) -> None:
     twins.deploy(twins.prod, "log")
     missing = 'relation "no" and application "db": application "db" has no "no" relation'
     scope = 'can only offer endpoints with global scope, provided scope "container"'
@@ -143,7 +145,7 @@ def test_what_cannot_be_offered(twins: Twins) -> None:
         assert unchanged(twins, ask) == text
 
 
-def test_an_offer_is_replaced(twins: Twins) -> None:
+def test_an_offer_is_replaced(twins: TwoModels) -> None:
     first = twins.offer("server")
     twins.consume()
     second = twins.offer("server", "fast")
@@ -154,7 +156,7 @@ def test_an_offer_is_replaced(twins: Twins) -> None:
     assert set(found.endpoints) == {"server", "fast"}
 
 
-def test_an_endpoint_in_use_stays(twins: Twins) -> None:
+def test_an_endpoint_in_use_stays(twins: TwoModels) -> None:
     twins.offer("server", "fast")
     twins.relate(url="prod.db:server")
     text = 'updating offer db:fast would remove endpoint "server" which has active consumers'
@@ -165,7 +167,7 @@ def test_an_endpoint_in_use_stays(twins: Twins) -> None:
     )
 
 
-def test_grants(twins: Twins) -> None:
+def test_grants(twins: TwoModels) -> None:
     made = twins.offer()
     users.add(twins.ctx, "kim", "Kim")
     users.add(twins.ctx, "joe", "")
@@ -183,7 +185,7 @@ def test_grants(twins: Twins) -> None:
     assert [row for row in twins.shop.dump()["access"] if row[0] == "offer"] == []
 
 
-def test_filters(twins: Twins) -> None:
+def test_filters(twins: TwoModels) -> None:
     twins.offer("server", name="first")
     twins.offer("fast", name="second")
     twins.relate(url="prod.first")
@@ -202,7 +204,7 @@ def test_filters(twins: Twins) -> None:
         assert list(offer_documents.list_offers(twins.ctx, model, wanted)) == found, wanted
 
 
-def test_finding(twins: Twins) -> None:
+def test_finding(twins: TwoModels) -> None:
     twins.offer()
     assert refused(lambda: offer_documents.find_offers(twins.ctx, OfferUrl(model="shop"), Wanted())) == (
         "no matching application offers found"
@@ -226,12 +228,12 @@ def test_finding(twins: Twins) -> None:
         ("far:prod.db", 'controller "far" is another one than "home"'),
     ],
 )
-def test_offers_that_are_not_there(twins: Twins, url: str, error: str) -> None:
+def test_offers_that_are_not_there(twins: TwoModels, url: str, error: str) -> None:
     twins.offer()
     assert unchanged(twins, lambda: twins.consume(url)) == error
 
 
-def test_consuming(twins: Twins) -> None:
+def test_consuming(twins: TwoModels) -> None:
     twins.offer()
     assert (twins.consume(), twins.consume(alias="other")) == ("db", "other")
     assert twins.consume() == "db"
@@ -245,7 +247,7 @@ def test_consuming(twins: Twins) -> None:
     assert unchanged(twins, lambda: twins.consume(alias="a b")) == 'invalid application name "a b"'
 
 
-def test_names_that_are_taken(twins: Twins) -> None:
+def test_names_that_are_taken(twins: TwoModels) -> None:
     twins.offer()
     twins.offer("fast", name="second")
     twins.consume()
@@ -254,7 +256,7 @@ def test_names_that_are_taken(twins: Twins) -> None:
         f"could not consume admin/prod.second: {taken} offer already exists"
     )
     other = models.add_model(twins.ctx, "other")
-    world = World(twins.ctx, twins.shop.clock, twins.charms, other)
+    world = TestController(twins.ctx, twins.shop.clock, twins.charms, other)
     twins.deploy(world, "db")
     offers.offer(twins.ctx, other.uuid, "db", ["server"])
     assert refused(lambda: twins.consume("other.db")) == (
@@ -265,7 +267,7 @@ def test_names_that_are_taken(twins: Twins) -> None:
     )
 
 
-def test_integrating_consumes(twins: Twins) -> None:
+def test_integrating_consumes(twins: TwoModels) -> None:
     twins.offer()
     made = twins.relate()
     assert remote(twins.shop) is not None
@@ -276,7 +278,7 @@ def test_integrating_consumes(twins: Twins) -> None:
     assert made == 0
 
 
-def test_a_refused_relation_consumes_nothing(twins: Twins) -> None:
+def test_a_refused_relation_consumes_nothing(twins: TwoModels) -> None:
     twins.offer()
     assert unchanged(twins, lambda: twins.relate("web:site")) == "no relations found"
     assert unchanged(twins, lambda: twins.relate("nobody")) == 'application "nobody" not found'
@@ -288,25 +290,25 @@ def test_a_refused_relation_consumes_nothing(twins: Twins) -> None:
     )
 
 
-def test_limits_of_either_side(twins: Twins) -> None:
+def test_limits_of_either_side(twins: TwoModels) -> None:
     twins.offer("server", "fast")
     twins.deploy(twins.prod, "one")
     twins.offer(application="one")
     twins.relate()
     text = "establishing a new relation for web:db would exceed its maximum relation limit of 1"
     assert unchanged(twins, lambda: twins.relate(url="prod.one")).endswith(text)
-    other = World(twins.ctx, twins.shop.clock, twins.charms, models.add_model(twins.ctx, "other"))
+    other = TestController(twins.ctx, twins.shop.clock, twins.charms, models.add_model(twins.ctx, "other"))
     twins.deploy(other, "web")
     url = parse("prod.one")
     integrate.integrate(twins.ctx, other.model, "web:db", "one", offer=url)
-    third = World(twins.ctx, twins.shop.clock, twins.charms, models.add_model(twins.ctx, "third"))
+    third = TestController(twins.ctx, twins.shop.clock, twins.charms, models.add_model(twins.ctx, "third"))
     twins.deploy(third, "web")
     text = "establishing a new relation for one:server would exceed its maximum relation limit of 1"
     ask = lambda: integrate.integrate(twins.ctx, third.model, "web:db", "one", offer=url)  # noqa: E731
     assert unchanged(twins, ask).endswith(text)
 
 
-def test_one_proxy_for_all_relations_to_an_offer(twins: Twins) -> None:
+def test_one_proxy_for_all_relations_to_an_offer(twins: TwoModels) -> None:
     twins.offer("server", "fast")
     twins.relate("web:db", "prod.db:server")
     twins.relate("web:cache", "prod.db:fast")
@@ -319,7 +321,7 @@ def test_one_proxy_for_all_relations_to_an_offer(twins: Twins) -> None:
 # --- status -----------------------------------------------------------------------------------------------
 
 
-def test_status_of_both_models(twins: Twins) -> None:
+def test_status_of_both_models(twins: TwoModels) -> None:
     twins.offer()
     twins.relate()
     twins.settle()
@@ -339,7 +341,7 @@ def test_status_of_both_models(twins: Twins) -> None:
     assert web["relations"]["db"][0]["related-application"] == "db"
 
 
-def test_the_saas_has_the_status_of_what_is_offered(twins: Twins) -> None:
+def test_the_saas_has_the_status_of_what_is_offered(twins: TwoModels) -> None:
     twins.offer()
     twins.consume()
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("waiting", "waiting for machine")
@@ -355,7 +357,7 @@ def test_the_saas_has_the_status_of_what_is_offered(twins: Twins) -> None:
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("error", 'hook failed: "update-status"')
 
 
-def test_what_a_bundle_says(twins: Twins) -> None:
+def test_what_a_bundle_says(twins: TwoModels) -> None:
     twins.offer("server", "fast", name="hosted")
     twins.consume("prod.hosted", "mine")
     saas, _ = twins.shop.read(lambda tx: offer_documents.exported(tx, twins.shop.model))
@@ -367,7 +369,7 @@ def test_what_a_bundle_says(twins: Twins) -> None:
 # --- the end ----------------------------------------------------------------------------------------------
 
 
-def test_an_offer_in_use_stays(twins: Twins) -> None:
+def test_an_offer_in_use_stays(twins: TwoModels) -> None:
     twins.offer()
     twins.relate()
     url = parse("prod.db")
@@ -383,13 +385,13 @@ def test_an_offer_in_use_stays(twins: Twins) -> None:
     )
 
 
-def test_one_bad_offer_removes_none(twins: Twins) -> None:
+def test_one_bad_offer_removes_none(twins: TwoModels) -> None:
     twins.offer()
     ask = lambda: consume.remove_offers(twins.ctx, [parse("prod.db"), parse("prod.x")])  # noqa: E731
     assert unchanged(twins, ask) == 'application offer "admin/prod.x" not found'
 
 
-def test_an_offer_that_is_gone_cannot_be_related_to(twins: Twins) -> None:
+def test_an_offer_that_is_gone_cannot_be_related_to(twins: TwoModels) -> None:
     twins.offer()
     twins.consume()
     consume.remove_offers(twins.ctx, [parse("prod.db")])
@@ -400,7 +402,7 @@ def test_an_offer_that_is_gone_cannot_be_related_to(twins: Twins) -> None:
     assert integrate.integrate(twins.ctx, twins.shop.model, "web", "db") == 0
 
 
-def test_remove_saas(twins: Twins) -> None:
+def test_remove_saas(twins: TwoModels) -> None:
     twins.offer()
     twins.ready_relation()
     assert consume.remove_saas(twins.ctx, twins.shop.model, "db") == ["web"]
@@ -420,7 +422,7 @@ def test_remove_saas(twins: Twins) -> None:
     )
 
 
-def test_an_offered_application_in_use_stays(twins: Twins) -> None:
+def test_an_offered_application_in_use_stays(twins: TwoModels) -> None:
     twins.offer()
     twins.offer("fast", name="second")
     twins.relate()
@@ -432,7 +434,7 @@ def test_an_offered_application_in_use_stays(twins: Twins) -> None:
     assert twins.shop.dump()["relation"] == []
 
 
-def test_an_offered_application_without_relations_goes(twins: Twins) -> None:
+def test_an_offered_application_without_relations_goes(twins: TwoModels) -> None:
     twins.offer()
     twins.consume()
     removal.remove_application(twins.ctx, twins.prod.model, ["db"])
@@ -441,7 +443,7 @@ def test_an_offered_application_without_relations_goes(twins: Twins) -> None:
 
 
 @pytest.mark.parametrize("side", ["shop", "prod"])
-def test_a_model_that_goes(twins: Twins, side: str) -> None:
+def test_a_model_that_goes(twins: TwoModels, side: str) -> None:
     twins.offer()
     twins.ready_relation()
     world = twins.shop if side == "shop" else twins.prod
@@ -458,7 +460,7 @@ def test_a_model_that_goes(twins: Twins, side: str) -> None:
     assert left == (["db"] if side == "prod" else [])
 
 
-def test_models_that_work_together(twins: Twins) -> None:
+def test_models_that_work_together(twins: TwoModels) -> None:
     def together() -> list[str]:
         found: list[str] = twins.shop.read(lambda tx: consume.connected(tx, twins.shop.model))
         return found
@@ -473,17 +475,17 @@ def test_models_that_work_together(twins: Twins) -> None:
 # --- firewall ---------------------------------------------------------------------------------------------
 
 
-def guard(world: World, machine: str = "0") -> None:
+def guard(world: TestController, machine: str = "0") -> None:
     world.write(lambda tx: tx.run("firewall_add", model=world.model, machine=machine))
 
 
-def ingress(world: World, machine: str = "0") -> dict[str, tuple[str, ...]]:
+def ingress(world: TestController, machine: str = "0") -> dict[str, tuple[str, ...]]:
     known = MachineFirewall(model=world.model, machine=machine)
     rules = world.read(lambda tx: firewall.rules(tx, world.model, machine, known))
     return {str(rule.range): rule.sources for rule in rules.ingress}
 
 
-def open_port(world: World, unit: str, endpoint: str = "") -> None:
+def open_port(world: TestController, unit: str, endpoint: str = "") -> None:
     world.write(
         lambda tx: tx._connection.execute(
             "INSERT INTO port VALUES (?, ?, ?, 'tcp', 3306, 3306)", (world.model, unit, endpoint)
@@ -491,7 +493,7 @@ def open_port(world: World, unit: str, endpoint: str = "") -> None:
     )
 
 
-def test_consumers_reach_the_ports(twins: Twins) -> None:
+def test_consumers_reach_the_ports(twins: TwoModels) -> None:
     twins.offer()
     twins.settle()
     guard(twins.prod)
@@ -510,7 +512,7 @@ def test_consumers_reach_the_ports(twins: Twins) -> None:
     assert row.changes > row.seen
 
 
-def test_via_is_what_is_let_in(twins: Twins) -> None:
+def test_via_is_what_is_let_in(twins: TwoModels) -> None:
     twins.offer()
     twins.settle()
     open_port(twins.prod, "db/0")
@@ -518,7 +520,7 @@ def test_via_is_what_is_let_in(twins: Twins) -> None:
     assert ingress(twins.prod) == {"3306/tcp": ("172.16.0.0/12",)}
 
 
-def test_who_is_not_let_in_is_told(twins: Twins) -> None:
+def test_who_is_not_let_in_is_told(twins: TwoModels) -> None:
     twins.offer()
     with twins.ctx.store.write() as tx:
         model_config.change(tx, twins.prod.model, {"saas-ingress-allow": "10.8.0.0/16"})
@@ -538,7 +540,7 @@ def test_who_is_not_let_in_is_told(twins: Twins) -> None:
     assert ingress(twins.prod) == {"3306/tcp": ("10.0.0.2/32",)}
 
 
-def test_what_is_exposed_needs_no_consumers(twins: Twins) -> None:
+def test_what_is_exposed_needs_no_consumers(twins: TwoModels) -> None:
     from pushjuju.services.requests import expose
 
     twins.offer()
@@ -548,7 +550,7 @@ def test_what_is_exposed_needs_no_consumers(twins: Twins) -> None:
     assert ingress(twins.prod) == {"3306/tcp": ("10.7.0.0/16",)}
 
 
-def test_ports_that_open_later(twins: Twins) -> None:
+def test_ports_that_open_later(twins: TwoModels) -> None:
     twins.offer()
     twins.ready_relation()
     guard(twins.prod)

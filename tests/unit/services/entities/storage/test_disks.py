@@ -18,17 +18,18 @@ from pushjuju.services.requests import storage_requests
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import status_filter, storage_document
 from pushjuju.uniter.wanted import wanted
-from tests.world.controller import UBUNTU, World
+from tests.world.charms import UBUNTU
+from tests.world.controller import TestController
 
 
-def add(shop: World, *asked: Directive) -> str:
+def add(runtime: TestController, *asked: Directive) -> str:
     """Add a machine with disks."""
-    return machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={}, disks=asked).id
+    return machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={}, disks=asked).id
 
 
-def shown(shop: World) -> dict[str, Any]:
+def shown(runtime: TestController) -> dict[str, Any]:
     """The combined document."""
-    return storage_document.document(shop.ctx, shop.model)
+    return storage_document.document(runtime.ctx, runtime.model)
 
 
 def loop(size: int = 64, count: int = 1) -> Directive:
@@ -48,9 +49,9 @@ def cloud(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PluginHost, "storage_types", types)
 
 
-def test_volumes_without_storage(shop: World) -> None:
-    add(shop, loop(64, 2), loop(32))
-    found = shown(shop)
+def test_volumes_without_storage(runtime: TestController) -> None:
+    add(runtime, loop(64, 2), loop(32))
+    found = shown(runtime)
     assert list(found) == ["volumes"]
     assert {name: entry["size"] for name, entry in found["volumes"].items()} == {
         "0/0": 64, "0/1": 64, "0/2": 32
@@ -59,31 +60,31 @@ def test_volumes_without_storage(shop: World) -> None:
     assert entry["attachments"] == {"machines": {"0": {"read-only": False, "life": "alive"}}}
     assert "storage" not in entry
     assert entry["persistent"] is False
-    assert shop.machine("0").storage == 6
-    assert shop.left()["work"], "the lane is to start it"
+    assert runtime.machine("0").storage == 6
+    assert runtime.left()["work"], "the lane is to start it"
 
 
-def test_a_filtered_status_keeps_those_of_its_machines(shop: World) -> None:
-    add(shop, loop())
-    add(shop, loop())
-    document = {"model": {}, "machines": {"0": {}, "1": {}}, "applications": {}, "storage": shown(shop)}
+def test_a_filtered_status_keeps_those_of_its_machines(runtime: TestController) -> None:
+    add(runtime, loop())
+    add(runtime, loop())
+    document = {"model": {}, "machines": {"0": {}, "1": {}}, "applications": {}, "storage": shown(runtime)}
     filtered, _ = status_filter.filter_status(document, ["1"])
     assert list(filtered["storage"]["volumes"]) == ["1/1"]
 
 
-def test_what_is_asked_of_them(shop: World) -> None:
-    add(shop, loop())
+def test_what_is_asked_of_them(runtime: TestController) -> None:
+    add(runtime, loop())
     with pytest.raises(NotFound):
-        storage_document.show(shop.ctx, shop.model, ["disk/0"])
-    (answer,) = storage_requests.remove(shop.ctx, shop.model, ["disk-0"])
+        storage_document.show(runtime.ctx, runtime.model, ["disk/0"])
+    (answer,) = storage_requests.remove(runtime.ctx, runtime.model, ["disk-0"])
     assert str(answer.error) == 'storage ID "disk-0" not valid'
     with pytest.raises(NotFound):
-        explain.explain(shop.ctx, shop.model, wanted, ["disk-0"])
-    storage_pools.create(shop.ctx, shop.model, "fast", "loop", {"a": "1"})
-    add(shop, Directive(pool="fast", size=8, count=1))
-    assert shown(shop)["volumes"]["1/1"]["pool"] == "fast"
+        explain.explain(runtime.ctx, runtime.model, wanted, ["disk-0"])
+    storage_pools.create(runtime.ctx, runtime.model, "fast", "loop", {"a": "1"})
+    add(runtime, Directive(pool="fast", size=8, count=1))
+    assert shown(runtime)["volumes"]["1/1"]["pool"] == "fast"
     with pytest.raises(Conflict, match="in use"):
-        storage_pools.remove(shop.ctx, shop.model, "fast")
+        storage_pools.remove(runtime.ctx, runtime.model, "fast")
 
 
 @pytest.mark.parametrize(
@@ -95,62 +96,64 @@ def test_what_is_asked_of_them(shop: World) -> None:
         (Directive(size=1, count=10**8), NotValid, "at most 1000 instances supported"),
     ],
 )
-def test_refusals_leave_nothing(shop: World, asked: Directive, kind: type[Exception], text: str) -> None:
+def test_refusals_leave_nothing(
+    runtime: TestController, asked: Directive, kind: type[Exception], text: str
+) -> None:
     with pytest.raises(kind, match=f"cannot add a new machine: validating volume params: {text}") as caught:
-        add(shop, asked)
-    assert shop.machine_ids() == []
-    assert shown(shop) == {}
+        add(runtime, asked)
+    assert runtime.machine_ids() == []
+    assert shown(runtime) == {}
     if kind is NotFound:
         assert "loop" in str(getattr(caught.value, "hint", ""))
 
 
-def test_without_a_pool_it_is_the_default_for_blocks(shop: World) -> None:
-    add(shop, Directive(size=8, count=1))
-    assert shown(shop)["volumes"]["0/0"]["pool"] == "loop"
+def test_without_a_pool_it_is_the_default_for_blocks(runtime: TestController) -> None:
+    add(runtime, Directive(size=8, count=1))
+    assert shown(runtime)["volumes"]["0/0"]["pool"] == "loop"
 
 
 @pytest.mark.usefixtures("cloud")
-def test_of_the_cloud(shop: World) -> None:
-    add(shop, Directive(size=8, count=1))
-    assert shown(shop)["volumes"]["0"]["pool"] == "local"
-    machine = shop.machine("0")
-    (todo,) = shop.read(lambda tx: storage_work.on_machine(tx, machine))
-    item = shop.read(lambda tx: storage_work.item_of(tx, todo.backing, todo.host))
-    assert item.tags == {"juju-model-uuid": shop.model}
-    come = shop.read(lambda tx: storage_work.to_come_with(tx, machine, ["local"]))
+def test_of_the_cloud(runtime: TestController) -> None:
+    add(runtime, Directive(size=8, count=1))
+    assert shown(runtime)["volumes"]["0"]["pool"] == "local"
+    machine = runtime.machine("0")
+    (todo,) = runtime.read(lambda tx: storage_work.on_machine(tx, machine))
+    item = runtime.read(lambda tx: storage_work.item_of(tx, todo.backing, todo.host))
+    assert item.tags == {"juju-model-uuid": runtime.model}
+    come = runtime.read(lambda tx: storage_work.to_come_with(tx, machine, ["local"]))
     assert [volume.id for volume in come] == ["0"]
 
 
 @pytest.mark.usefixtures("cloud")
 @pytest.mark.parametrize("pool", ["loop", "local"])
-def test_a_machine_is_not_kept_for_them(shop: World, pool: str) -> None:
-    add(shop, Directive(pool=pool, size=8, count=1))
-    removal.remove_machines(shop.ctx, shop.model, ["0"])
-    row = shop.machine("0")
-    shop.write(lambda tx: removal.remove_machine(tx, row, shop.clock.now()))
-    left = shown(shop).get("volumes", {})
+def test_a_machine_is_not_kept_for_them(runtime: TestController, pool: str) -> None:
+    add(runtime, Directive(pool=pool, size=8, count=1))
+    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    row = runtime.machine("0")
+    runtime.write(lambda tx: removal.remove_machine(tx, row, runtime.clock.now()))
+    left = shown(runtime).get("volumes", {})
     assert {name: entry["life"] for name, entry in left.items()} == (
         {"0": "dying"} if pool == "local" else {}
     )
 
     def destroy(tx: Any) -> None:
-        for todo in list(storage_work.on_no_machine(tx, shop.model)):
-            storage_work.destroyed(tx, todo.backing, shop.clock.now())
+        for todo in list(storage_work.on_no_machine(tx, runtime.model)):
+            storage_work.destroyed(tx, todo.backing, runtime.clock.now())
 
-    shop.write(destroy)
-    assert shown(shop) == {}
+    runtime.write(destroy)
+    assert shown(runtime) == {}
 
 
 @pytest.mark.usefixtures("cloud")
 @pytest.mark.parametrize("destroy", [None, True, False])
-def test_a_model_goes_without_a_word_for_them(shop: World, destroy: bool | None) -> None:
-    add(shop, loop(), Directive(pool="local", size=8, count=1))
+def test_a_model_goes_without_a_word_for_them(runtime: TestController, destroy: bool | None) -> None:
+    add(runtime, loop(), Directive(pool="local", size=8, count=1))
 
     def end(tx: Any) -> None:
-        model = models.get(tx, shop.model)
-        removal.destroy_model(tx, model, shop.clock.now(), destroy_storage=destroy)
+        model = models.get(tx, runtime.model)
+        removal.destroy_model(tx, model, runtime.clock.now(), destroy_storage=destroy)
 
-    shop.write(end)
-    blockers = shop.read(lambda tx: removal.blockers(tx, shop.model))
+    runtime.write(end)
+    blockers = runtime.read(lambda tx: removal.blockers(tx, runtime.model))
     assert "disk of machine 0 is dying: pending" in blockers
-    assert shop.read(lambda tx: tx.rows("storage_instance_list", model=shop.model))[0]["releasing"] == 0
+    assert runtime.read(lambda tx: tx.rows("storage_instance_list", model=runtime.model))[0]["releasing"] == 0

@@ -15,22 +15,23 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.services.views.status import document
 from pushjuju.store.rows.records import Relation, RelationEndpoint
-from tests.world.controller import World, ok, status_event
+from tests.world.controller import TestController
+from tests.world.machine import ok, status_event
 
 LOST = "agent is not communicating with the server"
 
 
-def _document(shop: World) -> dict[str, Any]:
-    return document.document(shop.ctx, shop.resolve_model())
+def _document(runtime: TestController) -> dict[str, Any]:
+    return document.document(runtime.ctx, runtime.resolve_model())
 
 
-def _app(shop: World, name: str = "web") -> dict[str, Any]:
-    found: dict[str, Any] = _document(shop)["applications"][name]
+def _app(runtime: TestController, name: str = "web") -> dict[str, Any]:
+    found: dict[str, Any] = _document(runtime)["applications"][name]
     return found
 
 
-def _unit(shop: World, name: str = "web/0") -> dict[str, Any]:
-    found: dict[str, Any] = _app(shop, name.partition("/")[0])["units"][name]
+def _unit(runtime: TestController, name: str = "web/0") -> dict[str, Any]:
+    found: dict[str, Any] = _app(runtime, name.partition("/")[0])["units"][name]
     return found
 
 
@@ -38,21 +39,21 @@ def _current(entry: dict[str, Any]) -> tuple[str, str]:
     return entry["current"], entry.get("message", "")
 
 
-def _silent(shop: World, machine: str = "0") -> None:
-    now = to_iso(shop.clock.now())
-    shop.write(lambda tx: tx.run("machine_set_unreachable", model=shop.model, id=machine, now=now))
+def _silent(runtime: TestController, machine: str = "0") -> None:
+    now = to_iso(runtime.clock.now())
+    runtime.write(lambda tx: tx.run("machine_set_unreachable", model=runtime.model, id=machine, now=now))
 
 
-def _say(shop: World, kind: StatusKind, entity: str, *words: str, **more: Any) -> None:
-    now = shop.clock.now()
-    shop.write(lambda tx: statuses.set_status(tx, shop.model, kind, entity, *words, now=now, **more))
+def _say(runtime: TestController, kind: StatusKind, entity: str, *words: str, **more: Any) -> None:
+    now = runtime.clock.now()
+    runtime.write(lambda tx: statuses.set_status(tx, runtime.model, kind, entity, *words, now=now, **more))
 
 
 # --- the whole --------------------------------------------------------------------------------------------
 
 
-def test_empty_model(shop: World) -> None:
-    found = _document(shop)
+def test_empty_model(runtime: TestController) -> None:
+    found = _document(runtime)
     assert list(found) == ["model", "machines", "applications", "storage", "controller"]
     assert found["model"] == {
         "name": "shop",
@@ -61,16 +62,16 @@ def test_empty_model(shop: World) -> None:
         "cloud": "local",
         "region": "default",
         "version": JUJU_VERSION,
-        "model-status": {"current": "available", "since": shop.clock.now()},
+        "model-status": {"current": "available", "since": runtime.clock.now()},
         "sla": "unsupported",
     }
     assert (found["machines"], found["applications"], found["storage"]) == ({}, {}, {})
-    assert found["controller"] == {"timestamp": shop.clock.now()}
+    assert found["controller"] == {"timestamp": runtime.clock.now()}
 
 
-def test_new_unit_on_a_pending_machine(shop: World) -> None:
-    shop.deploy(constraints={"mem": 2048})
-    found, now = _document(shop), shop.clock.now()
+def test_new_unit_on_a_pending_machine(runtime: TestController) -> None:
+    runtime.deploy(constraints={"mem": 2048})
+    found, now = _document(runtime), runtime.clock.now()
     assert found["machines"]["0"] == {
         "juju-status": {"current": "pending", "since": now, "version": JUJU_VERSION},
         "instance-id": "pending",
@@ -100,9 +101,9 @@ def test_new_unit_on_a_pending_machine(shop: World) -> None:
     }
 
 
-def test_order_of_keys_on_a_machine_that_runs(shop: World) -> None:
-    shop.active(constraints={"cores": 2})
-    machine = _document(shop)["machines"]["0"]
+def test_order_of_keys_on_a_machine_that_runs(runtime: TestController) -> None:
+    runtime.active(constraints={"cores": 2})
+    machine = _document(runtime)["machines"]["0"]
     assert list(machine) == [
         "juju-status",
         "hostname",
@@ -128,10 +129,10 @@ def test_order_of_keys_on_a_machine_that_runs(shop: World) -> None:
     assert (machine["dns-name"], machine["instance-id"]) == ("10.0.0.2", "i-0")
 
 
-def test_order_of_keys_of_a_unit(shop: World) -> None:
-    packed = shop.charms.make(files={"version": "v1.2"})
-    shop.active(packed=packed)
-    shop.box().will(
+def test_order_of_keys_of_a_unit(runtime: TestController) -> None:
+    packed = runtime.charms.make(files={"version": "v1.2"})
+    runtime.active(packed=packed)
+    runtime.box().will(
         "config-changed",
         ok(
             writes={
@@ -144,11 +145,11 @@ def test_order_of_keys_of_a_unit(shop: World) -> None:
     )
     from pushjuju.services.entities.application import applications
 
-    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
-    shop.settle()
-    shop.refresh(shop.charms.make(files={"version": "v2"}))
-    removal.remove_application(shop.ctx, shop.model, ["web"])
-    unit, app = _unit(shop), _app(shop)
+    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    runtime.settle()
+    runtime.refresh(runtime.charms.make(files={"version": "v2"}))
+    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    unit, app = _unit(runtime), _app(runtime)
     assert list(unit) == [
         "workload-status",
         "juju-status",
@@ -184,89 +185,89 @@ def _port(first: int, last: int = 0, protocol: str = "tcp", endpoint: str = "") 
     return {"endpoint": endpoint, "protocol": protocol, "from": first, "to": last or first}
 
 
-def test_icmp_has_no_number(shop: World) -> None:
-    shop.active()
+def test_icmp_has_no_number(runtime: TestController) -> None:
+    runtime.active()
     port = {"endpoint": "", "protocol": "icmp", "from": -1, "to": -1}
-    shop.box().will("update-status", ok(writes={"ports": {"open": [port, _port(1)]}}))
-    shop.clock.advance(400)
-    shop.settle()
-    assert _unit(shop)["open-ports"] == ["icmp", "1/tcp"]
+    runtime.box().will("update-status", ok(writes={"ports": {"open": [port, _port(1)]}}))
+    runtime.clock.advance(400)
+    runtime.settle()
+    assert _unit(runtime)["open-ports"] == ["icmp", "1/tcp"]
 
 
-def test_units_and_machines_in_natural_order(shop: World) -> None:
-    shop.deploy(count=11)
-    found = _document(shop)
+def test_units_and_machines_in_natural_order(runtime: TestController) -> None:
+    runtime.deploy(count=11)
+    found = _document(runtime)
     assert list(found["machines"])[1:3] == ["1", "2"]
     assert list(found["applications"]["web"]["units"])[-1] == "web/10"
 
 
-def test_model_that_is_destroyed(shop: World) -> None:
-    shop.active()
+def test_model_that_is_destroyed(runtime: TestController) -> None:
+    runtime.active()
     from pushjuju.services.entities.model import models
 
-    shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
-    found = _document(shop)
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
+    found = _document(runtime)
     assert _current(found["model"]["model-status"]) == ("destroying", "")
     assert found["applications"]["web"]["life"] == "dying"
 
 
-def test_dying_machine(shop: World) -> None:
-    shop.deploy()
-    removal.remove_units(shop.ctx, shop.model, ["web/0"])
-    machine = _document(shop)["machines"]["0"]
+def test_dying_machine(runtime: TestController) -> None:
+    runtime.deploy()
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    machine = _document(runtime)["machines"]["0"]
     assert (machine["juju-status"]["current"], machine["juju-status"]["life"]) == ("stopped", "dying")
 
 
 # --- what a unit shows ------------------------------------------------------------------------------------
 
 
-def test_error_is_shown_as_the_workloads(shop: World) -> None:
-    shop.active()
-    shop.box().will("config-changed", ok(outcome="failed", events=[status_event(1, "active", "up")]))
+def test_error_is_shown_as_the_workloads(runtime: TestController) -> None:
+    runtime.active()
+    runtime.box().will("config-changed", ok(outcome="failed", events=[status_event(1, "active", "up")]))
     from pushjuju.services.entities.application import applications
 
-    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
-    shop.settle()
-    unit = _unit(shop)
+    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    runtime.settle()
+    unit = _unit(runtime)
     assert _current(unit["workload-status"]) == ("error", 'hook failed: "config-changed"')
     assert _current(unit["juju-status"]) == ("idle", "")
-    assert _current(_app(shop)["application-status"]) == ("error", 'hook failed: "config-changed"')
-    assert shop.workload() == ("active", "up")  # kept underneath
+    assert _current(_app(runtime)["application-status"]) == ("error", 'hook failed: "config-changed"')
+    assert runtime.workload() == ("active", "up")  # kept underneath
 
 
-def test_error_of_a_peer_relation_names_nobody_else(shop: World) -> None:
+def test_error_of_a_peer_relation_names_nobody_else(runtime: TestController) -> None:
     """Juju appends the endpoint of another application; a peer relation has none."""
-    shop.deploy(count=2)
-    shop.box("0").fail("cluster-relation-joined")
-    shop.settle()
-    assert _current(_unit(shop)["workload-status"]) == ("error", 'hook failed: "cluster-relation-joined"')
+    runtime.deploy(count=2)
+    runtime.box("0").fail("cluster-relation-joined")
+    runtime.settle()
+    assert _current(_unit(runtime)["workload-status"]) == ("error", 'hook failed: "cluster-relation-joined"')
 
 
-def test_error_of_a_relation_names_the_other_side(shop: World) -> None:
-    shop.active()
-    shop.active("mysql", packed=shop.charms.make("mysql"))
+def test_error_of_a_relation_names_the_other_side(runtime: TestController) -> None:
+    runtime.active()
+    runtime.active("mysql", packed=runtime.charms.make("mysql"))
     relation = Relation(
-        model=shop.model, id=9, key="web:db mysql:server", life="alive", scope="global", created="2025"
+        model=runtime.model, id=9, key="web:db mysql:server", life="alive", scope="global", created="2025"
     )
     sides = [
         RelationEndpoint(
-            model=shop.model, relation=9, application=app, endpoint=name, role=role, interface="mysql"
+            model=runtime.model, relation=9, application=app, endpoint=name, role=role, interface="mysql"
         )
         for app, name, role in (("web", "db", "requirer"), ("mysql", "server", "provider"))
     ]
-    shop.write(lambda tx: tx.insert("relation", relation))
+    runtime.write(lambda tx: tx.insert("relation", relation))
     for side in sides:
-        shop.write(lambda tx, side=side: tx.insert("relation_endpoint", side))
-    _say(shop, StatusKind.AGENT, "web/0", Agent.ERROR, 'hook failed: "db-relation-changed"',
+        runtime.write(lambda tx, side=side: tx.insert("relation_endpoint", side))
+    _say(runtime, StatusKind.AGENT, "web/0", Agent.ERROR, 'hook failed: "db-relation-changed"',
          data={"hook": "db-relation-changed", "relation-id": 9, "remote-unit": "mysql/0"})  # fmt: skip
-    assert _current(_unit(shop)["workload-status"]) == (
+    assert _current(_unit(runtime)["workload-status"]) == (
         "error",
         'hook failed: "db-relation-changed" for mysql:server',
     )
-    assert _current(_app(shop)["application-status"]) == ("error", 'hook failed: "db-relation-changed"')
-    _say(shop, StatusKind.AGENT, "web/0", Agent.ERROR, 'hook failed: "x"', data={"relation-id": 77})
-    assert _current(_unit(shop)["workload-status"]) == ("error", 'hook failed: "x"')
-    rows = relation_rows(shop.ctx, shop.model)
+    assert _current(_app(runtime)["application-status"]) == ("error", 'hook failed: "db-relation-changed"')
+    _say(runtime, StatusKind.AGENT, "web/0", Agent.ERROR, 'hook failed: "x"', data={"relation-id": 77})
+    assert _current(_unit(runtime)["workload-status"]) == ("error", 'hook failed: "x"')
+    rows = relation_rows(runtime.ctx, runtime.model)
     assert {"provider": "mysql:server", "requirer": "web:db", "interface": "mysql", "type": "regular",
             "status": "joining", "message": ""} in rows  # fmt: skip
 
@@ -289,16 +290,19 @@ def test_error_of_a_relation_names_the_other_side(shop: World) -> None:
     ],
 )
 def test_unit_of_a_silent_machine(
-    shop: World, workload: tuple[str, str], agent: tuple[str, str], shown: tuple[tuple[str, str], str]
+    runtime: TestController,
+    workload: tuple[str, str],
+    agent: tuple[str, str],
+    shown: tuple[tuple[str, str], str],
 ) -> None:
-    shop.active()
-    _say(shop, StatusKind.WORKLOAD, "web/0", *workload)
-    _say(shop, StatusKind.AGENT, "web/0", *agent)
-    _silent(shop)
-    shop.clock.advance(59)
-    assert _unit(shop)["juju-status"]["current"] != "lost"
-    shop.clock.advance(1)
-    unit = _unit(shop)
+    runtime.active()
+    _say(runtime, StatusKind.WORKLOAD, "web/0", *workload)
+    _say(runtime, StatusKind.AGENT, "web/0", *agent)
+    _silent(runtime)
+    runtime.clock.advance(59)
+    assert _unit(runtime)["juju-status"]["current"] != "lost"
+    runtime.clock.advance(1)
+    unit = _unit(runtime)
     word, text = _current(unit["workload-status"])
     assert (word, unit["juju-status"]["current"]) == (shown[0][0], shown[1])
     assert text.startswith(shown[0][1])
@@ -310,21 +314,21 @@ def test_unit_of_a_silent_machine(
     ("stored", "shown"),
     [("started", ("down", LOST)), ("pending", ("pending", "")), ("stopped", ("stopped", ""))],
 )
-def test_silent_machine(shop: World, stored: str, shown: tuple[str, str]) -> None:
-    shop.active()
-    _say(shop, StatusKind.MACHINE, "0", stored)
-    _silent(shop)
-    shop.clock.advance(60)
-    assert _current(_document(shop)["machines"]["0"]["juju-status"]) == shown
+def test_silent_machine(runtime: TestController, stored: str, shown: tuple[str, str]) -> None:
+    runtime.active()
+    _say(runtime, StatusKind.MACHINE, "0", stored)
+    _silent(runtime)
+    runtime.clock.advance(60)
+    assert _current(_document(runtime)["machines"]["0"]["juju-status"]) == shown
 
 
-def test_machine_that_answers_again(shop: World) -> None:
-    shop.active()
-    _silent(shop)
-    shop.clock.advance(60)
-    shop.write(lambda tx: shop.note_facts(tx, "0", shop.box().hello()))
-    assert _current(_document(shop)["machines"]["0"]["juju-status"]) == ("started", "")
-    assert _unit(shop)["juju-status"]["current"] == "idle"
+def test_machine_that_answers_again(runtime: TestController) -> None:
+    runtime.active()
+    _silent(runtime)
+    runtime.clock.advance(60)
+    runtime.write(lambda tx: runtime.note_facts(tx, "0", runtime.box().hello()))
+    assert _current(_document(runtime)["machines"]["0"]["juju-status"]) == ("started", "")
+    assert _unit(runtime)["juju-status"]["current"] == "idle"
 
 
 # --- what an application shows ----------------------------------------------------------------------------
@@ -341,33 +345,33 @@ def test_machine_that_answers_again(shop: World) -> None:
         (["blocked", "blocked", "active"], ("blocked", "0")),
     ],
 )
-def test_derived_status(shop: World, units: list[str], shown: tuple[str, str]) -> None:
-    shop.deploy(count=3)
+def test_derived_status(runtime: TestController, units: list[str], shown: tuple[str, str]) -> None:
+    runtime.deploy(count=3)
     for number, word in enumerate(units):
-        _say(shop, StatusKind.WORKLOAD, f"web/{number}", word, str(number))
-    assert _current(_app(shop)["application-status"]) == shown
+        _say(runtime, StatusKind.WORKLOAD, f"web/{number}", word, str(number))
+    assert _current(_app(runtime)["application-status"]) == shown
 
 
-def test_leaders_word_replaces_the_derived_one(shop: World) -> None:
-    shop.active()
-    _say(shop, StatusKind.WORKLOAD, "web/0", "blocked")
-    _say(shop, StatusKind.APPLICATION, "web", "active", "all is well")
-    assert _current(_app(shop)["application-status"]) == ("active", "all is well")
+def test_leaders_word_replaces_the_derived_one(runtime: TestController) -> None:
+    runtime.active()
+    _say(runtime, StatusKind.WORKLOAD, "web/0", "blocked")
+    _say(runtime, StatusKind.APPLICATION, "web", "active", "all is well")
+    assert _current(_app(runtime)["application-status"]) == ("active", "all is well")
 
 
-def test_application_without_units(shop: World) -> None:
-    shop.deploy(
+def test_application_without_units(runtime: TestController) -> None:
+    runtime.deploy(
         "sub",
         0,
-        packed=shop.charms.make(
+        packed=runtime.charms.make(
             "sub", subordinate=True, requires={"h": {"interface": "juju-info", "scope": "container"}}
         ),
     )
-    found = _app(shop, "sub")
+    found = _app(runtime, "sub")
     assert found["application-status"] == {"current": "unknown"}
     assert "units" not in found
 
 
-def test_document_is_plain_data(shop: World) -> None:
-    shop.active()
-    json.dumps(_document(shop), default=str)
+def test_document_is_plain_data(runtime: TestController) -> None:
+    runtime.active()
+    json.dumps(_document(runtime), default=str)

@@ -50,7 +50,7 @@ REMOVE_HOOKS = ("stop", "remove")
 UNIT = "tally/0"
 
 
-class World:
+class RealController:
     """One controller, one model."""
 
     def __init__(self, data: Path, base: Base, work: Path, clock: Clock | None = None) -> None:
@@ -172,7 +172,7 @@ class World:
         """Return what can be seen of a model that does not come to rest."""
         lines = [*self.told[-20:], str(self.work_reasons()), str(self.open_operations())]
         for record in self.layout.records():
-            box = Box(layout=self.layout, record=record)
+            box = RealMachine(layout=self.layout, record=record)
             lines += [box.run("ps", "axf", "-o", "pid,comm,args"), *box.journal()]
         return "\n".join(lines)
 
@@ -290,7 +290,7 @@ class World:
         self.sql("UPDATE unit SET update_status_due = ? WHERE name = ?", to_iso(self.ctx.clock.now()), unit)
         self.work_now()
 
-    def at_rest(self, box: Box, *hooks: str) -> None:
+    def at_rest(self, box: RealMachine, *hooks: str) -> None:
         """Fail the test unless exactly these hooks ran, each once, and all is well."""
         box.once(*hooks)
         assert self.agent() == ("idle", "")
@@ -315,10 +315,10 @@ class World:
 
     # --- the machines -------------------------------------------------------------------------------------
 
-    def machine(self, number: str = "0") -> Box:
+    def machine(self, number: str = "0") -> RealMachine:
         """Return a machine as its host sees it."""
         record = next(item for item in self.layout.records() if item.machine_id == number)
-        return Box(layout=self.layout, record=record)
+        return RealMachine(layout=self.layout, record=record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,7 +344,7 @@ class Drive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
+class RealMachine:
     """A local machine seen from its host."""
 
     layout: Layout

@@ -1,0 +1,146 @@
+"""A machine that answers in this process, and the results that it sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class PlayedMachine:
+    """A machine: it answers frames, runs an id once, and keeps what it did.
+
+    Attributes:
+        hooks: (unit, hook), in the order of their runs.
+        charms: Unit -> URL of the charm that lies there.
+        frames: Every frame that started something.
+        script: Hook name, or (unit, hook) -> what its next runs lead to; then all is well.
+        results: Those that nobody acknowledged.
+        answers: What live calls were answered.
+        blobs: Archives that were sent.
+        cancelled: Operations that were interrupted.
+        requests: What `juju-exec` asks for there.
+        answered: Requests that were refused, with the error.
+        left: Units whose files lie there, when it says so.
+    """
+
+    id: str
+    boot_id: str = "boot-1"
+    address: str = "10.0.0.2"
+    hooks: list[tuple[str, str]] = field(default_factory=list)
+    charms: dict[str, str] = field(default_factory=dict)
+    frames: list[dict[str, Any]] = field(default_factory=list)
+    script: dict[Any, list[dict[str, Any]]] = field(default_factory=dict)
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answers: list[Any] = field(default_factory=list)
+    blobs: list[str] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    requests: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answered: list[tuple[str, str]] = field(default_factory=list)
+    left: list[str] | None = None
+
+    def hello(self) -> dict[str, Any]:
+        """What the machine tells at each contact."""
+        return {
+            "t": "hello",
+            "python": "3.10",
+            "arch": "amd64",
+            "boot_id": self.boot_id,
+            "hostname": f"juju-{self.id}",
+            "ssh": f"192.0.2.9 50022 {self.address} 22",
+            "os": {"id": "ubuntu", "version_id": "22.04"},
+            "cores": 2,
+            "mem_mib": 2048,
+            "nics": [
+                {
+                    "name": "lo",
+                    "mac": "",
+                    "up": True,
+                    "addresses": [{"value": "127.0.0.1", "cidr": "127.0.0.1/8"}],
+                },
+                {
+                    "name": "eth0",
+                    "mac": "00:16:3e:00:00:01",
+                    "up": True,
+                    "addresses": [{"value": self.address, "cidr": f"{self.address}/24"}],
+                },
+            ],
+            "journal": [{"id": key, "done": True} for key in self.results],
+            "blobs": [],
+            "running": [],
+            **({} if self.left is None else {"units": self.left}),
+            "charms": list(self.charms),
+        }
+
+    def will(self, hook: str, *answers: Mapping[str, Any], unit: str = "") -> None:
+        """Say how the next runs of a hook end."""
+        self.script.setdefault((unit, hook) if unit else hook, []).extend(dict(item) for item in answers)
+
+    def fail(self, hook: str, times: int = 1, unit: str = "") -> None:
+        """Let the next runs of a hook fail."""
+        self.will(hook, *[{"outcome": "failed", "exit": 1}] * times, unit=unit)
+
+    def run(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        """Do what a frame asks, once per id."""
+        known = self.results.get(frame["id"])
+        if known is not None:
+            return known
+        self.frames.append(dict(frame))
+        answer = self._do(frame)
+        self.results[frame["id"]] = answer
+        return answer
+
+    def _do(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        plain: dict[str, Any] = {
+            "t": "result", "id": frame["id"], "outcome": "ok", "exit": 0, "signal": None, "via": None,
+            "message": "", "writes": {}, "events": [], "reboot": "",
+        }  # fmt: skip
+        title = frame.get("hook") or frame["kind"]
+        if frame["kind"] == "hook":
+            self.hooks.append((frame["unit"], title))
+            plain["via"] = "hook"
+        if frame["kind"] == "reboot":
+            self.boot_id += "+"
+        for key in ((frame.get("unit"), title), title):
+            if self.script.get(key):
+                plain.update(self.script[key].pop(0))
+                break
+        if frame["kind"] == "deploy" and plain["outcome"] == "ok":
+            self.charms[frame["unit"]] = frame["url"]
+        if frame["kind"] == "remove-unit":
+            self.charms.pop(frame["unit"], None)
+        return plain
+
+    def of(self, unit: str) -> list[str]:
+        """The hooks of one unit."""
+        return [hook for name, hook in self.hooks if name == unit]
+
+    def frame_of(self, hook: str, unit: str = "") -> dict[str, Any]:
+        """The last frame that ran a hook."""
+        return next(
+            frame
+            for frame in reversed(self.frames)
+            if frame.get("hook") == hook and unit in ("", frame["unit"])
+        )
+
+
+def ok(**more: Any) -> dict[str, Any]:
+    """A result of a hook that ran well."""
+    plain = {"outcome": "ok", "exit": 0, "via": "hook", "message": "", "writes": {}, "events": []}
+    return {**plain, **more}
+
+
+def failed(code: int = 1, **more: Any) -> dict[str, Any]:
+    """A result of a hook that failed."""
+    return ok(**{"outcome": "failed", "exit": code, **more})
+
+
+def event(seq: int, kind: str, **fields: Any) -> dict[str, Any]:
+    """An event as results carry it."""
+    return {"seq": seq, "e": {"k": kind, "time": None, **fields}}
+
+
+def status_event(seq: int, status: str, message: str = "", scope: str = "unit") -> dict[str, Any]:
+    """A status-set."""
+    return event(seq, "status", scope=scope, status=status, message=message)
