@@ -64,7 +64,7 @@ class Base:
 
     @property
     def series(self) -> str:
-        """The old series name that means this base; empty when there is none."""
+        """The old series name of this base; empty when the base has no series name."""
         return next((name for name, pair in SERIES.items() if pair == (self.os, self.track)), "")
 
     @property

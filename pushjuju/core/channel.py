@@ -26,7 +26,7 @@ class Channel:
         """Read a channel as people write it; nothing is filled in.
 
         Raises:
-            NotValid: It is none; the message is Juju's.
+            NotValid: The text is not a channel; the message is Juju's.
         """
         if not text:
             raise NotValid("empty channel not valid")
@@ -55,7 +55,7 @@ class Channel:
         return Channel(track=self.track or LATEST, risk=self.risk or DEFAULT_RISK, branch=self.branch)
 
     def following(self, current: Channel) -> Channel:
-        """Return what this one, asked for at a refresh, means: a risk alone keeps the present track."""
+        """Return the channel that a refresh to this channel means: a risk alone keeps the present track."""
         return Channel(track=self.track or current.track, risk=self.risk, branch=self.branch).normal()
 
     def __str__(self) -> str:

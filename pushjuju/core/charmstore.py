@@ -52,7 +52,7 @@ class Ask:
         channel: The channel, or None for the charm's default channel.
         revision: A revision, or -1 for the newest of the channel. A request with a revision sends no channel.
         held: The charm that the application has already, for a refresh.
-        resources: Resource name -> the revision that is wanted instead of the one released with the charm.
+        resources: Resource name -> the revision to use instead of the one released with the charm.
     """
 
     name: str
@@ -93,9 +93,9 @@ class StoreCharm:
         kind: `charm` or `bundle`.
         channel: The one that is followed from now on; None for an answer by revision.
         platform: For which it was picked.
-        platforms: All that the charm is made for, as far as the store told.
+        platforms: All platforms of the charm, as far as the store lists them.
         source: Name of the source type that answered.
-        metadata: The text of metadata.yaml, as far as the store told.
+        metadata: The text of metadata.yaml; empty when the store does not send it.
         config: The text of config.yaml, likewise.
     """
 

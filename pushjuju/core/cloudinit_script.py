@@ -125,7 +125,7 @@ def _keys(user: str, keys: Sequence[Any]) -> list[str]:
 
 
 def _mirror(apt: Any) -> str:
-    """Return the mirror that takes the place of the first one; empty: none."""
+    """Return the mirror that replaces the first mirror; empty when no mirror is set."""
     primary = apt.get("primary") if isinstance(apt, Mapping) else None
     entries = primary if isinstance(primary, list | tuple) else []
     return next((str(item["uri"]) for item in entries if isinstance(item, Mapping) and item.get("uri")), "")

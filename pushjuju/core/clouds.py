@@ -123,7 +123,7 @@ class Cloud:
         return {**{key: value for key, value in pairs if value}, **self.own}
 
     def region(self, name: str) -> Region:
-        """Return a region by name, whatever its case; its endpoints are the cloud's where it has none.
+        """Return a region by name, in any case of letters; a region without endpoints has the cloud's.
 
         Raises:
             NotFound: The cloud has no such region; the text is Juju's.

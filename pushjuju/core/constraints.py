@@ -83,7 +83,7 @@ def parse_size(text: str) -> int:
     """Read a size with an optional M, G, T or P: MiB, rounded up.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is not a size; the message is Juju's.
     """
     match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)([MGTP]?)", text)
     if not match:
@@ -106,7 +106,7 @@ def of_container(wanted: Constraints, *, alone: bool = True) -> dict[str, Any]:
 
 
 def container_of(wanted: Constraints) -> str:
-    """Return the type of container that constraints ask for; empty: none."""
+    """Return the type of container that constraints ask for; empty for no container."""
     found = str(wanted.get("container") or "none")
     return "" if found == "none" else found
 

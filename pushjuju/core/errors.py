@@ -175,7 +175,7 @@ class CredentialInvalid(ProviderError):
 
 
 class NotSupported(ProviderError):
-    """The cloud has no such thing, and will not have it later."""
+    """The cloud does not offer this, and will not offer it later."""
 
     message = "the cloud does not support this"
     code = "not-supported"

@@ -1,4 +1,4 @@
-"""Says how to install a library that a cloud needs and that pushjuju goes without otherwise."""
+"""Returns the hint how to install an optional library that a cloud needs."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Exposure:
     """Where an endpoint's ports may be reached from.
 
     Attributes:
-        endpoint: Its name; empty: all that have no exposure of their own.
+        endpoint: Its name; empty for all endpoints without an exposure of their own.
         spaces: Names of spaces; their subnets may reach it.
         cidrs: What people wrote, sorted.
     """
@@ -75,7 +75,7 @@ def parse_cidr(text: str) -> str:
     """Return a CIDR as networks are written; `10.1.2.3/8` is 10.0.0.0/8.
 
     Raises:
-        NotValid: It is none; the message is Go's.
+        NotValid: The text is not a CIDR; the message is Go's.
     """
     try:
         if not _CIDR.fullmatch(text):

@@ -33,7 +33,7 @@ class UnitName:
         """Read a unit name.
 
         Raises:
-            NotValid: It is none.
+            NotValid: The text is not a tag.
         """
         if not names.is_unit(text):
             raise NotValid(f'"{text}" is not a valid unit name')

@@ -61,7 +61,7 @@ def parse(text: str, *, partial: bool = False) -> OfferUrl:
         partial: Model and offer may be left out, as in what `find-offers` takes.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is not the URL of an offer; the message is Juju's.
     """
     controller, rest = _split_controller(text)
     found = _FORM.fullmatch(rest)

@@ -45,7 +45,7 @@ class Placement:
         """Read one directive.
 
         Raises:
-            NotValid: It is none; the message is Juju's.
+            NotValid: The text is not a placement; the message is Juju's.
         """
         scope, colon, rest = text.partition(":")
         if not text or (colon and not rest):

@@ -33,7 +33,7 @@ class PortRange:
 
 @dataclass(frozen=True, slots=True, order=True)
 class OpenPort:
-    """A range opened for an endpoint; empty: for all endpoints."""
+    """A range of ports that is open for an endpoint; an empty endpoint stands for all endpoints."""
 
     endpoint: str
     range: PortRange

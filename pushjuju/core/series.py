@@ -1,4 +1,4 @@
-"""How far the upgrade of a machine to another base got.
+"""The steps of the upgrade of a machine to another base.
 
 "Series" is Juju's old word for a base; hooks and statuses still carry it.
 
@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class SeriesStatus(StrEnum):
-    """How far the upgrade of a machine to another base got, of the machine or seen from one unit.
+    """The step that the upgrade to another base has reached, of a machine or of one unit.
 
     The words stand in the order in which they follow each other.
     """

@@ -22,7 +22,7 @@ _SIZE = re.compile(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
 DISK_OF = "disk of "  # begins what failed for the disk of a machine that is gone
 _POWERS = "MGTPEZY"
 _MOST_DIGITS = 9  # of a count
-MOST_MIB = 1 << 50  # of a size: 1Z, far from what a store's integer holds
+MOST_MIB = 1 << 50  # of a size: 1Z, more than the integers of a store can hold
 _THOUSAND = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -41,7 +41,7 @@ class Scope(StrEnum):
 
 
 class StorageStatus(StrEnum):
-    """How far a volume or filesystem got."""
+    """The state of a volume or filesystem."""
 
     PENDING = "pending"
     ATTACHING = "attaching"
@@ -69,7 +69,7 @@ class Directive:
         """Read `[pool][,count][,size]`, in any order.
 
         Raises:
-            NotValid: A part that is none of these, or one that comes twice; the message is Juju's.
+            NotValid: A part is not pool, size or count, or comes twice; the message is Juju's.
         """
         found = cls()
         for part in filter(None, text.split(",")):
@@ -108,7 +108,7 @@ def parse_size(text: str) -> int:
     """Return a size with its unit in MiB, rounded up.
 
     Raises:
-        NotValid: It is none.
+        NotValid: The text is not a size.
     """
     match = _SIZE.fullmatch(text)
     if match is None or float(match[1]) < 0:
@@ -128,7 +128,7 @@ def parse_directives(words: Iterable[str], *, bare: bool = False) -> dict[str, D
         bare: A name alone asks for one instance.
 
     Raises:
-        NotValid: A word that is none, or a name that comes twice; the message is Juju's.
+        NotValid: A word is not a directive, or a name comes twice; the message is Juju's.
     """
     found: dict[str, Directive] = {}
     for word in words:
@@ -203,7 +203,7 @@ def mount_point(location: str, most: int, storage_id: str) -> str:
         storage_id: The instance.
 
     Raises:
-        NotValid: The location is none that can be used.
+        NotValid: The location cannot be used as a mount point.
 
     Mirrors: juju state/filesystem.go FilesystemMountPoint (3.6)
     """

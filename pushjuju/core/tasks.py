@@ -12,7 +12,7 @@ EXEC = "juju-exec"  # the action that every unit has: run a command
 
 
 class TaskStatus(StrEnum):
-    """How far a task got; an operation has the same words."""
+    """The state of a task; an operation has the same words."""
 
     PENDING = "pending"
     RUNNING = "running"

@@ -12,8 +12,8 @@ def candidates(
 
     Args:
         zones: Those that the cloud has for it, in its order.
-        wanted: The constraint `zones`; empty: any.
-        derived: Zones that its placement or its volumes force; empty: none do.
+        wanted: The constraint `zones`; empty for any zone.
+        derived: Zones that its placement or its volumes force; empty when nothing forces a zone.
     """
     return [zone for zone in zones if (not wanted or zone in wanted) and (not derived or zone in derived)]
 

@@ -67,7 +67,7 @@ class CharmStore(Protocol):
     """A store of charms; every method may wait for the network, in a thread of its own."""
 
     def resolve(self, asks: Sequence[Ask]) -> Sequence[StoreCharm | HubError]:
-        """Return which revision each ask means, or why there is none; one round for all of them.
+        """Return the revision for each question, or why no revision fits; one round for all questions.
 
         Raises:
             HubError: The store cannot be asked.
@@ -117,7 +117,7 @@ class CharmPlace(Protocol):
             work: An empty folder for what has to be brought here; it is gone after the command.
 
         Raises:
-            NotFound: There is none.
+            NotFound: The place has no such charm.
             PushjujuError: It cannot be brought.
         """
         ...

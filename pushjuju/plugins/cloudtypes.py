@@ -110,8 +110,8 @@ class Reached:
     """What one harmless call to a cloud told.
 
     Attributes:
-        account: Whose credential it is, in the cloud's words; empty: it does not say.
-        costs: One sentence about what a machine costs here; empty: nothing.
+        account: The account of the credential, in the cloud's words; empty when the cloud does not name it.
+        costs: One sentence about what a machine costs here; empty when machines cost nothing.
     """
 
     account: str = ""

@@ -213,8 +213,8 @@ def pushjuju_open_firewall(
     """Return what guards machines of a model, or None when you do not guard such machines.
 
     Fires once per model, kind of machine and run, unless the model's `firewall-mode` is none. The first
-    answer that is not None is used; without one, such machines have no firewall. May not block. Raising ends
-    the command with that error. Since 1.1.
+    answer that is not None is used; without an answer, such machines have no firewall. May not block. Raising
+    ends the command with that error. Since 1.1.
 
     Args:
         model: Whose machines these are.

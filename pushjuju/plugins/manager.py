@@ -1,7 +1,7 @@
 """The plugin host: loads plugins once they are needed, and calls their hooks with types.
 
-Importing this module costs nothing; pluggy and the plugins are loaded at the first hook that is asked for. A
-plugin that cannot be loaded, or that raises where its answer can be spared, is one warning with its name.
+Importing this module costs nothing; pluggy and the plugins are loaded at the first call of a hook. A plugin
+that cannot be loaded, or that raises where its answer is not needed, causes one warning with its name.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class StorageItem:
         provider_id: The provider's own name of the item; empty before the item is made.
         instance_id: The machine that the item is about to be attached to; empty when there is no such
             machine.
-        path: Where the filesystem is to be mounted on the machine; empty for volumes.
+        path: The mount point of the filesystem on the machine; empty for volumes.
         source: What `attach` returned for the item.
         uuid: The same at each attempt, and for no other item: a half-made item is found again by its UUID.
     """

@@ -292,7 +292,7 @@ class StartRequest:
     Attributes:
         nonce: Ties the instance to this request: a second start with the same machine id and nonce returns
             the instance that runs, one with another nonce replaces it.
-        hostname: The name that the machine should have; empty: the provider's choice.
+        hostname: The name that the machine should have; empty for the provider's choice.
         authorized_keys: Public keys that may log in, in OpenSSH's form.
         user_data: A cloud-config document as data.
         host_keys: The public keys that the document makes the machine have; empty when it makes none.
@@ -343,7 +343,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that doctor looked at.
+    """A check of doctor, and its result.
 
     Attributes:
         required: Without it the provider does not work at all; else something is slower or missing.
@@ -418,7 +418,7 @@ class Provider(Protocol):
         ...
 
     async def doctor(self) -> Sequence[Finding]:
-        """Say what this host or account has and lacks for the provider; never raises for a missing thing."""
+        """Report what this host or account has and lacks for the provider; what is missing is no error."""
         ...
 
 
@@ -439,7 +439,7 @@ class Zoned(Protocol):
         ...
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
-        """Return the zones that a request's placement forces; empty: any.
+        """Return the zones that a request's placement forces; empty for any zone.
 
         Raises:
             NotValid: The placement names a zone that is not there.
@@ -494,7 +494,7 @@ class Profiled(Protocol):
         """Let an instance have these profiles, and no others of charms; the same again does no harm.
 
         Args:
-            instance_id: Which; empty: none, only what is unused goes.
+            instance_id: The instance; when empty, only unused profiles are deleted.
             wanted: All that it is to have.
             keep: Names of those that stay though no instance has them now; others without one go.
 
@@ -541,8 +541,8 @@ class GuardedMachine:
 
     Attributes:
         instance_id: What the cloud calls it.
-        run: Runs a POSIX shell script on it as root, over the connection that is there; its errors are those
-            of `RemoteRunner.run_script`.
+        run: Runs a POSIX shell script on it as root, over the existing connection; its errors are those of
+            `RemoteRunner.run_script`.
     """
 
     machine_id: str
@@ -628,7 +628,7 @@ class SecretBackend(Protocol):
         """Return content.
 
         Raises:
-            NotFound: There is none.
+            NotFound: The place has no such charm.
             BackendError: The backend does not answer.
         """
         ...

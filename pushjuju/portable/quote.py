@@ -106,7 +106,7 @@ def parse_int(text: str, *, signed: bool = True) -> int:
 
 
 def unsigned_of(text: str) -> int | None:
-    """Return a number without sign, of any size, its base given by a prefix; None when the text is none."""
+    """Return a number without sign, of any size, its base given by a prefix, or None for any other text."""
     if not (text.isascii() and text[:1].isdigit() and text[-1].isalnum()):
         return None
     if len(text) > 1 and text[0] == "0" and text[1] in "01234567_":

@@ -121,7 +121,7 @@ class MachineSession:
 
     @property
     def connected(self) -> bool:
-        """Whether the connection lives, as far as is known here."""
+        """Return True when the connection lives, as far as is known here."""
         return self._link is not None and not self._link.lost.done()
 
     @property
@@ -142,7 +142,7 @@ class MachineSession:
         return self
 
     async def _attach(self) -> bootstrap.Link:
-        """Return the live link, connecting when there is none."""
+        """Return the live link; connect when there is no live link."""
         async with self._opening:
             if self._closed:
                 raise ConnectionLost(f"the session with {self.target} is closed")
@@ -333,7 +333,7 @@ class MachineSession:
         """Begin to answer a live call, or let it wait for its turn; return what it comes to.
 
         Raises:
-            BadFrame: It is none, or one too many.
+            BadFrame: The frame is not a call, or there are too many calls.
         """
         found = pending.ask(dict(intake.live_call(message), id=message["id"]))
         if pending.calls and pending.answering < limits.LIVE_AT_ONCE:
@@ -660,7 +660,7 @@ def _either(*futures: asyncio.Future[Any]) -> set[asyncio.Future[Any]]:
 
 
 def raise_for_error(result: Mapping[str, Any], machine: str) -> None:
-    """Raise the error of a result whose outcome is ``error``: the machine could not do it.
+    """Raise the error of a result whose outcome is ``error``: the machine could not run the operation.
 
     Raises:
         DiskFull: Its disk is full.

@@ -130,7 +130,7 @@ def bring_up_to_date(copy: Path) -> None:
 
 
 def put_in_place(copy: Path, path: Path, before: Path) -> Path | None:
-    """Make a copy the store, where there is none or a damaged one, which is kept as `before`.
+    """Install a copy as the store, where no store is or a damaged store, which is kept as `before`.
 
     Killed at any point it leaves a store that is damaged as it was, none, or the new one: the same again
     brings it to its end. Files that belong to the old one go with it, else SQLite would take them for the

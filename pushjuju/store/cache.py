@@ -96,7 +96,7 @@ class Effects:
 
 
 class Analyst:
-    """An empty store of the same schema that is asked what statements would do."""
+    """An empty store of the same schema, used to find out which rows a statement reads and writes."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         tables = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'table' AND sql IS NOT NULL")
@@ -254,7 +254,7 @@ class Memo:
         self.trail: list[Entry] | None = None
 
     def begin(self) -> None:
-        """Look, as the first thing in a transaction, whether others have written."""
+        """Check, as the first step of a transaction, whether other processes have written."""
         version = self._connection.execute("PRAGMA data_version").fetchone()[0]
         if version != self._data_version:
             self._data_version = version

@@ -202,7 +202,7 @@ class DataDir:
             name: Its name.
             settings: What controller.toml holds.
             prepare: Makes what else belongs to it; repeated when an earlier try was cut short.
-            begin: Told the name when it is sure that there is none yet.
+            begin: Called with the name when it is sure that there is no such controller yet.
 
         Raises:
             AlreadyExists: There is one of that name.

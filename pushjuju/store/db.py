@@ -52,11 +52,11 @@ class Store:
 
         Args:
             path: Its file.
-            create: Make it if there is none, or go on where making it was cut off. Else a file that is empty
-                or has no schema is damaged: it is never taken for a new one.
+            create: Make the store if it does not exist, or continue where making it was cut off. Otherwise a
+                file that is empty or has no schema counts as damaged, never as new.
 
         Raises:
-            NotFound: There is none and `create` is not set.
+            NotFound: The store does not exist and `create` is not set.
             StoreTooNew: It was made by a newer pushjuju.
             StoreBusy: Another process holds it for longer than the time-out.
             StoreDamaged: It is no store, or cut short; `check` looks at all of it.
@@ -134,7 +134,7 @@ class Store:
         self._connection.close()
 
     def remember(self) -> None:
-        """Keep what is read until it changes: for a process that reads the same things again and again."""
+        """Cache rows until they change: for a process that reads the same rows again and again."""
         from pushjuju.store.cache import Memo
 
         if self._memo is None:

@@ -32,7 +32,7 @@ def enlist(root: Path) -> None:
 
 
 def waiting(root: Path) -> str:
-    """Return a living process that works what becomes due; empty when there is none."""
+    """Return a living process that works what becomes due; empty when no such process runs."""
     try:
         names = _living((root / _FILE).read_text())
     except (OSError, UnicodeDecodeError):

@@ -149,7 +149,7 @@ def lease_at_least(now: datetime) -> int:
 
 
 def skip_leases(tx: Tx, at_least: int) -> int:
-    """Draw the next number of a lease, at least this one."""
+    """Draw the next number of a lease, not below this number."""
     return tx.next(_CONTROLLER, "lease", at_least)
 
 
@@ -165,7 +165,7 @@ def latest_moment(tx: Tx) -> datetime | None:
 
 
 def clock_is_right(tx: Tx, now: datetime) -> None:
-    """Forget the moments later than this one, at which the clock was wrong."""
+    """Forget the moments later than this moment: the clock was wrong when they were noted."""
     tx.run("sequence_forget", scope=_CONTROLLER, name=_CLOCK)
     tx.run("sequence_set", scope=_CONTROLLER, name=_CLOCK, number=lease_at_least(now))
 

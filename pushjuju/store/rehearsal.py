@@ -42,7 +42,7 @@ _WATCHED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """A thing that went while a copy was worked.
+    """An entity that was removed while a copy was worked.
 
     Attributes:
         model: UUID.

@@ -192,7 +192,7 @@ class Tx:
     def conclude(self, key: Hashable, value: object) -> None:
         """Keep a value that follows from the answers since `watch`, and from nothing else.
 
-        They are to be the same when they are asked now: what was written since must not change them.
+        The rows are read again now: a write in between must not change the conclusion.
         """
         if self._memo is not None:
             self._memo.conclude(key, value)

@@ -37,7 +37,7 @@ class Line:
 
     @classmethod
     def of(cls, data_dir: Path, instance_id: str) -> Line:
-        """Return the cable of a machine that is there.
+        """Return the network cable of a running machine.
 
         Args:
             data_dir: Where its provider keeps it: the `machines` folder of the controller.

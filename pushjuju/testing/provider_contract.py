@@ -54,7 +54,7 @@ class Bench(Protocol):
         ...
 
     async def leftovers(self) -> list[str]:
-        """Return what is left in the cloud after all models were destroyed, as far as can be told."""
+        """Return what is left in the cloud after all models were destroyed, where the cloud can list it."""
         ...
 
 
@@ -163,7 +163,7 @@ class ProviderContract:
         try:
             usable = [zone.name for zone in await provider.zones() if zone.available]
             if not usable:
-                return  # this cloud has none
+                return  # this cloud has no zones
             for number, zone in enumerate(usable[:2]):
                 request = dataclasses.replace(bench.request(str(number)), zone=zone)
                 assert list(await provider.derive_zones(request)) == []

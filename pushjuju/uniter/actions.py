@@ -172,7 +172,7 @@ def commit_action(
 ) -> tuple[str, Writes]:
     """Take the result of an action into the model; return its message, for people, and what it changed."""
     writes = result.get("writes") or {}
-    if result.get("recovered"):  # nobody knows how far it got: the next decision fails it
+    if result.get("recovered"):  # the state of the run is unknown: the next decision fails it
         store_local(tx, view.unit, executed(view.local, operation, Outcome.INTERRUPTED))
         return TERMINATED, {}
     task = actions.get_task(tx, view.unit.model, int(operation.action_id))

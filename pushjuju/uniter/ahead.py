@@ -133,7 +133,7 @@ def _next(view: View, local: LocalState) -> Step | None:
 def plan(
     ctx: Context, tx: Tx, view: View, local: LocalState, first: Operation, first_id: str
 ) -> tuple[Prepared, ...]:
-    """Decide what follows an operation, and record it; the machine is to be told together with it.
+    """Decide which operation follows an operation, and record it; both are sent to the machine together.
 
     Args:
         local: The state before `first` was prepared; it is announced already.
@@ -199,7 +199,7 @@ def promote(tx: Tx, view: View, local: LocalState, then: str, now: datetime) -> 
         now: When it began, for its statuses.
 
     Returns:
-        What the unit remembers then, and the id of the hook; an empty one when there is none any more.
+        The unit's next state and the id of the planned hook; an empty id when the plan does not hold.
     """
     row = tx.find(OperationRecord, "operation_get", id=then)
     if row is None or row.state != "planned":

@@ -65,11 +65,11 @@ class Committed:
     """How an operation ended for the model.
 
     Attributes:
-        ok: It ran well (or is to be run again after a reboot).
+        ok: The program succeeded (or runs again after a reboot).
         message: What went wrong, for people.
         reboot: Id of the operation that reboots the machine, which must run now; empty for none.
         again_later: The machine could not even try; the charm is not to blame.
-        killed: Its process was killed by a signal; it is to be run again.
+        killed: Its process was killed by a signal, and will run again.
         error: What `juju-exec` is to say in place of the outcome of its commands.
         next: Id of the hook that was planned behind it, which must run now; empty for none.
         changes: What it wrote and was not so before.
@@ -402,7 +402,7 @@ def _judge(ctx: Context, tx: Tx, view: View, operation: Operation, result: Resul
     if reboot == "now":
         return Outcome.REBOOT_NOW, ""
     if result.get("recovered"):
-        return Outcome.INTERRUPTED, _reason(result)  # nobody knows how far it got: as failed
+        return Outcome.INTERRUPTED, _reason(result)  # the state of the run is unknown: it counts as failed
     if word == "terminated":
         return Outcome.TERMINATED, ""
     if word not in ("ok", "missing"):

@@ -217,7 +217,7 @@ def commit_request(
 
 
 def judge(result: Result) -> str:
-    """Return why commands did not come to their own end; any exit code is one."""
+    """Return why commands did not end by themselves; empty when they exited, with any exit code."""
     if str(result.get("outcome", "")) in ("ok", "failed") and result.get("exit") is not None:
         return ""
     return str(result.get("message") or CUT_OFF)

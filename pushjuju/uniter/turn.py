@@ -77,12 +77,12 @@ _BEFORE_AGENT = (WAITING_FOR_MACHINE, INSTALLING_AGENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """What a turn came to: an operation to run, or why there is none.
+    """The result of a turn: an operation to run, or why there is no operation.
 
     Attributes:
         answer: `run`, `idle`, `waiting` or `dead`.
         plan: What follows it unasked when it ends well, to be sent together with it.
-        refused: Requests of `juju-exec` that are not run; the machine is to be told.
+        refused: Requests of `juju-exec` that are refused; the machine must be told.
         failed: The unit cannot decide; the reason says why.
     """
 

@@ -38,10 +38,10 @@ LANES = 100  # keys worked at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """How things are when nothing that is due is left.
+    """The state of the model when nothing is due any more.
 
     Attributes:
-        problems: One sentence per thing that failed: unit, hook, reason.
+        problems: One sentence per failure: unit, hook, reason.
         left: An update-status that was due takes long; somebody else is to go on with it.
         elsewhere: The same of other models, which are related to the one that was worked.
     """

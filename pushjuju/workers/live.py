@@ -37,7 +37,7 @@ async def respond_for_plugin(
     """Answer a call of a plugin's tool, in a thread.
 
     The tool knows the unit, application, model and whether the unit leads; it has none of the hook's buffered
-    writes, no files of the machine, and cannot ask the controller, where it is.
+    writes, no files of the machine, and cannot ask the controller, in which the tool itself runs.
 
     Args:
         call: `tool`, `argv`, `stdin`, `cwd`, as the machine passed it on.

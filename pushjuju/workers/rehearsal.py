@@ -105,7 +105,7 @@ def _loops_first(key: str) -> tuple[bool, str]:
 
 
 def _force_next(ctx: Context, found: Rehearsal) -> bool:
-    """Force the removal whose forced end comes first; return False when no removal is to be forced."""
+    """Force the removal whose forced end comes first; return False when nothing waits for a forced end."""
     with ctx.store.write() as tx:
         uuids = [model.uuid for model in tx.list(Model, "model_list")]
         ends = [end for uuid in uuids for end in ends_ahead(tx, uuid)]

@@ -259,7 +259,7 @@ class Runtime:
         return self.host.open_storage(type_name, self.provider(model))
 
     def firewall(self, machine: Machine) -> Firewall | None:
-        """Return the firewall of a machine, or None when there is none. The mode of a model never changes."""
+        """Return the firewall of a machine, or None without a firewall. The mode of a model never changes."""
         key = (machine.model, machine.provider)
         if key not in self._firewalls:
             with self.ctx.store.read() as tx:
@@ -348,7 +348,7 @@ class Runtime:
         return session is not None and session.connected and not self._is_stale(session)
 
     async def drop(self, machine: Machine) -> None:
-        """Close the session to a machine, if there is one."""
+        """Close the session to a machine, if there is a session."""
         found = self._sessions.pop((machine.model, machine.id), None)
         if found is not None:
             await found[1].aclose()

@@ -101,7 +101,7 @@ class Archive:
         self._limits = limits
 
     def read(self, path: str) -> bytes | None:
-        """Return the bytes of a file of the charm, None if there is none; links are followed.
+        """Return the bytes of a file of the charm, or None when there is no such file; links are followed.
 
         Raises:
             InvalidCharm: The entry is damaged or too large to be read as a document.

@@ -52,7 +52,7 @@ def run_vcs(tool: str, directory: Path) -> str:
 
 
 def version_text(root: Path, run: VersionRunner) -> tuple[str, list[str]]:
-    """Return the version text, empty if there is none, and warnings; never fails."""
+    """Return the version text, empty when the folder has no version, and warnings; never fails."""
     tool, directory = _tool(root)
     if not tool:
         path, absolute = root / "version", root.absolute()

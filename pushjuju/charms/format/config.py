@@ -102,7 +102,7 @@ def _description(value: Any) -> str:
 
 
 def default_settings(options: Mapping[str, ConfigOption]) -> Settings:
-    """Return option -> default for every option; None where there is none."""
+    """Return option -> default for every option; None for an option without a default."""
     return {name: option.default for name, option in options.items()}
 
 

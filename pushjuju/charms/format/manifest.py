@@ -30,7 +30,7 @@ _ARCHES = (
 
 
 def normalise_arch(text: str) -> str | None:
-    """Return Juju's word for an architecture, None if it has none. Mirrors: juju/utils/arch."""
+    """Return Juju's word for an architecture, or None when Juju has no word. Mirrors: juju/utils/arch."""
     for pattern, name in _ARCHES:
         if pattern.fullmatch(text):
             return name

@@ -35,7 +35,7 @@ def parse_url(text: str) -> CharmURL:
     """Read `[ch:|local:][arch/][series/]name[-REV]`.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is not a charm URL; the message is Juju's.
     """
     schema, colon, rest = text.partition(":")
     if not colon:

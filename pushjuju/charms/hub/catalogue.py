@@ -48,7 +48,7 @@ INFO_FIELDS = ",".join(
 
 
 def text(item: Any, *keys: str) -> str:
-    """Return the text at a path in a document; empty where there is none."""
+    """Return the text at a path in a document; empty when the document has no text there."""
     for key in keys:
         item = item.get(key) if isinstance(item, Mapping) else None
     return item.encode("utf-8", "replace").decode() if isinstance(item, str) else ""
@@ -206,7 +206,7 @@ def _interfaces(endpoints: Any) -> dict[str, str]:
 
 
 def _yaml(content: str) -> dict[str, Any]:
-    """Return the map that a store sends as YAML; what is none is not shown."""
+    """Return the map that a store sends as YAML; text that cannot be read is not quoted."""
     try:
         found = yamlsafe.load(content.encode())
     except NotValid:

@@ -1,4 +1,4 @@
-"""Which revision of a charm an answer means, and what to ask next when there is none. Pure.
+"""Choose the revision of a charm from an answer, and what to ask next when there is no match. Pure.
 
 Mirrors: juju core/charm/repository/charmhub.go (3.6)
 """
@@ -20,7 +20,7 @@ Send = Callable[[Sequence[Ask]], Sequence[StoreCharm | Fault]]
 
 
 def resolve(asks: Sequence[Ask], send: Send) -> list[StoreCharm | HubError]:
-    """Return which revision each ask means, or why there is none.
+    """Return the revision for each question, or why no revision fits.
 
     An ask without a base is asked a second time with the first base that the store names; all those are
     asked together, so two requests do for any number of charms.

@@ -41,7 +41,7 @@ _MOST_REVISION = 2**31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why one thing that was asked for was not given.
+    """Why a store did not give one of the charms or resources that it was asked for.
 
     Attributes:
         message: As people read it; Juju's where it has one.
@@ -147,7 +147,7 @@ def check_errors(document: Any) -> Mapping[str, Any]:
 
 
 def answers(document: Any, asks: Sequence[tuple[str, Ask]], *, secure: bool) -> list[StoreCharm | Fault]:
-    """Return what a refresh answer says to each thing that was asked for, in the order of asking.
+    """Return a refresh answer, entry by entry, in the order of the questions.
 
     Args:
         document: The answer, as JSON was read.

@@ -154,7 +154,7 @@ class CharmMeta:
                 yield group[name]
 
     def find_endpoint(self, name: str) -> Endpoint | None:
-        """Return the endpoint of a name, also the implicit `juju-info`; None if there is none."""
+        """Return the endpoint of a name, also the implicit `juju-info`, or None without such an endpoint."""
         for group in (self.provides, self.requires, self.peers):
             if name in group:
                 return group[name]

@@ -125,7 +125,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _kind(line: Line) -> tuple[str, str]:
-    """Return what stands in front of the word that is asked for, and what kind of word that is."""
+    """Return the text before the word to complete, and the kind of that word."""
     if line.flag:
         return "", _value_kind(line, line.flag)
     if line.current.startswith("-") and not line.flags_over:
@@ -244,7 +244,7 @@ def _our_words(_line: Line) -> Iterator[Offer]:
 
 
 def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
-    """Ask the store of the controller that the line means; nothing when there is none."""
+    """Query the store of the controller that the line names; nothing when there is no such controller."""
     import sqlite3
 
     root = _root(line.env)

@@ -88,7 +88,7 @@ def _see_also(names: Iterable[str]) -> str:
 
 
 def _options(title: str, specs: Iterable[FlagSpec]) -> str:
-    """Return one section of flags, sorted by name; empty when there are none."""
+    """Return one section of flags, sorted by name; empty without flags."""
     shown = sorted((spec for spec in specs if not spec.hidden), key=lambda spec: spec.name)
     if not shown:
         return ""

@@ -42,7 +42,7 @@ def help_of(found: Mapping[str, Tool], name: str) -> str:
     """Return the help of a tool.
 
     Raises:
-        NotFound: There is none of that name.
+        NotFound: There is no hook tool of that name.
     """
     if name not in found:
         raise NotFound(f"unknown hook command: {name}")

@@ -70,8 +70,7 @@ class Cli:
         word: The command, by its own name.
         given: Keys of the flags that were written on the command line.
         on_interrupt: What Ctrl-C prints: how the work goes on.
-        rehearsal: The command runs on a copy of the store: nothing is to be worked, asked or written
-            elsewhere.
+        rehearsal: The command runs on a copy of the store: it works, asks and writes nothing elsewhere.
         extra: Services opened for this call, by name; the entry point closes what has `close`.
     """
 

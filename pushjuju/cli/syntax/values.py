@@ -210,7 +210,7 @@ def disks(words: Sequence[str]) -> list[Directive]:
     """Read the values of `--disks`: directives without a name, several to a value, blank-separated.
 
     Raises:
-        UsageError: One is none; the message is Juju's.
+        UsageError: A directive is wrong; the message is Juju's.
     """
     found = []
     for word in words:
@@ -226,7 +226,7 @@ def storage(words: Sequence[str]) -> dict[str, Directive]:
     """Read the values of `--storage`: store -> directive.
 
     Raises:
-        UsageError: One is none, or a store comes twice; the message is Juju's.
+        UsageError: A directive is wrong, or a store comes twice; the message is Juju's.
     """
     try:
         return parse_directives(words)
@@ -238,7 +238,7 @@ def application_name(args: tuple[str, ...]) -> str:
     """Return the first argument as an application's name.
 
     Raises:
-        UsageError: It is none; the message is Juju's.
+        UsageError: The text is not the name of an application; the message is Juju's.
     """
     if not is_application(args[0]):
         raise UsageError(f'invalid application name "{args[0]}"')

@@ -73,7 +73,7 @@ class Console:
             raise Aborted(f"{what}: aborted")
 
     def confirm_name(self, question: str, *, name: str, what: str) -> None:
-        """Ask for the name of the thing that is about to go.
+        """Ask the user to type the name of the entity that the command removes.
 
         Raises:
             Aborted: Another name was given.

@@ -60,7 +60,7 @@ def cut(text: str, most: int) -> str:
 
 
 class Painter:
-    """Lines at the bottom of what a stream has shown so far; what else is written goes above them."""
+    """The lines at the bottom of a stream that change in place; other output is written above them."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

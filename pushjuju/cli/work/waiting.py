@@ -193,7 +193,7 @@ def foreground(
 
 
 def failures(found: Sequence[dict[str, object]]) -> str:
-    """Return the error of tasks whose script ended badly; empty when there is none."""
+    """Return the error of tasks whose script failed; empty when all went well."""
     bad = []
     for task in found:
         results = task.get("results")

@@ -467,7 +467,7 @@ def _read(ctx: ToolContext, secret: str, label: str, args: Args) -> dict[str, st
 
 
 def _own_content(ctx: ToolContext, secret: str, args: Args) -> dict[str, str] | None:
-    """Return content that this run wrote, where it is to be seen, or None."""
+    """Return content that this run wrote, when the unit may see it, or None."""
     created = _pending(ctx, "create").get(secret)
     if created is not None:
         return dict(created["content"])

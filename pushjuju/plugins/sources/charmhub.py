@@ -78,7 +78,7 @@ class Charmhub:
         return self._http
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
-        """Return which revision each ask means, or why there is none."""
+        """Return the revision for each question, or why no revision fits."""
         from pushjuju.charms.hub.resolve import resolve
 
         return resolve(asks, self._refresh) if asks else []

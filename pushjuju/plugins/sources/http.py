@@ -252,7 +252,7 @@ class Http:
         try:
             answer = self._opener().open(ask, timeout=self.patience.silence_s)
         except urllib.error.HTTPError as error:
-            answer = error  # the same thing: status, headers, body
+            answer = error  # the same answer: status, headers, body
         except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
             why = getattr(error, "reason", None) or str(error) or type(error).__name__
             raise _Again(f"cannot reach {_shown(url)}: {why}", most=2) from None
@@ -394,7 +394,7 @@ def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
 
     Raises:
         _Again: It is empty.
-        HubError: It is none; the message is Juju's.
+        HubError: The answer is not a document; the message is Juju's.
     """
     kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
     if 300 <= answer.status < 400:

@@ -73,7 +73,7 @@ class Mirror:
     # --- reading ------------------------------------------------------------------------------------------
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
-        """Return which revision each ask means, or why there is none."""
+        """Return the revision for each question, or why no revision fits."""
         from pushjuju.charms.hub.resolve import resolve
 
         return resolve(asks, lambda some: [self._answer(ask) for ask in some]) if asks else []
@@ -273,7 +273,7 @@ def _platform(item: Mapping[str, Any]) -> Platform:
     """Return a platform of the index.
 
     Raises:
-        NotValid: It is none.
+        NotValid: The text is not a platform.
     """
     values = {key: item[key] for key in ("arch", "os", "track")}
     if not all(isinstance(value, str) for value in values.values()):
@@ -331,7 +331,7 @@ def file_name(item: Download) -> str:
 
 
 def read_index(folder: Path) -> list[dict[str, Any]]:
-    """Return the entries of a mirror that is to be added to; none where there is no mirror yet.
+    """Return the entries of the mirror to add to; empty where no mirror exists yet.
 
     Raises:
         HubError: There is something else.

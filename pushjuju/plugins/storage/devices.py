@@ -41,7 +41,7 @@ def locate(seen: StorageSeen, wait_s: int = WAIT_S) -> str:
     """Return the script that finds a device; prints `device`, and `link` where it was found by another path.
 
     Args:
-        seen: What the cloud says of it; the first path that is there wins, then the serial number.
+        seen: The paths and the serial number that the cloud gives; the first path that exists wins.
         wait_s: How long it may take to appear.
     """
     paths = " ".join(seen.paths)

@@ -1,4 +1,4 @@
-"""Storage that is there on every machine: rootfs, tmpfs, loop, as scripts.
+"""Storage that every machine has: rootfs, tmpfs, loop, as scripts.
 
 All of it lies in folders below Juju's own storage directory whose names no storage can have, under names that
 no other model has. Mirrors: juju storage/provider/{rootfs,tmpfs,loop}.go (3.6)

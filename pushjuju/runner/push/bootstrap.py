@@ -403,7 +403,7 @@ async def _converse(link: Link, program: Program, name: str) -> bool:
 
 
 def _refusal(letter: str, text: str, link: Link, name: str) -> PushjujuError:
-    """Return the error for an answer of the bootstrap that is none of the good ones."""
+    """Return the error for an answer of the bootstrap that is not one of success."""
     said = _tail(link)
     if link.fault is not None and letter != "E":
         return BadAnswer(f"{name}: {link.fault.message}", detail=said)

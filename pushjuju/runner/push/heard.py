@@ -111,7 +111,7 @@ class Pending(_Heard):
             self.result.set_exception(error)
 
     def ask(self, call: Document) -> int:
-        """Take a call that is to be answered; one that is being answered already is dropped.
+        """Take a call that needs an answer; a call that is being answered already is dropped.
 
         Returns:
             What it comes to.
@@ -166,13 +166,13 @@ class Ahead(_Heard):
         self._ended = False
 
     def take(self, message: Document, size: int) -> int:
-        """Keep a message; after a result nothing more is to be said.
+        """Keep a message; after a result no more messages are allowed.
 
         Returns:
             What it comes to.
 
         Raises:
-            BadFrame: It is none, or there is no end of them.
+            BadFrame: The frame is not a message, or the messages never end.
         """
         kind = message.get("t")
         if self._ended:

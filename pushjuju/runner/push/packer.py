@@ -69,7 +69,7 @@ def _our_files() -> dict[str, str]:
 
 
 def _with_packages(files: dict[str, str]) -> dict[str, str]:
-    """Add an empty ``__init__.py`` to every package that has none."""
+    """Add an empty ``__init__.py`` to every package without that file."""
     for name in list(files):
         parts = name.split("/")[:-1]
         for depth in range(1, len(parts) + 1):

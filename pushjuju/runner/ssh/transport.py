@@ -203,7 +203,7 @@ class Connector:
 
     @contextlib.asynccontextmanager
     async def _through(self, jump: MachineTarget, target: MachineTarget) -> AsyncIterator[Connection]:
-        """Connect to a jump host on the way to a target, or take the connection that is there."""
+        """Connect to a jump host on the way to a target, or use the existing connection."""
         shared = self._jumps.setdefault(jump, _Shared())
         shared.users += 1
         try:

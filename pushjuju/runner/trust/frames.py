@@ -25,7 +25,7 @@ def read(flag: int, payload: bytes) -> tuple[Document, int]:
     """Return the message of a frame, and how many bytes it has when it is inflated.
 
     Raises:
-        BadFrame: It is none, or too large or too deep to be built.
+        BadFrame: The bytes are not a frame, or the frame is too large or too deep.
     """
     data = wire.payload_of(flag, payload)
     size = len(data)

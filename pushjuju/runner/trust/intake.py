@@ -50,7 +50,7 @@ def numbered(message: Mapping[str, Any], key: str) -> list[tuple[int, Document]]
     """Return the events that a message carries, each with its number.
 
     Raises:
-        BadFrame: They are none.
+        BadFrame: The frames are not numbered events.
     """
     items = message.get(key) or []
     if not isinstance(items, list):
@@ -111,7 +111,7 @@ def known_fields(message: Document, size: int) -> Document:
 
 
 def lease_of(result: Mapping[str, Any]) -> int:
-    """Return the lease that a machine says it has heard of; 0 for what is none."""
+    """Return the newest lease that a machine reports; 0 for anything that is not a lease."""
     lease = result.get("lease")
     return lease if isinstance(lease, int) and 0 < lease <= _MOST else 0
 
@@ -126,7 +126,7 @@ def live_call(message: Mapping[str, Any]) -> Document:
     """Return the call of a hook tool: ``call``, ``tool``, ``argv``, ``cwd``, and ``stdin`` as bytes.
 
     Raises:
-        BadFrame: It is none.
+        BadFrame: The frame is not a call.
     """
     call, argv = message.get("call"), message.get("argv")
     if not isinstance(call, int) or isinstance(call, bool) or not 0 <= call < _MOST:
@@ -181,7 +181,7 @@ def _plain(value: object) -> object:
 
 
 def text(value: object, most: int = limits.MESSAGE) -> str:
-    """Return a text that a store keeps: without lone surrogates, cut at its limit; empty for what is none."""
+    """Return a text that a store can keep: no lone surrogates, cut at its limit; empty for other types."""
     if not isinstance(value, str):
         return ""
     length = len(value)
@@ -469,7 +469,7 @@ _FIELDS = (
 
 
 def _stream(message: Mapping[str, Any], stream: str) -> Document:
-    """Return what a program printed, with its encoding where there is one."""
+    """Return what a program printed; with its encoding for output that is not UTF-8."""
     if message.get(stream) is None:
         return {}
     found: Document = {stream: _need_text(stream, message[stream], limits.OUTPUT)}

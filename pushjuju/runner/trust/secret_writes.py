@@ -33,7 +33,7 @@ def read(writes: Mapping[str, Any]) -> Document:
         id -> revisions, none for all.
 
     Raises:
-        BadFrame: It is none of that.
+        BadFrame: The frame does not hold writes of secrets.
     """
     return {
         "create": {_id(key): _upsert(item, new=True) for key, item in _map(writes, "create").items()},

@@ -1,4 +1,4 @@
-"""A model as a bundle, with its charms and resources beside it where that is asked for."""
+"""Exports a model as a bundle, on request together with its charms and resources."""
 
 from __future__ import annotations
 

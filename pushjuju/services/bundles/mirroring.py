@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """One charm that is to be mirrored; `resources`: name -> revision beside those that the store names."""
+    """One charm to mirror; `resources`: name -> revision beside those that the store names."""
 
     name: str
     channel: str = ""
@@ -98,7 +98,7 @@ def mirror(
 
 
 def _resolved(store: CharmStore, wanted: Sequence[Wanted]) -> list[tuple[StoreCharm, bool]]:
-    """Return what is to be mirrored, each revision once, and whether it is in the charm's default channel.
+    """Return the charms to mirror, each revision once, and whether each is in the charm's default channel.
 
     A second request, by revision, tells for which platforms each of them really is.
     """
@@ -145,7 +145,7 @@ def _revision(store: CharmStore, charm: str, name: str, revision: int) -> StoreR
     """Return one revision of a resource.
 
     Raises:
-        HubError: There is none; the message is Juju's.
+        HubError: The store has no such revision; the message is Juju's.
     """
     for item in store.resources(charm, name):
         if item.revision == revision:

@@ -75,10 +75,10 @@ class Prepared:
         paths: Application -> path of its charm.
         origins: Application -> the store that its charm comes from.
         composed: The text of the bundle, for the places of faults.
-        known: Application -> charm, as far as it was read.
+        known: Application -> charm, for the charms that could be read.
         located: Lines that tell which charm of a store was found.
         fixed: Lines that tell what the bundle says and nothing can change.
-        resources: Application that is there -> the store's resources that it changes to.
+        resources: Existing application -> the store's resources that it changes to.
     """
 
     bundle: Bundle
@@ -279,7 +279,7 @@ def _untrusting(app: Application) -> Application:
 def with_removals(
     prepared: Prepared, *, prune: bool, destroy_storage: bool = False
 ) -> tuple[Prepared, list[str]]:
-    """Return a plan that also takes away what the bundle does not have, if that is asked for.
+    """Return a plan that, on request, also removes what the bundle does not have.
 
     Returns:
         The plan, and the lines of what is left alone.

@@ -45,7 +45,7 @@ Tell = Callable[[Change], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is to be recorded.
+    """The steps to record.
 
     Attributes:
         changes: The plan, sorted.

@@ -1,4 +1,4 @@
-"""How things go: Alive -> Dying -> Dead -> gone, and what waits for what.
+"""The removal of entities, Alive -> Dying -> Dead -> gone, and the order in which they wait for each other.
 
 Relations and applications go when their last reference leaves; units and machines when their worker has done
 its part; a forced removal has a cleanup that ends it after the wait. Mirrors: juju state/cleanup.go (3.6)
@@ -88,7 +88,7 @@ def _ever_ran(tx: Tx, unit: Unit) -> bool:
 
 
 def subordinates(tx: Tx, unit: Unit) -> list[Unit]:
-    """Return the units that live on this one."""
+    """Return the subordinate units of a unit."""
     return tx.list(Unit, "unit_of_principal", model=unit.model, principal=unit.name)
 
 
@@ -522,7 +522,7 @@ def remove_machines(
 
 
 def blockers(tx: Tx, model: str) -> list[str]:
-    """Return why a dying model is still there: one sentence per thing that waits."""
+    """Return why a dying model still exists: one sentence per entity that it waits for."""
     waits = []
     for machine in machines.list_machines(tx, model):
         names = sorted((unit.name for unit in machines.units_on(tx, model, machine.id)), key=natural_key)

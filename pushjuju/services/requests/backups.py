@@ -197,7 +197,7 @@ def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str 
     """Put a copy back, whatever there is of its controller.
 
     Args:
-        name: The controller; empty: the one that the copy names.
+        name: The controller; empty for the controller that the copy names.
 
     Raises:
         NotValid: The file is no copy of a controller, or of another one.
@@ -258,7 +258,7 @@ def _into_store(found: _Unpacked, controller: ControllerDir, source: Path, clock
 
 
 def _in_place(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> Path | None:
-    """Put a new file where there is none, or none that can be read; nobody may use it meanwhile."""
+    """Put a new file where no file is, or no readable file; nobody may use the store meanwhile."""
     with explained(controller.root):
         for folder in ("", "ssh", "blobs", "known_hosts", "machines", "log"):
             (controller.root / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -304,7 +304,7 @@ def _check_owner(found: _Unpacked, controller: ControllerDir, source: Path) -> N
     """Refuse a copy of another controller: its machines would be given to two.
 
     Raises:
-        NotValid: It is one.
+        NotValid: The copy is of another controller.
     """
     form = found.meta.get("format", FORM)
     if form != FORM:

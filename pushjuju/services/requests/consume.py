@@ -37,7 +37,7 @@ def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
     Raises:
         NotFound: There is no such offer; the message is Juju's.
         AlreadyExists: The name is taken.
-        NotValid: The name is none.
+        NotValid: The name is not the name of an application.
     """
     with ctx.store.write() as tx:
         models.require_alive(tx, model)

@@ -90,7 +90,7 @@ or use remove-application to remove the existing one and try again."""
 
 
 class _Rehearsed(Exception):
-    """All of it is possible, and none of it is to be kept."""
+    """Raised at the end of a rehearsal, when all steps are possible, to roll the transaction back."""
 
 
 def deploy(ctx: Context, model: str, request: DeployRequest, *, rehearse: bool = False) -> Deployed:
@@ -206,7 +206,7 @@ def _plan_storage(
     """Keep what storage units get.
 
     Raises:
-        NotValid: A directive that breaks a rule, or storage for a charm that has none.
+        NotValid: A directive that breaks a rule, or storage for a charm without storage.
         NotFound: No such pool.
     """
     charm = request.packed.charm

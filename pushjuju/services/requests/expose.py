@@ -50,7 +50,7 @@ def record(tx: Tx, application: Application, wanted: Sequence[Exposure], now: da
 
     Raises:
         NotFound: No such endpoint or space.
-        NotValid: A CIDR that is none, or the application goes.
+        NotValid: A text is not a CIDR, or the application is being removed.
     """
     for exposure in wanted:
         _check(tx, application, exposure)
@@ -64,7 +64,7 @@ def record(tx: Tx, application: Application, wanted: Sequence[Exposure], now: da
 
 
 def _wanted(endpoints: Sequence[str], spaces: Sequence[str], cidrs: Sequence[str]) -> list[Exposure]:
-    """Return what is to be recorded; one half of everywhere alone means both halves, as in Juju's client."""
+    """Return what to record; one half of everywhere alone means both halves, as in Juju's client."""
     everywhere = not (endpoints or spaces) and set(cidrs) <= set(EVERYWHERE)
     sources = EVERYWHERE if everywhere or not (spaces or cidrs) else tuple(sorted(set(cidrs)))
     return [

@@ -122,7 +122,7 @@ class Stayed:
 
 
 def stay(ctx: Context, model: str, request: RefreshRequest) -> Stayed:
-    """Change what goes with a charm, for an application that has that revision already.
+    """Apply the other changes of a refresh to an application that has the charm's revision already.
 
     Raises:
         NotFound: No such application, or its charm comes from no store.
@@ -249,7 +249,7 @@ def _switch(ctx: Context, tx: Tx, application: Application, request: RefreshRequ
 def _equip(ctx: Context, tx: Tx, application: Application, request: RefreshRequest) -> None:
     """Bring the storage of a new charm: directives of its stores, and what units must have of it.
 
-    A directive that is asked for replaces the one for future units; what units have already stays.
+    A directive replaces the directive for future units; the storage of existing units stays.
 
     Raises:
         NotValid: A directive that breaks a rule.

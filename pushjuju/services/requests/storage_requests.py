@@ -1,4 +1,4 @@
-"""What a person asks of storage, one transaction for each thing asked.
+"""Requests of a user about storage, one transaction for each item of a request.
 
 Mirrors: juju apiserver/facades/client/storage (3.6)
 """
@@ -44,7 +44,7 @@ class Answer:
 
 
 def _each(ctx: Context, subjects: Iterable[str], do: Callable[[Tx, str], Answer]) -> list[Answer]:
-    """Do one thing after the other; a refusal undoes only its own."""
+    """Work one item after the other; a refusal undoes only its own item."""
     answers = []
     for subject in subjects:
         try:

@@ -42,7 +42,7 @@ def update(ctx: Context, model: str, which: str, change: Change) -> None:
     """Change a secret of the model.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The secret does not exist.
         NotPermitted: It is a charm's.
         AlreadyExists: The new name is taken.
     """
@@ -54,7 +54,7 @@ def remove(ctx: Context, model: str, which: str, revision: int | None = None) ->
     """Remove a secret of the model, or one revision of it.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The secret does not exist.
         NotPermitted: It is a charm's.
     """
     with ctx.store.write() as tx:
@@ -100,7 +100,7 @@ def lookup(tx: Tx, model: str, which: str) -> SecretRow:
     """Return the secret that an id, a URI or the name of a secret of the model means.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The secret does not exist.
         NotValid: The URI is of another model.
     """
     if is_uri(which):
@@ -120,7 +120,7 @@ def own(tx: Tx, model: str, which: str) -> SecretRow:
     """Return a secret of the model itself.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The secret does not exist.
         NotPermitted: It is a charm's.
     """
     row = lookup(tx, model, which)

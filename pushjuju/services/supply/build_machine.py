@@ -2,8 +2,8 @@
 
 Scripts of a charm's parts, and packages of Python that come as sources, are the work of strangers. Here they
 run as root of a machine of their own, which holds nothing but the charm's tree; what comes back are files,
-which are checked like those of any archive. The machine goes with the command; one that a killed command left
-behind goes with the next that needs a machine.
+which are checked like those of any archive. The machine ends with the command; a machine that a killed
+command left behind ends with the next command that needs a machine.
 """
 
 from __future__ import annotations

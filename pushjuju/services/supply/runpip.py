@@ -116,7 +116,7 @@ def run(words: Sequence[str], markers: Mapping[str, str], *, quiet: bool = True)
         quiet: Whether it tells only what goes wrong.
 
     Raises:
-        NotFound: There is none.
+        NotFound: There is no pip.
         InvalidCharm: It takes too long.
     """
     said = ["--quiet"] if quiet else []

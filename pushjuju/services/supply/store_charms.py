@@ -62,7 +62,7 @@ class CharmRequest:
         url: Its name, or `ch:` and the name.
         channel: The channel as written, or empty for the charm's default channel.
         revision: A revision, or -1 for the newest of the channel.
-        base: The base that is asked for, or None to choose one of the charm's.
+        base: The wanted base, or None to choose one of the charm's.
         arch: The architecture of the machines.
         kind: `charm` or `bundle`, or empty for either.
         held: For a refresh, the charm that the application has already.
@@ -141,7 +141,7 @@ def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
 def resolve(
     ctx: Context, model: str, requests: Sequence[CharmRequest], *, store: CharmStore | None = None
 ) -> list[StoreOrigin | PushjujuError]:
-    """Return the revision for each request, or the error why there is none, in the order of the requests.
+    """Return the revision for each request, or the error when there is no revision, in the order of requests.
 
     The store gets one request for all of them, and at most two more for charms whose base has to be chosen.
     Names, channels and bases are checked before anything is sent.
@@ -190,7 +190,7 @@ def resolve_one(
     """Return which revision a request means; the arguments are those of `resolve`.
 
     Raises:
-        HubError: There is none; the message is Juju's.
+        HubError: The store has no such charm; the message is Juju's.
         NotValid: The name, channel or base makes no sense.
     """
     (found,) = resolve(ctx, model, [request], store=store)
@@ -283,7 +283,7 @@ def _answers(
 def _judge(
     request: CharmRequest, ask: Ask, rules: BaseRequest, answer: StoreCharm | HubError
 ) -> StoreOrigin | PushjujuError | Ask:
-    """Return what an answer means; an `Ask` is to be sent in its place, for another base."""
+    """Judge an answer: return its revision, or an `Ask` to send again for another base."""
     if isinstance(answer, HubError):
         return answer
     if request.kind and (answer.kind == BUNDLE) != (request.kind == BUNDLE):
@@ -466,7 +466,7 @@ def get(
 
 
 def told_charm(charm: StoreCharm) -> Charm | None:
-    """Return a charm as far as its store describes it, so that it can be judged before it is fetched.
+    """Return a charm as its store describes it, so that the charm can be judged before it is fetched.
 
     Returns:
         Its metadata, options and bases; None where the store told too little, or what makes no sense.
@@ -493,7 +493,7 @@ def pick_resources(
     """Return the resources of a resolved charm by name.
 
     Args:
-        asked: Name -> revision that is wanted; the others are those of the channel, or the newest.
+        asked: Name -> wanted revision; other resources get those of the channel, or the newest.
         declared: Those of the charm.
         keep: Names that stay as they are when the store says nothing of them.
 
@@ -548,7 +548,7 @@ def _declared_as(known: StoreResource, meta: ResourceMeta) -> StoreResource:
 
 
 def _revision(store: CharmStore, charm: str, name: str, wanted: int | None) -> StoreResource | None:
-    """Return one revision of a resource; without a number the newest, None if there is none.
+    """Return one revision of a resource, the newest without a number, or None when there is no revision.
 
     Raises:
         HubError: There is no such revision; the message is Juju's.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errand:
-    """A resource that is to be fetched, with all that this needs but the controller's store."""
+    """A resource to fetch, with all that the download needs except the controller's store."""
 
     ctx: Context
     charm: str

@@ -144,7 +144,7 @@ class Sources:
     _tools: dict[tuple[str, ...], list[Path]] = field(default_factory=dict)
 
     def fetch(self, line: str) -> bool:
-        """Download the sources of a requirement; return False when the index has none or they are there.
+        """Download the sources of a requirement; return False when the index has no sources or files exist.
 
         Raises:
             InvalidCharm: The sources cannot be used.

@@ -1,4 +1,4 @@
-"""Why things are as they are, and how to continue: the data of `explain`.
+"""Why an entity is in its state, and how to continue: the data of `explain`.
 
 Sources: the last decision kept with each unit, statuses, what runs on the machines, leases, the removals that
 wait, and the reasons in the work queue.
@@ -60,7 +60,7 @@ def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ())
         names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
 
     Raises:
-        NotFound: There is no such thing.
+        NotFound: The entity does not exist.
     """
     with ctx.store.read() as tx:
         seen = read(ctx, tx, model, decide)
@@ -77,7 +77,7 @@ def _everything(tx: Tx, seen: Seen) -> list[Reason]:
 
 
 def _named(tx: Tx, seen: Seen, name: str) -> list[Reason]:
-    """Return what is to be said of one thing, with the forced end that it waits for."""
+    """Return the reasons of one entity, with the forced end that it waits for."""
     subject = name
     if name in seen.units:
         found = _unit(tx, seen, seen.units[name])

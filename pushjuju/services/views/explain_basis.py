@@ -22,7 +22,7 @@ from pushjuju.store.tx import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why one thing is as it is.
+    """Why one entity is in its state.
 
     Attributes:
         subject: `web/0`, `web`, `machine 0`, `storage data/0`, `model`.

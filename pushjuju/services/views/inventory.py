@@ -53,7 +53,7 @@ Inventory = Mapping[Key, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One thing that is not the same.
+    """An entity that differs between two inventories.
 
     Attributes:
         action: `add`, `change` or `remove`.
@@ -102,7 +102,7 @@ def _options(document: str) -> Mapping[str, Any]:
 
 
 def _default(document: str, option: str) -> str | None:
-    """Return the default of a charm's option as settings are kept; None when there is none."""
+    """Return the default of a charm's option as settings are kept, or None without a default."""
     default = _options(document).get(option, {}).get("default")
     return None if default is None else json.dumps(default)
 
@@ -115,7 +115,7 @@ def _written(kind: str, name: str, value: Any) -> Any:
 
 
 def _keys(model: str, value: str) -> Iterator[tuple[Key, Mapping[str, Any]]]:
-    """Yield the public keys of a model, each as a thing of its own."""
+    """Yield the public keys of a model, each as an entity of its own."""
     for line in str(json.loads(value)).splitlines():
         try:
             key = ssh_keys.parse(line)

@@ -167,11 +167,11 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
 
     Args:
         ctx: The controller.
-        place: Owner and model to look in; empty: everywhere.
+        place: Owner and model to look in; empty for all models.
         wanted: Which of them.
 
     Raises:
-        NotFound: There is none; the message is Juju's.
+        NotFound: No offer matches; the message is Juju's.
     """
     found = {}
     with ctx.store.read() as tx:
@@ -188,7 +188,7 @@ def show_offer(ctx: Context, url: OfferUrl) -> dict[str, Any]:
     """Return the document of `show-offer`: URL -> offer.
 
     Raises:
-        NotFound: There is none; the message is Juju's.
+        NotFound: The offer does not exist; the message is Juju's.
     """
     with ctx.store.read() as tx:
         model, item = offers.resolve(ctx, tx, url)

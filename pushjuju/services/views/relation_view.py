@@ -74,7 +74,7 @@ def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
         arguments: Its id alone, or its two sides `APP[:ENDPOINT]`; a peer relation by its one side.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The relation does not exist.
         NotValid: Several fit.
     """
     with ctx.store.read() as tx:

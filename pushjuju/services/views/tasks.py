@@ -113,7 +113,7 @@ def show_task(ctx: Context, model: str, number: int) -> Document:
     """Return a task.
 
     Raises:
-        NotFound: There is none of that number.
+        NotFound: There is no task of that number.
     """
     with ctx.store.read() as tx:
         return task_document(tx, actions.get_task(tx, model, number))
@@ -123,7 +123,7 @@ def show_operation(ctx: Context, model: str, number: int) -> Document:
     """Return an operation with its tasks.
 
     Raises:
-        NotFound: There is none of that number.
+        NotFound: There is no operation of that number.
     """
     with ctx.store.read() as tx:
         found = tx.find(ActionOperation, "action_operation_get", model=model, id=number)

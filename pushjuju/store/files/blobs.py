@@ -22,7 +22,7 @@ _OLD_S = 60.0  # no live process needs longer from making its copy to locking it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A copy that lies beside the blobs and is none yet.
+    """A copy of a file beside the blobs that is not a blob yet.
 
     Attributes:
         sha256: Of its content, in hex: the name that it gets.

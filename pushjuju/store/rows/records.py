@@ -185,9 +185,9 @@ class Seat:
 class Unit:
     """A unit; `state` is what its runner remembers, `decision` the last decision with its reason.
 
-    Both are JSON documents as text: few of those who read a unit look into them.
-    `series`: how far the upgrade of its machine got for it (`core.series`); `series_target`: the new base;
-    `storage`: how many storage attachments it has.
+    Both are JSON documents as text: few of those who read a unit look into them. `series`: the step of its
+    machine's upgrade that the unit has reached (`core.series`); `series_target`: the new base; `storage`: how
+    many storage attachments it has.
     """
 
     model: str

@@ -37,7 +37,7 @@ class RevisionRow:
     """A revision of a secret; `data` is sealed with `key`.
 
     Attributes:
-        backend: Id of the backend that holds the content; empty: it is in `data`.
+        backend: Id of the backend that holds the content; empty when `data` holds it.
         target: Id of the backend that is to hold it.
         next_expiry: When secret-expired is due, again where it led to nothing.
         expiry_due: It is to run.
@@ -88,7 +88,7 @@ class GrantRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashRow:
-    """Content that is to be deleted in a backend."""
+    """Content that must be deleted in a backend."""
 
     id: int
     model: str

@@ -23,7 +23,7 @@ class StoragePool:
 class StorageDirective:
     """What each future unit of an application gets for a store; `size` in MiB.
 
-    `managed`: a filesystem on a volume of the pool, which has none of its own.
+    `managed`: a filesystem on a volume of the pool, for pools that make volumes only.
     """
 
     model: str

@@ -146,7 +146,7 @@ def _ports_conflict(
 ) -> str:
     """Return which range that is opened overlaps another one: of other units, or of the unit itself.
 
-    The unit's own may have come from a task that ran beside this one, so that the machine knew of neither.
+    The unit's own ports may come from a task that ran beside this run, so the machine knew of neither.
     """
     own = {port.range for port in wanted}
     for new in sorted(opened):

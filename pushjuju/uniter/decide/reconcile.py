@@ -97,7 +97,7 @@ def _own_life(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
 
 
 def _storage(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
-    """Settle storage that goes without a hook; the one whose hook is in progress is left to that hook."""
+    """Settle storage that needs no hook; storage whose hook is in progress is left to that hook."""
     current = local.hook.storage_id if local.hook else ""
     for item in sorted(local.storage - remote.storage.keys() - {current}, key=storage_order):
         yield Effect(kind=EffectKind.FORGET_STORAGE, storage_id=item)

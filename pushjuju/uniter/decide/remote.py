@@ -116,7 +116,7 @@ class RemoteState:
         subordinates: Its subordinate units -> their life.
         resolved: How a person wants the failed hook to be resolved.
         charm_url: The application's charm, not the unit's.
-        force_charm: The charm is to be taken even in an error state.
+        force_charm: Take the charm even in an error state.
         charm_modified_version: Grows with each change of the charm or of a resource.
         charm_present: The charm directory on the machine is readable, as far as is known.
         profile_ready: The profile that the charm needs is applied to the machine.
@@ -136,7 +136,7 @@ class RemoteState:
         secrets_owned: URI -> what this unit answers for.
         secrets_obsolete: URI -> revisions that nobody tracks.
         secrets_deleted: URIs known to be gone.
-        series: How far the upgrade of the machine to another base got.
+        series: The step that the machine's upgrade to another base has reached.
         series_target: The base it goes to.
     """
 

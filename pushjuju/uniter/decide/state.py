@@ -30,7 +30,7 @@ class OperationKind(StrEnum):
 
 
 class Step(StrEnum):
-    """How far the current operation got: Juju's `opstep`."""
+    """The step of the current operation: Juju's `opstep`."""
 
     QUEUED = "queued"
     PENDING = "pending"
@@ -136,7 +136,7 @@ class LocalState:
 
     Attributes:
         kind: The current or next operation.
-        step: How far it got.
+        step: The step that the operation has reached.
         hook: run-hook: that hook; install, upgrade, run-action: the hook to return to.
         hook_step: The progress of `hook`; where present it wins over `step`.
         action_id: The action of run-action.
@@ -160,7 +160,7 @@ class LocalState:
         conflicted: The new charm could not be unpacked over the old one.
         restart: Read everything afresh before going on.
         completed_actions: Actions that are over but may still be listed as pending.
-        series: How far the series upgrade got here.
+        series: The step of the machine's upgrade that this unit has reached.
     """
 
     kind: OperationKind = OperationKind.CONTINUE

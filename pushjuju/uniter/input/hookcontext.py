@@ -245,7 +245,7 @@ def _network(tx: Tx, view: View) -> dict[str, Any]:
 
 
 def _bind_address(info: Mapping[str, Any]) -> str:
-    """Return the first address of a space; empty when there is none."""
+    """Return the first address of a space; empty when the machine has no address there."""
     return str(info["bind-addresses"][0]["addresses"][0]["value"]) if info else ""
 
 

@@ -261,7 +261,7 @@ def _managed(tx: Tx, unit: Unit, secret: str, *, leader: bool) -> SecretRow:
     """Return a secret that a unit may change.
 
     Raises:
-        NotFound: There is none, or it is another's.
+        NotFound: The secret does not exist, or belongs to another owner.
         NotPermitted: It is the application's, and the unit does not lead.
     """
     row = secrets.get(tx, unit.model, secret)

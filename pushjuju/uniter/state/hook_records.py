@@ -18,7 +18,7 @@ V = TypeVar("V")
 
 
 def check_hook(local: LocalState, hook: HookInfo) -> None:
-    """Check that a hook fits what was noted so far.
+    """Check that a hook fits the state that the unit has recorded.
 
     Raises:
         NotValid: It does not; running it would break a promise made to charms.

@@ -10,7 +10,7 @@ Each step gives the next local state, already validated; the caller writes it in
     local = committed(local, operation)               # write; with what the hook wrote, and `commit_effects`
 
 After a failed run there is no commit: the state that `executed` gave stays, and the next decision answers for
-it. `is_success` tells which outcomes are to be committed.
+it. `is_success` returns True for the outcomes that are committed.
 
 Mirrors: juju worker/uniter/operation/{deploy,runhook,runaction,leader}.go,
 worker/uniter/op_callbacks.go (3.6)

@@ -144,7 +144,7 @@ async def _clear_cloud(runtime: Runtime, model: str) -> None:
 
 
 async def _or_forced(runtime: Runtime, model: Model, clear: Callable[[], Awaitable[None]], what: str) -> None:
-    """Clear something of a model away; one that is forced away goes without it."""
+    """Remove an entity of a model; a forced removal leaves it behind where it cannot be removed."""
     try:
         await clear()
     except PushjujuError as error:

@@ -25,7 +25,7 @@ AGAIN = "again"  # what its cache holds is not that
 async def answer(
     ctx: Context, session: MachineSession, model: str, unit: str, argv: Sequence[str]
 ) -> LiveAnswer:
-    """Tell what a resource is, and bring it to the machine when that is asked for.
+    """Send the facts of a resource, and on request the file itself, to the machine.
 
     Raises:
         LeaseLost: It is for another controller process to answer.

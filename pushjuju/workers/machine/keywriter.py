@@ -25,7 +25,7 @@ from pushjuju.workers.runtime import Runtime
 
 TIMEOUT_S = 30.0
 LOGGER = "juju.worker.authenticationworker"
-_USER = "ubuntu"  # whom Juju lets in, where there is one
+_USER = "ubuntu"  # the users whom Juju lets in, if the model has such users
 # Arguments: the home, the mark, the lines. The file changes in one step, and only when it has to.
 _WRITE = """set -e
 umask 077

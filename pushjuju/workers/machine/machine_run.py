@@ -202,7 +202,7 @@ class MachineRun:
             self._crew.start(FIREWALL, self.firewaller.work(self.session))
 
     def _begin_storage(self) -> None:
-        """Look from time to time whether there is something to do for storage; do it beside long hooks."""
+        """Check from time to time whether storage needs a step; take the step while long hooks run."""
         now = self.ctx.clock.now()
         if STORAGE in self._crew or now < self._storage_look:
             return

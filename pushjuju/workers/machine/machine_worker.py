@@ -396,7 +396,7 @@ class MachineWorker:
         self._remove(machine)
 
     async def _sweep_profiles(self, machine: Machine) -> None:
-        """Delete profiles that are of no more use; what is left goes with the model at the latest."""
+        """Delete profiles that are no longer used; what remains is deleted with the model at the latest."""
         try:
             await profiles.sweep(self.runtime, machine)
         except PushjujuError as error:

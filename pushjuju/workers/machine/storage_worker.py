@@ -348,7 +348,7 @@ class StorageWork:
         backing = todo.backing
         item, provider = self._item(todo), self._provider(backing)
         if backing.volume:
-            pass  # it goes with its volume
+            pass  # the filesystem ends with its volume
         elif isinstance(provider, MachineStorage):
             if self.session is not None:
                 await self._run(provider.destroy(item))
@@ -388,7 +388,7 @@ class StorageWork:
         """Return the size that a machine tells.
 
         Raises:
-            StorageFailed: It is none.
+            StorageFailed: The cloud gave no size.
         """
         size = int(self._word(found, "size", _SIZE))
         if size > MOST_MIB:

@@ -117,7 +117,7 @@ def check_settings(
         warn: Told when the cloud does not answer.
 
     Raises:
-        NotValid: The cloud has no such thing.
+        NotValid: The cloud does not have what a setting names.
     """
     host = PluginHost(environ=ctx.environ, warn=warn)
     kind = next((item for item in host.provider_types() if item.name == cloud.type), None)

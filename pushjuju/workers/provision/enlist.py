@@ -1,4 +1,4 @@
-"""Taking in a machine that is there already: `add-machine ssh:[user@]host[:port]`.
+"""Takes in a machine that exists already: `add-machine ssh:[user@]host[:port]`.
 
 Mirrors: juju environs/manual/sshprovisioner (3.6)
 """
@@ -44,7 +44,7 @@ async def add_given_machine(
         target: `ssh:[user@]host[:port]`.
         identities: Private keys for the first login, beside the user's own.
         public_keys: Keys that get a login beside the controller's.
-        jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty: the model's, if any.
+        jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty for the model's, if any.
 
     Raises:
         TransportError: No way in.

@@ -1,7 +1,8 @@
 """Waits until a cloud that installs its machines has done so, before anybody logs in.
 
 A MAAS machine takes minutes from its start to its system, and what answers SSH there meanwhile is another
-system with other keys. What the cloud says of it is shown; a machine that is to be removed is not waited for.
+system with other keys. Meanwhile the user sees what the cloud reports of the machine; a machine that is being
+removed is not waited for.
 """
 
 from __future__ import annotations

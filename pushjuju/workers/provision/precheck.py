@@ -109,8 +109,8 @@ def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
     """Refuse what no cloud can make of constraints: a kind of container that is not made, unknown spaces.
 
     Raises:
-        NotFound: The model has no such space, and its cloud has none of its own.
-        NotValid: A space that is wanted and excluded, or the kind of container.
+        NotFound: The model has no such space, and its cloud has no spaces of its own.
+        NotValid: A space is both wanted and excluded, or the kind of container is unknown.
     """
     if rules.container_of(wanted) == "kvm":
         raise NotValid(machines.KVM, hint="known ones: none, lxd")

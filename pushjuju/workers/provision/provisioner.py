@@ -321,12 +321,12 @@ def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed
 
 
 async def stop(runtime: Runtime, machine: Machine) -> None:
-    """End the instance of a machine, unless it is to be kept; then those that nobody knows, if they shall go.
+    """End the instance of a machine, unless the machine is kept; on request also instances without a record.
 
     Mirrors: juju worker/provisioner harvest modes (3.6)
 
     Raises:
-        PushjujuError: The cloud could not do it; try again later.
+        PushjujuError: The cloud failed; a later attempt may succeed.
     """
     with runtime.ctx.store.read() as tx:
         if not given(machine):
@@ -362,7 +362,7 @@ async def stop_unrecorded(runtime: Runtime, machine: Machine) -> None:
     """End the instances that the cloud has for a machine without one.
 
     Raises:
-        PushjujuError: The cloud could not do it; try again later.
+        PushjujuError: The cloud failed; a later attempt may succeed.
     """
     provider = runtime.provider_of(machine)
     found = [

@@ -35,7 +35,7 @@ def _check_targets(
     """Check what exec is aimed at.
 
     Raises:
-        UsageError: Nothing, too much, or names that are none; the messages are Juju's.
+        UsageError: No target, too many kinds of targets, or wrong names; the messages are Juju's.
     """
     given = (("machines", machines), ("applications", names), ("units", units))
     if every:

@@ -299,10 +299,10 @@ def _settings(charm: Any, application: str, given: values.Settings) -> dict[str,
 
 
 def _base_of(argument: str, kind: ArgumentKind, chosen: Base | None) -> Base | None:
-    """Return the base that is asked for: by a flag, else by the series in a charm's URL (`jammy/postgresql`).
+    """Return the base that the user wants: by a flag, or by the series in a charm's URL (`jammy/postgresql`).
 
     Raises:
-        NotValid: The series is none, or means another base than the flag.
+        NotValid: The series is unknown, or contradicts the flag.
     """
     series = parse_url(argument).series if kind is ArgumentKind.CHARMHUB else ""
     if not series:
@@ -314,7 +314,7 @@ def _base_of(argument: str, kind: ArgumentKind, chosen: Base | None) -> Base | N
 
 
 def _count(cli: Cli, subordinate: bool, count: int) -> int:
-    """Return the number of units; a subordinate has none of its own unless they were asked for."""
+    """Return the number of units; 0 for a subordinate unless a flag gives a number."""
     return 0 if subordinate and "num_units" not in cli.given else count
 
 

@@ -40,7 +40,7 @@ def look(opened: Session, name: str) -> Known:
     """Return an application with where its charm came from.
 
     Raises:
-        NotFound: There is none of that name.
+        NotFound: The application does not exist.
     """
     from pushjuju.services.entities.application import applications, resources
     from pushjuju.services.supply import origins
@@ -60,7 +60,7 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
     """Return the charm that an application is to have.
 
     Raises:
-        NotFound, NotValid, HubError: There is none; the message is Juju's.
+        NotFound, NotValid, HubError: The charm cannot be had; the message is Juju's.
     """
     from pushjuju.services.entities.model import architectures
 
@@ -196,7 +196,7 @@ def settle(cli: Cli, opened: Session, name: str, asked: Mapping[str, Any], *, no
 
 
 def _place(asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the words that said which charm it is to be."""
+    """Return the words with which the user named the charm."""
     return tuple(word for key in ("path", "switch") if asked[key] for word in (f"--{key}", str(asked[key])))
 
 

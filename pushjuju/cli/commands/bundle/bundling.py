@@ -82,7 +82,7 @@ def of_store(
     """Bring a bundle of the model's store; return its file and its URL.
 
     Raises:
-        HubError: There is none, or the store is away; the messages are Juju's.
+        HubError: The store has no such bundle, or cannot be reached; the messages are Juju's.
     """
     from pushjuju.services.bundles.check import stored_charms
 
@@ -187,7 +187,7 @@ def storage(words: Iterable[str]) -> dict[str, dict[str, Directive]]:
     """Read `APP:NAME=directive` words.
 
     Raises:
-        UsageError: One is none; the messages are Juju's.
+        UsageError: A directive is wrong; the messages are Juju's.
     """
     from pushjuju.core.storage import Directive
 

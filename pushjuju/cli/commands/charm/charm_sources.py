@@ -37,7 +37,7 @@ class Acquired:
         resources: Name -> what the store has for it.
         files: Name -> file that a person gives.
         asked: Name -> revision that a person asked for.
-        url: Under which the model knows it already; empty: it does not.
+        url: The charm's URL when the model knows the charm already, else empty.
         source: Whether it came as a source tree.
     """
 
@@ -123,7 +123,7 @@ def from_place(
         scripts: Whether its scripts may be run in a machine that is thrown away.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The place does not exist.
         InvalidCharm: It is refused, or cannot be built here.
         NotValid: It is not for these machines.
     """
@@ -146,7 +146,7 @@ def built(
     alone: bool = False,
     scripts: bool = False,
 ) -> Path:
-    """Return a tree with its packages for a source tree that has none yet; any other path as it is.
+    """Return a tree with its packages for a source tree without packages; any other path unchanged.
 
     Args:
         choose: As for `from_place`.
@@ -196,7 +196,7 @@ def bring(cli: Cli, argument: str, folder: Path) -> Path:
     """Return the path of a charm on this computer, cloned there if it has to be.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The place has no charm.
         NotValid: It is no charm; the message is Juju's.
     """
     if not is_brought(argument):
@@ -262,7 +262,7 @@ def from_store(
         keep: Resources that stay as they are when the store says nothing of them.
 
     Raises:
-        HubError: There is none, or the store is away; the message is Juju's.
+        HubError: The store has no such charm, or cannot be reached; the message is Juju's.
         NotValid: A name, channel, base or resource makes no sense.
     """
     from pushjuju.services.entities.application import resources
@@ -282,7 +282,7 @@ def from_store(
 
 
 class downloading:  # noqa: N801 - used as a block
-    """A line that tells how far a download is, on a terminal; it is gone at the end."""
+    """A line on a terminal that shows how far a download is; removed at the end."""
 
     def __init__(self, cli: Cli, what: str) -> None:
         self._stream = cli.console.stderr

@@ -39,7 +39,7 @@ def check_columns(letters: str) -> None:
     """Refuse columns that `find` does not have.
 
     Raises:
-        NotValid: There is one, or none at all; the message is Juju's.
+        NotValid: A column is unknown, or no column is named; the message is Juju's.
     """
     if not letters:
         raise NotValid("expected at least one column")

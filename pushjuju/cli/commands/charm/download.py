@@ -121,7 +121,7 @@ def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> Stor
     """Return the revision to download; a charm that is not for the default base is asked for its own.
 
     Raises:
-        HubError: There is none; the message is Juju's.
+        HubError: The store has no such charm; the message is Juju's.
     """
     (found,) = store.resolve([ask])
     if not isinstance(found, HubError):

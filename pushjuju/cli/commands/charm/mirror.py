@@ -48,7 +48,7 @@ def mirror(
     serve: str,
     charmhub_url: str,
 ) -> None:
-    """Mirror charms, then serve them if that is asked for."""
+    """Mirror charms, then serve them when `--serve` is given."""
     from pushjuju.cli.commands.charm.store_names import open_store
     from pushjuju.services.bundles import mirroring
 

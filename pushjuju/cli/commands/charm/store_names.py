@@ -41,7 +41,7 @@ def store_name(text: str, *, what: str) -> str:
     """Return the name of a charm of a store.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is not the name of a charm; the message is Juju's.
     """
     from pushjuju.charms.format.url import parse_url
 
@@ -61,7 +61,7 @@ def check_arch(arch: str) -> None:
 
 
 def alike_hint(store: CharmStore, name: str) -> str:
-    """Return a hint with names that look like one that is not there; empty: there are none."""
+    """Return a hint with names that resemble an unknown name; empty when there are no such names."""
     from pushjuju.services.supply import store_charms
 
     names = store_charms.alike(store, name)
@@ -72,7 +72,7 @@ def parsed_channel(text: str) -> Channel:
     """Return a channel.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is not a channel; the message is Juju's.
     """
     from pushjuju.core.channel import Channel
 

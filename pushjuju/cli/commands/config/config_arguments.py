@@ -31,7 +31,7 @@ class ConfigArgs:
 
     @property
     def change(self) -> bool:
-        """Whether anything is to be changed."""
+        """Return True when the arguments change a setting."""
         return bool(self.values or self.reset or self.file)
 
 

@@ -41,7 +41,7 @@ def check(theirs: Mapping[str, Attr], changes: Mapping[str, Any]) -> None:
     """Refuse values that a provider's key cannot have.
 
     Raises:
-        NotValid: It has choices, and this is none of them.
+        NotValid: The key has choices, and the value is not among them.
     """
     for name, value in changes.items():
         choices = theirs[name].choices if name in theirs else ()

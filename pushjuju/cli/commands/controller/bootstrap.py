@@ -137,7 +137,7 @@ def _reach(cli: Cli, text: str, credential: str) -> str:
 
     Raises:
         NotFound: No such cloud, region or credential.
-        NotValid: It needs a credential, and there is none or no single one.
+        NotValid: The cloud needs a credential, and the user has no credential for it, or several.
         ProviderError: The cloud does not answer, or refuses the credential.
     """
     name, asked = clouds.split(text)

@@ -68,7 +68,7 @@ def _from_file(cli: Cli, path: str) -> decisions.Decided:
     """Read a record that somebody sent.
 
     Raises:
-        NotValid: It is none.
+        NotValid: The file is not a record of a hook.
     """
     import json
     from pathlib import Path

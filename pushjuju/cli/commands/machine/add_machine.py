@@ -184,7 +184,7 @@ async def _enlist_all(
     private_key: str,
     keys: Sequence[str],
 ) -> list[str | PushjujuError]:
-    """Return the id of each host's machine, or why it is none."""
+    """Return the id of each host's machine, or the error for that host."""
     import asyncio
 
     from pushjuju.workers.provision.enlist import add_given_machine
@@ -219,7 +219,7 @@ def _identities(*paths: str) -> list[Path]:
 
 
 def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str, public_key: str) -> str:
-    """Take in a machine that is there already; return its id. It is reached at once, or not recorded."""
+    """Take in an existing machine, and return its id. A machine that cannot be reached is not recorded."""
     import asyncio
 
     from pushjuju.cli.terminal.progress import progress

@@ -26,7 +26,7 @@ def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str
 
 
 def machine_table(machines: Mapping[str, Any], *, colour: bool = False) -> str:
-    """Return the table of machines with its header even when there are none."""
+    """Return the table of machines; without machines, its header alone."""
     table = TabWriter(colour=colour)
     table.row(*heads("Machine", "State", "Address", "Inst id", "Base", "AZ", "Message"))
     _add(table, machines)

@@ -65,7 +65,7 @@ def upgrade(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, yes: bo
 
 
 def _step(args: Sequence[str]) -> str:
-    """Return the step that is asked for.
+    """Return the step that the user named.
 
     Raises:
         UsageError: The arguments make no sense; the message is Juju's.
@@ -156,7 +156,7 @@ def _ready(cli: Cli, machine: str, *, what: str) -> str:
 
 
 def _locked(cli: Cli, machine: str, status: SeriesStatus) -> str:
-    """Return how far an upgrade is that was begun before, and how it goes on."""
+    """Return how far an upgrade is that was begun before, and what its next step is."""
     name = quote(machine)
     if status is SeriesStatus.PREPARE_COMPLETED:
         return (
@@ -190,7 +190,7 @@ class _Follower:
         self._failed: Sequence[str] = ()
 
     def follow(self, wanted: SeriesStatus) -> Sequence[str]:
-        """Work until the machine has got so far; return what failed beside that.
+        """Work until the machine has reached a step; return failures of other entities.
 
         Raises:
             HookFailed: It has not: a hook failed, or the machine could not be used.

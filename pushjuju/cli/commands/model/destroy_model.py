@@ -111,7 +111,7 @@ def _confirm(cli: Cli, ctx: Context, model: Model, *, released: bool) -> None:
 
 
 def _affected(tx: Tx, model: str, *, released: bool) -> list[str]:
-    """Return what goes with a model, line by line, as Juju's client tells it."""
+    """Return the lines that list what a model's end removes, as Juju's client prints them."""
     hosts = machines.list_machines(tx, model)
     names = [item.name for item in tx.list(Application, "application_list", model=model)]
     lines = []

@@ -62,5 +62,5 @@ def list_models(
 
 
 def _counts(machines: int, cores: int, units: int) -> formatters.Counts:
-    """Return the counts as the table shows them: nothing known of cores and units when there are none."""
+    """Return the counts as the table shows them; dashes for cores and units that the model does not have."""
     return formatters.Counts(machines=machines, cores=cores or None, units=units or None)

@@ -41,7 +41,7 @@ def force_of(flag: str, *, force: bool, no_wait: bool, timeout: float | None) ->
     """Return how a destruction is forced, or None.
 
     Raises:
-        UsageError: A flag that only goes with --force; the message is Juju's.
+        UsageError: The flag is of use with --force only; the message is Juju's.
     """
     if timeout is not None and not force:
         raise UsageError(f"{flag} can only be used with --force (dangerous)")

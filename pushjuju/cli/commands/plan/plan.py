@@ -159,7 +159,7 @@ def _compared(
         changes.insert(0, _of_controller("add", controller.name))
     elif controller_removal.ENDS in inner.extra and not blocked:
         when = {"when": inner.extra[controller_removal.ENDS]}
-        # What is only in the controller goes with it.
+        # What only the controller holds is deleted together with the controller.
         changes = [change for change in changes if change.model]
         changes.append(_of_controller("remove", controller.name, when))
     return Plan(

@@ -24,7 +24,7 @@ def settings_of_words(words: Sequence[str]) -> dict[str, str]:
     """Read `key=value` words; no error shows a value.
 
     Raises:
-        UsageError: One is none, or its key comes twice; the messages are Juju's.
+        UsageError: A word is not `key=value`, or a key comes twice; the messages are Juju's.
     """
     found: dict[str, str] = {}
     for word in words:

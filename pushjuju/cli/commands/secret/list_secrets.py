@@ -38,7 +38,7 @@ def _owner(text: str) -> Owner:
     """Read a tag: `application-web`, `unit-web-0`, `model-UUID`.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is not an owner; the message is Juju's.
     """
     kind, _, name = text.partition("-")
     unit = "/".join(name.rsplit("-", 1))

@@ -42,7 +42,7 @@ def _settings(name: str, data: bytes) -> dict[str, str]:
     """Read a map of texts, a number as written; an error never quotes what the file holds.
 
     Raises:
-        NotValid: It is none.
+        NotValid: The file is not a map of texts.
     """
     from pushjuju.runner.remote.tools import goyaml
 

@@ -28,7 +28,7 @@ from pushjuju.services.views import space_documents
     see_also=("spaces", "reload-spaces"),
 )
 def subnets(cli: Cli, _args: tuple[str, ...], *, model: str, space: str, zone: str) -> None:
-    """List subnets; none of them is in a zone, as far as machines can tell."""
+    """List subnets, without zones: machines cannot tell in which zone a subnet is."""
     if space and not is_space(space):
         raise UsageError(f"{quote(space)} is not a valid space name")
     opened = session.open_model(cli, model)

@@ -24,7 +24,7 @@ def name_and_cidrs(args: Sequence[str], *, optional: bool) -> tuple[str, list[st
     """Read `NAME CIDR...`.
 
     Raises:
-        UsageError: A name or CIDR that is none, or twice the same; the messages are Juju's.
+        UsageError: A name or CIDR is wrong, or comes twice; the messages are Juju's.
     """
     if not args:
         raise UsageError(f"{BAD}space name is required")

@@ -54,7 +54,7 @@ PTY = FlagSpec(
 
 
 def proxy_wanted(cli: Cli, proxy: bool) -> bool | None:
-    """Return whether a jump host is wanted; None when nobody said: then one is used where there is one."""
+    """Return whether the flags ask for a jump host, or None without a flag: then the machine decides."""
     return proxy if "proxy" in cli.given else None
 
 
@@ -71,7 +71,7 @@ def target_of(
         proxy: Whether to go through a jump host; with None, when the machine has one.
 
     Raises:
-        NotFound: There is no such thing, its machine does not run yet, or there is no jump host.
+        NotFound: The entity does not exist, its machine does not run yet, or there is no jump host.
     """
     machine = machine_of(opened, name)
     if not machine.ssh.get("host"):
@@ -97,7 +97,7 @@ def _hops(
     """Return the jump hosts on the way to a machine.
 
     Raises:
-        NotFound: There must be one, and there is none.
+        NotFound: A jump host is needed, and the machine has no jump host.
     """
     if proxy is False:
         return ()

@@ -1,4 +1,4 @@
-"""explain: says why things are as they are, what they wait for, and how to go on."""
+"""explain: says why an entity is in its state, what it waits for, and how to continue."""
 
 from __future__ import annotations
 

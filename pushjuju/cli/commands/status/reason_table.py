@@ -22,7 +22,7 @@ def reasons(
     Args:
         entries: `subject`, `doing`, `reason`, `again` (text), `attempts`, and what `explain.fields` gives.
         program: The name by which we were called.
-        wide: Behind the table, tell of each thing who holds it and what to type.
+        wide: Behind the table, show who holds each entity and what to type.
         colour: Whether it is coloured.
     """
     table = TabWriter(colour=colour)
@@ -37,7 +37,7 @@ def reasons(
 
 
 def _more(entry: Mapping[str, Any], program: str) -> str:
-    """Return what holds a thing, and how to go on with it; empty when there is nothing to say."""
+    """Return what holds an entity, and how to continue; empty when nothing holds it."""
     lines = []
     if entry.get("running"):
         lines.append(f"running since {entry['since']}: {entry['running']} (has the machine's lock)")

@@ -25,7 +25,7 @@ def watch(cli: Cli, once: Once, seconds: float) -> None:
     """Show a text every so often until Ctrl-C; on a terminal on a screen of its own.
 
     Args:
-        once: Returns the text, and what is to be said below it.
+        once: Returns the text, and the message to show below it.
         seconds: The pause between two looks.
     """
     out = cli.console.stdout

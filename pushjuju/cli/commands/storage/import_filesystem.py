@@ -19,7 +19,7 @@ from pushjuju.core.storage import is_store
     see_also=("storage", "remove-storage"),
 )
 def import_filesystem(cli: Cli, args: tuple[str, ...], *, model: str, force: bool) -> None:
-    """Take in a filesystem that is there."""
+    """Record a filesystem that exists already."""
     if len(args) < 3:
         raise UsageError("import-filesystem requires a storage provider, provider ID, and storage name")
     if len(args) > 3:

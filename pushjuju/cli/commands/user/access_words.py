@@ -41,7 +41,8 @@ def _kind(word: str, level: str, targets: Sequence[str]) -> Kind:
     """Return what the targets are.
 
     Raises:
-        UsageError: They are of two kinds, or the level is none of theirs; the messages are Juju's.
+        UsageError: The entities are of two kinds, or the level does not fit the kind; the messages are
+            Juju's.
     """
     # An owner may have a dot: bob@example.com/shop.
     offers = [target for target in targets if "." in target.rpartition("/")[2]]

@@ -216,7 +216,7 @@ class _Watch:
                 time.sleep(_POLL_S)
 
     def follow(self, opened: session.Session) -> None:
-        """Drive the work, or let the background do it, until the query holds.
+        """Work the model, or wait for the background process, until the query holds.
 
         Raises:
             TimedOut: It does not in time.

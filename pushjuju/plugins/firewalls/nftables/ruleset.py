@@ -1,4 +1,4 @@
-"""The text of the table: what may come in, and in which order that is asked.
+"""The text of the nftables table: which packets may come in, and the order of the rules.
 
 The chain sees each packet that arrives, before an address in it is rewritten, so what a container runtime
 publishes is guarded as well. Its policy is to let in, and its last rule refuses: a table that somebody

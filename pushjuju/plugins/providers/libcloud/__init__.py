@@ -70,7 +70,7 @@ def pushjuju_open_provider(
 def pushjuju_open_firewall(
     model: ModelInfo, provider_type: str, provider: Provider | None
 ) -> Firewall | None:
-    """Guard machines by their security groups; where a cloud has none, they guard themselves."""
+    """Guard machines by their security groups; in a cloud without such groups, machines guard themselves."""
     from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
 
     if provider is None and provider_type in ADAPTERS:

@@ -88,7 +88,7 @@ class Calls:
         Raises:
             CredentialInvalid: The cloud refuses the credential.
             QuotaExceeded: The account may have no more.
-            Gone: The thing is not there.
+            Gone: The cloud does not know the resource.
             ProviderError: Anything else, with the cloud's text.
         """
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._repeat, function, tries)
@@ -115,7 +115,7 @@ class Calls:
 
 
 def _facts(error: Exception) -> tuple[str, int]:
-    """Return the text of an error and its HTTP status, 0 when there is none."""
+    """Return the text of an error and its HTTP status; the status is 0 for an error without a status."""
     codes = [getattr(error, name, None) for name in ("code", "status", "http_code")]
     value = getattr(error, "message", "") or getattr(error, "value", "") or error
     text = str(value.get("message") or value) if isinstance(value, Mapping) else str(value)

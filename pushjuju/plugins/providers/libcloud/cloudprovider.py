@@ -154,7 +154,7 @@ class CloudProvider:
         """Start an instance, or find the one that this request has already.
 
         Raises:
-            ProviderError: The cloud could not do it, or gave no address in time; nothing of it is left.
+            ProviderError: The cloud failed, or gave no address in time; what was made is removed again.
         """
         wanted = Identity.of(self._model.uuid, request.machine_id, request.nonce)
         found = await self._machines(request.machine_id)
@@ -263,7 +263,7 @@ class CloudProvider:
         return self.adapter.settle(driver, seen, constraints)
 
     async def _undo(self, wanted: Identity) -> None:
-        """End what a failed start made, as far as the cloud lets us; the next start finds the rest."""
+        """Remove what a failed start made, as far as the cloud allows; the next start finds the rest."""
         try:
             for seen in await self._machines(wanted.machine, tries=2):
                 if seen.identity == wanted:

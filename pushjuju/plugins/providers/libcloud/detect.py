@@ -27,7 +27,7 @@ def _home(environ: Environ) -> Path | None:
 
 
 def _text(path: Path | None) -> str | None:
-    """Return the text of a file; None when there is none that can be read."""
+    """Return the text of a file, or None when it cannot be read."""
     try:
         if path is None or path.stat().st_size > _LARGEST:
             return None
@@ -40,7 +40,7 @@ def _ini(path: Path | None) -> configparser.ConfigParser | None:
     """Read an ini file.
 
     Raises:
-        NotValid: It is none; the message names the file only.
+        NotValid: The file is not in INI format; the message names the file only.
     """
     text = _text(path)
     if text is None:

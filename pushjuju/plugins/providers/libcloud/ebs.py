@@ -119,7 +119,7 @@ def _truth(attributes: Mapping[str, Any], name: str) -> bool:
 
 
 def volumes(driver: Any, filters: Mapping[str, str], ids: Sequence[str] = ()) -> list[Volume]:
-    """Return the volumes that match; those that are being deleted are none any more.
+    """Return the volumes that match; volumes that are being deleted do not count.
 
     Raises:
         Exception: The library's, `InvalidVolume.NotFound` for an id that is not there.
@@ -222,7 +222,7 @@ def free_device(taken: set[str]) -> str:
     """Return the first device name that is not taken.
 
     Raises:
-        ProviderError: There is none.
+        ProviderError: The instance has no free device name.
     """
     ends = {name[-1:] for name in taken if name.startswith(("/dev/sd", "/dev/xvd"))}
     for letter in _LETTERS:

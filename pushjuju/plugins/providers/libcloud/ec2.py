@@ -43,7 +43,7 @@ _NAMESPACE = re.compile(rb'xmlns="http://ec2\.amazonaws\.com/doc/[^"]*"')
 
 
 def said(body: bytes) -> str:
-    """Return `Code: message` of an answer that tells an error; empty when it is none."""
+    """Return `Code: message` of an answer that reports an error; empty for any other answer."""
     try:
         found = ElementTree.fromstring(body)  # noqa: S314 - as libcloud reads all answers of the cloud
     except ElementTree.ParseError:
@@ -59,7 +59,7 @@ def connect(cloud: CloudSpec, credential: Credential, data_dir: Path) -> Any:
         data_dir: The controller's own directory, for certificates of the cloud's.
 
     Raises:
-        NotValid: The credential or the region is none of EC2's.
+        NotValid: The credential or the region is not valid for EC2.
     """
     ec2 = library(_DRIVER)
     keys = credential.attributes
@@ -152,7 +152,7 @@ def image(driver: Any, base: Base, arch: str, chosen: str) -> Any:
     """Return the image of a base: the chosen one, or the newest of its maker.
 
     Raises:
-        NotValid: There is none.
+        NotValid: The region has no image for the base.
     """
     if chosen:
         found = driver.list_images(ex_image_ids=[chosen])
@@ -174,7 +174,7 @@ def network(driver: Any, vpc: str) -> str:
     """Return the id of the network: the named one, or the account's default.
 
     Raises:
-        NotValid: There is none.
+        NotValid: The region has no usable network.
     """
     if vpc:
         return vpc
@@ -188,7 +188,7 @@ def subnet(driver: Any, vpc: str, zone: str, wanted: str = "") -> Any:
     """Return a subnet of a network in a zone: the default one, or the one that was asked for.
 
     Raises:
-        ProviderError: The zone has none; another one may.
+        ProviderError: The zone has no subnet; another zone may have one.
     """
     filters = {"vpc-id": vpc, **({"availability-zone": zone} if zone else {})}
     found = [item for item in driver.ex_list_subnets(filters=filters) if _is_subnet(item, wanted)]

@@ -147,7 +147,7 @@ class Ec2Provider:
         """Start an instance, or find the one that this request has already.
 
         Raises:
-            ProviderError: The cloud could not do it, or gave no address in time; nothing of it is left.
+            ProviderError: The cloud failed, or gave no address in time; what was made is removed again.
         """
         found = await self._nodes({f"tag:{ec2.MACHINE_TAG}": request.machine_id})
         mine = [node for node in found if node.extra["tags"].get(ec2.NONCE_TAG) == request.nonce]
@@ -244,7 +244,7 @@ class Ec2Provider:
         """Wait until an instance has an address; end it when it gets none.
 
         Raises:
-            ProviderError: It has none in time, or ended by itself.
+            ProviderError: The instance got no address in time, or ended by itself.
         """
         end = asyncio.get_running_loop().time() + ADDRESS_S
         while not (node.public_ips or node.private_ips):
@@ -269,7 +269,7 @@ class Ec2Provider:
             try:
                 await self._drop_groups({"group-name": name})
             except PushjujuError:
-                continue  # in use until the instance is gone; it goes with the model at last
+                continue  # in use until the instance is gone; the group is deleted with the model at last
 
     async def _terminate(self, ids: Sequence[str]) -> None:
         """End instances; of several, of which one is gone, EC2 ends none."""

@@ -15,7 +15,7 @@ def read(value: str) -> Mapping[str, str]:
     """Return what a key file says, of which the path or the text is given.
 
     Raises:
-        NotValid: It is none; nothing of it is in the message.
+        NotValid: The file is not a private key; the message never quotes the file.
     """
     try:
         text = value if value.lstrip().startswith("{") else Path(value).expanduser().read_text()

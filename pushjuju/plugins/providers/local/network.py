@@ -133,7 +133,7 @@ def _make_bridge(layout: Layout, subnet: IPv4Network) -> None:
 
 
 def hardware_address(key: str, index: int) -> str:
-    """Return a locally administered address that goes with an IP address.
+    """Return the locally administered hardware address that belongs to an IP address.
 
     The next machine with the same IP address has it too: neighbours that still know the earlier one reach it
     at once.

@@ -177,7 +177,7 @@ def boot_id() -> str:
 
 
 def open_folder(folder: Path) -> None:
-    """Make a folder that everyone may read, whatever the umask; one that is there stays as it is."""
+    """Make a folder that everyone may read, whatever the umask; an existing folder stays as it is."""
     try:
         folder.mkdir()
     except FileExistsError:

@@ -63,7 +63,7 @@ def _folder(layout: Layout, volume: str) -> Path:
 
 
 def read(layout: Layout, volume: str) -> Volume | None:
-    """Return a volume, or None when there is none."""
+    """Return a volume, or None when the volume does not exist."""
     try:
         return Volume.from_json((_folder(layout, volume) / _RECORD).read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
@@ -86,7 +86,7 @@ def _get(layout: Layout, volume: str) -> Volume:
 
 
 def create(layout: Layout, volume: Volume) -> Volume:
-    """Make a volume with an empty file system; its record comes last, so what is half made has none.
+    """Make a volume with an empty file system. The record is written last: a half-made volume has no record.
 
     Raises:
         ProviderError: This host has no room for it, or cannot make file systems.

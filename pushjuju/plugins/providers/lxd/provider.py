@@ -151,7 +151,7 @@ class LxdProvider:
         """Start an instance, or find the one that this request has already.
 
         Raises:
-            ProviderError: The server could not do it, or gave no address in time; nothing of it is left.
+            ProviderError: The server failed, or gave no address in time; what was made is removed again.
         """
         found = [
             item
@@ -215,7 +215,7 @@ class LxdProvider:
         """Return where the image of a request is.
 
         Raises:
-            NotValid: There is none.
+            NotValid: There is no image for the base.
         """
         arch = str(request.constraints.get("arch") or _arches(await self._facts())[0])
         base, vm = request.base, instances.is_vm(request)
@@ -245,7 +245,7 @@ class LxdProvider:
 
         Raises:
             Gone: It ended by itself.
-            ProviderError: It has none in time.
+            ProviderError: The instance got no address in time.
         """
         end = asyncio.get_running_loop().time() + ADDRESS_S
         while True:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 PARALLEL = 8
 REQUEST_S = 60.0  # until a request without an answer is given up
-OPERATION_S = 900.0  # an image may have to come from far away
+OPERATION_S = 900.0  # an image may have to be downloaded from a remote server
 _REASONS = 3
 _WAIT_S = 20  # the server answers a wait at the latest then
 _SOCKETS = ("/var/snap/lxd/common/lxd/unix.socket", "/var/lib/lxd/unix.socket")
@@ -141,7 +141,7 @@ class Server:
 
         Raises:
             CredentialInvalid: The server does not trust us.
-            Gone: The thing is not there.
+            Gone: The object does not exist.
             QuotaExceeded: The project may have no more.
             ProviderError: Anything else, with the server's text.
         """
@@ -162,7 +162,7 @@ class Server:
 
 
 class Api:
-    """LXD's REST API, as far as it is needed; blocks. Paths are relative to `/1.0`."""
+    """The part of LXD's REST API that pushjuju needs; blocks. Paths are relative to `/1.0`."""
 
     def __init__(self, root: Any) -> None:
         self._root = root
@@ -193,7 +193,7 @@ class Api:
         from pylxd.exceptions import LXDAPIException
 
         text = ""
-        with contextlib.suppress(LXDAPIException, OSError):  # a virtual machine has none
+        with contextlib.suppress(LXDAPIException, OSError):  # a virtual machine has no such log
             text = self._node(f"instances/{instance}/logs/lxc.log").get(is_api=False).text
         found = [line.split(" - ", 2)[-1] for line in text.splitlines() if " ERROR " in line]
         return [line.strip() for line in found[:_REASONS]]
@@ -268,7 +268,7 @@ def _no_answer(error: OSError) -> ProviderError:
 
 
 def ignore_gone(ask: Callable[[], Any]) -> Any:
-    """Return what a request returns; None when the thing is not there."""
+    """Return what a request returns, or None when the object does not exist."""
     try:
         return ask()
     except Exception as error:

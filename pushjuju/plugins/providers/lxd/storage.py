@@ -26,7 +26,7 @@ _MIB = 2**20
 
 
 def pool_of(attributes: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
-    """Return what a pool's attributes say: LXD's name for it, its driver, and what LXD is to be told."""
+    """Return what a pool's attributes name: LXD's pool, its driver, and the settings for LXD."""
     rest = {key: str(value) for key, value in attributes.items() if key not in (DRIVER, POOL)}
     driver = str(attributes.get(DRIVER) or DEFAULT_DRIVER)
     return str(attributes.get(POOL) or DEFAULT_POOL), driver, rest
@@ -58,7 +58,7 @@ class LxdStorage:
         self._server, self._model = server, model_uuid
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Make a volume, and its pool when the server has none of that name."""
+        """Make a volume, and its pool when the server has no pool of that name."""
         return await self._server.run(lambda api: self._create(api, item))
 
     async def attach(self, item: StorageItem) -> StorageSeen:
@@ -135,7 +135,7 @@ def _place(item: StorageItem) -> tuple[str, str]:
 
 
 def _ensure_pool(api: Api, pool: str, driver: str, config: Mapping[str, str]) -> None:
-    """Make a pool where there is none of that name; one that is there is taken as it is.
+    """Make a pool unless a pool of that name exists, which is used as it is.
 
     Raises:
         ProviderError: It has another driver than was asked for.
@@ -166,7 +166,7 @@ def _post_pool(api: Api, document: Mapping[str, Any], **params: str) -> None:
     try:
         api.change("post", "storage-pools", document, **params)
     except Exception as error:
-        if "already" not in str(error):  # another worker was faster, or an earlier try came this far
+        if "already" not in str(error):  # another worker was faster, or an earlier attempt got to this point
             raise
 
 

@@ -47,7 +47,7 @@ def trusted(endpoint: str, token: str) -> dict[str, str]:
     """Make a certificate, let a server trust it, and return the attributes of a credential.
 
     Raises:
-        NotValid: The token is none, or the cloud has no https endpoint.
+        NotValid: The token is not a trust token, or the cloud has no https endpoint.
         CredentialInvalid: Another server answers than the token is of, or it does not take the token.
         ProviderError: The server does not answer.
     """

@@ -45,7 +45,7 @@ class Gone(NotFound, ProviderError):
 
 
 class Mismatch(ProviderError):
-    """MAAS says that the thing is not in a state for this, or that nothing matches (409)."""
+    """MAAS answered 409: the machine is in the wrong state for the request, or nothing matches."""
 
     message = "MAAS cannot do that now"
 
@@ -157,8 +157,8 @@ class Maas:
         Raises:
             CredentialInvalid: MAAS refuses the key.
             NotValid: It refuses what is asked for.
-            Mismatch: The state of things does not allow it now.
-            Gone: There is no such thing.
+            Mismatch: The present state does not allow the request.
+            Gone: The object does not exist.
             Unsure: There was no whole answer, or the server failed.
             ProviderError: Anything else, with MAAS's text.
         """

@@ -39,7 +39,7 @@ def tags_of(attributes: Mapping[str, Any]) -> list[str]:
 
 
 def wanted(root_disk: int, volumes: Sequence[StorageItem]) -> str:
-    """Return the disks that a machine must have, the root disk first; empty: it is all the same.
+    """Return the disks that a machine must have, the root disk first; empty when any disks will do.
 
     Args:
         root_disk: MiB; 0 for any.
@@ -115,7 +115,7 @@ def _spare(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def of_volume(document: Mapping[str, Any], uuid: str) -> Mapping[str, Any] | None:
-    """Return the disk of a volume; None when the machine has none for it."""
+    """Return the disk of a volume, or None when the machine has no disk for it."""
     noted = document.get("owner_data")
     name = str(noted.get(VOLUME_KEY + uuid) or "") if isinstance(noted, Mapping) else ""
     return next((disk for disk in listed(document) if str(disk["id"]) == name), None)

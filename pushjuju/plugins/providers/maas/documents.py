@@ -111,7 +111,7 @@ def allocation(
 
     Args:
         agent: The model.
-        pool: The resource pool to take it from; empty: any.
+        pool: The resource pool to take the machine from; empty for any.
         spaces: Ids of spaces that it must have an address in.
         without: Ids of those that it must not.
     """

@@ -149,7 +149,7 @@ class MaasProvider:
         """Have a machine deployed, or find the one that this request has already.
 
         Raises:
-            ProviderError: MAAS could not do it; no machine is kept for it.
+            ProviderError: MAAS failed; no machine stays allocated.
         """
         image = self._image(request.base, request.constraints)
         found = [(item, nonce) for item, name, nonce in await self._listed() if name == request.machine_id]
@@ -163,7 +163,7 @@ class MaasProvider:
         except Gone:
             raise ProviderError(f"{documents.name(document)} went from MAAS while it started") from None
         except BaseException:
-            with contextlib.suppress(PushjujuError):  # the next try finds it; the first error is to be told
+            with contextlib.suppress(PushjujuError):  # the next attempt finds it; report the first error
                 await asyncio.shield(self._release([document]))
             raise
         return Started(
@@ -364,7 +364,7 @@ def _machine(answer: Any) -> Document:
     """Return a machine's document.
 
     Raises:
-        Unsure: The answer is none.
+        Unsure: The answer is not a machine.
     """
     if not isinstance(answer, Mapping) or not isinstance(answer.get("system_id"), str):
         raise Unsure(_NONSENSE)

@@ -87,7 +87,7 @@ class ManualProvider:
         raise NotPermitted('use "pushjuju add-machine ssh:[user@]<host>" to provision machines')
 
     async def rules(self) -> ConstraintRules:
-        """Return what a machine that is there makes of constraints: it is as it is."""
+        """Return the constraints that have no effect on a machine that exists already."""
         return ConstraintRules(unsupported=_UNSUPPORTED)
 
     async def start(self, request: StartRequest) -> Started:

@@ -75,7 +75,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where things of one controller are.
+    """The paths of a controller's files.
 
     Attributes:
         state: The folder of this provider.
@@ -143,7 +143,7 @@ class Layout:
         return f"{self.prefix}/{instance_id}"
 
     def read(self, instance_id: str) -> Record | None:
-        """Return the record of a machine, or None when there is none."""
+        """Return the record of a machine, or None when the machine has no record."""
         try:
             return Record.from_json((self.machine(instance_id) / "machine.json").read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):

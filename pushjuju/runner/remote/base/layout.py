@@ -1,4 +1,4 @@
-"""Where things live on a machine.
+"""The paths of pushjuju's files on a machine.
 
 Mirrors: juju agent/paths and worker/uniter/paths.go (3.6). ``root`` moves everything below another directory,
 for tests.

@@ -205,7 +205,7 @@ def answer_with(base: str, request_id: str, result: dict[str, Any]) -> None:
     answer(base, request_id, int(code), stdout, stderr)
 
 
-# -- small things --------------------------------------------------------------------------------------------
+# -- helpers --------------------------------------------------------------------------------------------
 
 
 def _need_room(base: str, size: int) -> None:

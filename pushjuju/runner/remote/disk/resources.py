@@ -51,7 +51,7 @@ class UnitFiles:
             last: No other try follows: say what is wrong.
 
         Returns:
-            Its path; empty when the cache does not hold it, and it is to be brought again.
+            Its path; empty when the cache does not hold the resource and it must be sent again.
 
         Raises:
             OSError: The disk does not take it.

@@ -99,7 +99,7 @@ class Session:
 
 
 def find(paths: layout.Layout, unit: str, name: str) -> Session | None:
-    """Return the session that wants a hook or action of a unit; None, at the cost of one look, as a rule."""
+    """Return the debug session that wants a hook or action of a unit, or None; usually costs one stat."""
     folder = paths.base + FOLDER + "/" + layout.unit_tag(unit)
     try:
         fd = os.open(folder + "/lock", os.O_RDONLY | os.O_CLOEXEC)

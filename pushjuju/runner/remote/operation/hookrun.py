@@ -57,7 +57,7 @@ def run(host: Host) -> dict[str, Any]:
 
 
 def find_handler(charm: str, name: str, folder: str) -> tuple[str, str | None]:
-    """Return the program for a hook or action and how it was found; via None when there is none.
+    """Return the program for a hook or action, and whether it is a hook or `dispatch`; None for neither.
 
     Raises:
         Refused: The name is not a plain file name.
@@ -318,7 +318,7 @@ def which(name: str, search: str) -> str:
     """Return the path of a program.
 
     Raises:
-        Refused: There is none.
+        Refused: The program does not exist.
     """
     if "/" in name:
         return name

@@ -57,7 +57,7 @@ class Host:
         options: Options of the server.
         lock: Name of the lock it runs under; empty for none.
         boot_id: The running boot of the machine.
-        paths: Where things live.
+        paths: The paths of pushjuju's files.
         registry: Hook tools by name; None when the server has not loaded them.
         begun: When it began, seconds since the epoch.
         cancelled: Signal number asked for by the user; 0 while nobody did.

@@ -37,7 +37,7 @@ def run(host: Host) -> dict[str, Any]:
 
 def _remove_unit(host: Host) -> dict[str, Any]:
     unit = str(host.op["unit"])
-    if unit:  # none: only what no unit owns is to go
+    if unit:  # without a unit, only the files that belong to no unit are removed
         remove_tree(host.paths.agent(unit))
         remove_tree(host.paths.unit_tools(unit))
         requests.refuse_unit(host.paths.base, unit)

@@ -1,4 +1,4 @@
-"""Attach an SSH channel to the machine's server, starting the server if there is none.
+"""Attach an SSH channel to the machine's server, starting the server if it does not run.
 
 The channel's descriptors are handed to the server, so that no byte is copied on the way; this process then
 only keeps the SSH session open until the server lets go.
@@ -152,7 +152,7 @@ def _become_server(program: str, root: str, options: dict[str, Any], ready: int,
 
 
 def _raise_file_limit(limit: int) -> None:
-    """Give hooks the limit of Juju's agent, as far as the machine allows."""
+    """Give hooks the limit of open files that Juju's agent has, as far as the machine allows."""
     import resource
 
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

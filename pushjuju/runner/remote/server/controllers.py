@@ -66,7 +66,7 @@ class Controllers:
     # -- requests of juju-exec -----------------------------------------------------------------------------
 
     def knocked(self, conn: Any) -> None:
-        """Tell controllers what they have not heard of yet; tell juju-exec whether there is one."""
+        """Send controllers the requests that are new to them; tell juju-exec if a controller is attached."""
         attached = set(self.state.attachments.values())
         for attachment in attached:
             waiting = self._news(attachment)

@@ -173,7 +173,7 @@ def _cidr(family: int, raw: bytes, prefix: int) -> str:
 
 
 def gateway() -> str:
-    """Return the default gateway, empty if there is none."""
+    """Return the default gateway; empty when the machine has no default route."""
     for line in read_text("/proc/net/route").splitlines()[1:]:
         fields = line.split()
         if (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REUSED_KINDS = ("hook", "action", "commands", "exec")
 MAX_TRIES = 50
-MAX_USES = 64  # operations that one process runs, so that whatever a tool leaks goes with it
+MAX_USES = 64  # operations that one process runs: after that a new process starts, so that leaks of tools end
 
 
 class Hosts:
@@ -173,7 +173,7 @@ class Hosts:
             os._exit(code)
 
     def keep_spare(self) -> None:
-        """Have a process ready for the next operation; made while nothing else is to be done."""
+        """Start a process for the next operation ahead of time, while the server is idle."""
         state = self.state
         if state.spare is None and self.preloaded and state.attachments and not state.running:
             try:

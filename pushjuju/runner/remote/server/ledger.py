@@ -54,7 +54,7 @@ class Ledger:
         elif entry.op_id or journal.id_of(path):
             self.bury(entry)
         else:
-            os.unlink(path)  # it is none of ours
+            os.unlink(path)  # the file is not a journal
 
     def bury(self, entry: journal.Entry) -> None:
         """Close the journal of an operation whose process died: nothing of it may go on running."""
@@ -122,7 +122,7 @@ class Ledger:
         self.attachments.send(attachment, dict(result, t="result", id=op_id, events=events))
 
     def _subscribe(self, attachment: Attachment, running: Running) -> None:
-        """Give events so far, open questions and all that follows to an attachment."""
+        """Send events so far, open questions and all that follows to an attachment."""
         running.subscriber = attachment
         if running.unsaved:
             self.attachments.write(attachment, running.unsaved)

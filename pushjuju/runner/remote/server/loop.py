@@ -159,7 +159,7 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
 
 
 def main(program: str, root: str, options: dict[str, Any], ready: int) -> None:
-    """Be the server, unless there is one; ``ready`` is closed once the socket listens."""
+    """Run the server, unless a server runs already; ``ready`` is closed once the socket listens."""
     layout.name_process("pushjuju-server")
     paths = layout.Layout(root, program)
     lock = os.open(program + "/server.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)

@@ -105,7 +105,7 @@ class State:
     """All that the server knows; nothing of it must survive, the journal does.
 
     Attributes:
-        paths: Where things live.
+        paths: The paths of pushjuju's files.
         options: Options of the controllers; the latest one wins.
         listener: The local socket.
         boot_id: The running boot of the machine.

@@ -161,7 +161,7 @@ def unit_name(text: str) -> str:
 
 
 def _relation(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the relation that is asked for, as far as it can be checked here."""
+    """Return the relation that the arguments name, checked as far as the machine knows."""
     unit, number = str(flags["remote-unit"]), None
     if flags["relation"]:
         try:

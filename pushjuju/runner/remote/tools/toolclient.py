@@ -123,14 +123,14 @@ def client_source(client: str = "") -> str:
 
 
 def native_client() -> str:
-    """Return the client for this processor, packed as in ``nativeclient``; empty: there is none."""
+    """Return the client for this processor, packed as in ``nativeclient``; empty without such a client."""
     from pushjuju.runner.remote.tools.nativeclient import PROGRAMS
 
     return PROGRAMS.get(os.uname().machine, "")
 
 
 def ensure_tools(layout: Layout, unit: str, names: Iterable[str] = (), client: str = "") -> str:
-    """Make the links of a unit's hook tools; return their directory. Cheap when nothing is to be done.
+    """Make the links of a unit's hook tools; return their directory. Cheap when the links exist already.
 
     Args:
         client: ``native``, ``perl``, ``python``, or empty for the fastest that runs here.

@@ -157,7 +157,7 @@ def fingerprints(loaded: Loaded) -> dict[str, dict[str, str]]:
             if isinstance(value, str):
                 with contextlib.suppress(
                     PushjujuError
-                ):  # a file that is not there is none that the model has
+                ):  # a file that does not exist cannot be the charm of the model
                     path = file_of(loaded.folder, value)
                     found.setdefault(app.name, {})[name] = resources.fingerprint(name, path)
     return found

@@ -63,7 +63,7 @@ class Found:
 
     Attributes:
         resolved: Application -> its charm, for the plan.
-        charms: Application -> its charm, as far as it was read.
+        charms: Application -> its charm, for the charms that could be read.
         paths: Application -> where its charm lies.
         new: Applications that the model does not have.
         refused: Charms that are not there, or do not fit.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Site:
-    """Where a bundle is to be deployed."""
+    """The model into which a bundle will be deployed."""
 
     ctx: Context
     tx: Tx

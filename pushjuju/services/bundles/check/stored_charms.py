@@ -151,7 +151,7 @@ def bring_bundle(
         The archive, the bundle's name and its revision.
 
     Raises:
-        HubError: There is none, or the store is away; the messages are Juju's.
+        HubError: The store has no such bundle, or cannot be reached; the messages are Juju's.
     """
     from pushjuju.services.supply import store_charms
 

@@ -100,7 +100,7 @@ def _ordered(relations: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _default_base(bases: list[str], standard: str) -> str:
-    """Return the base that need not be repeated; empty when there is none."""
+    """Return the base that the bundle need not repeat; empty when the applications share no base."""
     used = Counter(bases)
     if len(used) == 1:
         return next(iter(used))

@@ -54,7 +54,7 @@ class Change:
 
     Attributes:
         id: `METHOD-N`; N counts all steps of a plan as they were made.
-        args: Plain data, enough to do it; `$ID` stands for what another step made.
+        args: Plain data that describes the step completely; `$ID` stands for the entity that step ID made.
         requires: Steps that come first.
         lines: What people read of it.
     """

@@ -29,7 +29,7 @@ def diff(
     annotations: bool = False,
     files: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Fields:
-    """Return the differences as Juju shows them, and below what Juju does not compare; empty: there are none.
+    """Return the differences as Juju shows them, then those that Juju does not compare; empty when equal.
 
     Args:
         bundle: The bundle.

@@ -101,7 +101,7 @@ def access_beyond(wanted: Mapping[str, str], known: Mapping[str, str]) -> dict[s
 
 
 def _rank(level: str) -> int:
-    """Return how much a level is; a word that is none is refused elsewhere, and counts as most."""
+    """Return the rank of a level; an unknown word, which is refused elsewhere, ranks highest."""
     return _ORDER.index(level) if level in _ORDER else len(_ORDER)
 
 

@@ -79,7 +79,7 @@ class ApplicationFacts:
         return self.charm.startswith("local:")
 
     def space_of(self, endpoint: str) -> str:
-        """Return the space of an endpoint, or the application's default space when the endpoint has none."""
+        """Return the space of an endpoint; by default the application's default space."""
         bound = self.endpoints_bound
         return bound.get(endpoint) or bound.get(ALL) or "alpha"
 

@@ -115,7 +115,7 @@ def _match(
 def unit_on(
     model: ModelFacts, known: Mapping[str, str], number: str, application: str, container: str
 ) -> str:
-    """Return the unit of an application on a machine, or in a container there; empty when there is none."""
+    """Return the unit of an application on a machine, or in a container there; empty without such a unit."""
     machine = known.get(number, number)
     app = model.applications.get(application)
     for unit in app.units if app else ():
@@ -131,7 +131,7 @@ def require_used(model: ModelFacts, bundle: Bundle, added: Mapping[str, str], us
     Args:
         model: The model.
         bundle: The bundle.
-        added: Machines of the bundle that are to be made -> their number.
+        added: Machines of the bundle that the plan adds -> their number.
         used: Those that a new unit goes to.
 
     Raises:

@@ -24,7 +24,7 @@ class _Spot:
     Attributes:
         to: A machine, or a step that makes one or whose unit is on one; empty for a machine of its own.
         machine: The top machine, by its number.
-        text: What people read; empty: the machine of its own.
+        text: The place as messages show it; empty for a machine of the unit's own.
     """
 
     to: str = ""
@@ -71,7 +71,7 @@ def place_units(
         draft: Where they are added.
         bundle: The bundle.
         model: The model.
-        known: Machine of the bundle -> one that is there.
+        known: Machine of the bundle -> existing machine.
         new: Machine of the bundle -> the step that makes it.
         sequences: The numbers to come; goes on.
         added: Application -> the step that deploys it.
@@ -291,7 +291,7 @@ def _beside_step(placer: _Placer, app: Application, step: str, container: str, d
 
 
 def _beside(placer: _Placer, app: Application, target: placement.Target, directive: str) -> _Spot:
-    """Return a place beside the next unit of an application that has none of this one yet."""
+    """Return a place beside the next unit of an application that has no unit of this one beside it yet."""
     key = (app.name, target.application)
     if key not in placer.beside_old:
         placer.beside_old[key] = _free_machines(placer.model, target.application, app.name, target.container)

@@ -40,7 +40,7 @@ def parse(text: str) -> Target:
     """Read one directive.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is not a placement; the message is Juju's.
     """
     container, colon, rest = text.partition(":")
     if not colon:
@@ -59,7 +59,7 @@ def beside(directives: Iterable[str]) -> set[str]:
     """Return the applications that directives name.
 
     Raises:
-        NotValid: One is none; the message is Juju's.
+        NotValid: A placement is wrong; the message is Juju's.
     """
     return {parse(text).application for text in directives} - {""}
 

@@ -24,7 +24,8 @@ class Source:
     Attributes:
         file: As people name it.
         text: Its content.
-        folder: What paths in it are relative to; None for an archive, in which there are none.
+        folder: The folder to which paths in the bundle are relative, or None for an archive, which has no
+            paths.
     """
 
     file: str

@@ -28,7 +28,7 @@ class Fault:
         text: What is wrong, in Juju's words where Juju has them.
         path: Where in the document.
         place: Where in which file; None when nothing stands there.
-        more: Further lines: what there is instead, what else is wrong with the same thing.
+        more: Further lines: the possible values, or other faults of the same entity.
     """
 
     text: str

@@ -396,5 +396,5 @@ def shown(relation: object) -> str:
 
 
 def parse_offer_url(text: str) -> re.Match[str] | None:
-    """Return the parts of an offer's URL; None when it is none."""
+    """Return the parts of an offer's URL, or None for any other text."""
     return _OFFER_URL.fullmatch(text)

@@ -263,7 +263,7 @@ def get_task(tx: Tx, model: str, number: int) -> Task:
     """Return a task.
 
     Raises:
-        NotFound: There is none of that number.
+        NotFound: There is no task of that number.
     """
     return tx.get(Task, "task_get", f'task "{number}" not found', model=model, id=number)
 

@@ -34,7 +34,7 @@ def get(tx: Tx, model: str, name: str) -> Application:
     """Return an application.
 
     Raises:
-        NotFound: There is none of that name.
+        NotFound: The application does not exist.
     """
     return tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)
 
@@ -172,7 +172,7 @@ def require_alive(tx: Tx, model: str, name: str) -> Application:
     """Return an application that may still change.
 
     Raises:
-        NotFound: There is none of that name.
+        NotFound: The application does not exist.
         NotValid: It is going away.
     """
     found = get(tx, model, name)

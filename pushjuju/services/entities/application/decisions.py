@@ -1,7 +1,7 @@
 """Decisions and what they led to, kept so that they can be decided again.
 
-A unit's row holds its last decision with all that it depended on. When that is an operation, the operation's
-row holds it too, packed, and goes with the operation.
+A unit's row holds its last decision with all that the decision depended on. When the decision is an
+operation, the operation's row holds the decision too, packed, and is deleted together with the operation.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def find(ctx: Context, model: str, name: str) -> Decided:
     """Return the decision of an operation (its id or the start of it), or the last one of a unit.
 
     Raises:
-        NotFound: There is no such thing, or nothing was kept of it.
+        NotFound: The entity does not exist, or no decision was kept.
     """
     with ctx.store.read() as tx:
         return _of_unit(units.get(tx, model, name)) if "/" in name else _of_operation(tx, model, name)

@@ -36,7 +36,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file that is to become a resource, copied beside the blobs."""
+    """The uploaded file of a resource, copied beside the blobs."""
 
     meta: ResourceMeta
     copy: Staged
@@ -49,7 +49,7 @@ def check_names(declared: Mapping[str, ResourceMeta], names: Sequence[str]) -> N
     """Refuse resources that a charm does not declare.
 
     Raises:
-        NotValid: There is one; the message is Juju's.
+        NotValid: The charm has no such resource; the message is Juju's.
     """
     unknown = sorted(set(names) - set(declared))
     if len(unknown) == 1:
@@ -332,7 +332,7 @@ def wanted(tx: Tx, unit: Unit, name: str) -> Resource:
     """Return the resource that a unit's hook asks for.
 
     Raises:
-        NotFound: There is none of that name, or nobody gave it.
+        NotFound: The charm has no such resource, or no file was uploaded for it.
         NotValid: It is no file.
     """
     found = tx.find(Resource, "resource_get", model=unit.model, application=unit.application, name=name)

@@ -74,7 +74,7 @@ def enable_everywhere(ctx: Context) -> None:
 
 
 def of_model(ctx: Context, model: str) -> list[dict[str, str]]:
-    """Return what is disabled: `command-set`, and `message` if there is one."""
+    """Return what is disabled: `command-set`, and the `message` that the user gave."""
     with ctx.store.read() as tx:
         rows = tx.rows("block_list", model=model)
     return [

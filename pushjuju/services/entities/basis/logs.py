@@ -89,7 +89,7 @@ ALL = Among()
 
 
 def newest(store: Store, model: str) -> int:
-    """Return the number of the newest line; 0 when there is none."""
+    """Return the number of the newest line; 0 for an empty log."""
     with store.read() as tx:
         return int(tx.scalar("log_newest", model=model))
 

@@ -128,7 +128,7 @@ def _order(address: Mapping[str, Any]) -> tuple[int, bool, str, str]:
 
 
 def public_address(machine: Machine) -> str:
-    """Return the address by which people reach a machine; empty when it has none."""
+    """Return the address by which users reach a machine; empty when the machine has no such address."""
     return public(machine.addresses) or str(machine.ssh.get("host", ""))
 
 
@@ -138,7 +138,7 @@ def public(addresses: Sequence[Mapping[str, Any]]) -> str:
 
 
 def private_address(machine: Machine) -> str:
-    """Return the address by which the other machines of the model reach it; empty when it has none."""
+    """Return the address by which the model's other machines reach it; empty when it has no such address."""
     return _preferred(machine.addresses, "private") or str(machine.ssh.get("host", ""))
 
 
@@ -222,7 +222,7 @@ def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] =
 
     Args:
         info: What it tells of the binding.
-        public: The unit's public address; empty: none is known.
+        public: The unit's public address; empty when it is unknown.
         egress: Subnets that the relation or the model names; else the public address alone.
 
     Mirrors: juju apiserver/facades/agent/uniter/networkinfobase.go (3.6)
@@ -233,7 +233,7 @@ def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] =
 
 
 def check_egress(text: str) -> None:
-    """Refuse a list of subnets that is none.
+    """Refuse text that is not a list of subnets.
 
     Raises:
         NotValid: The message is Juju's.

@@ -1,7 +1,7 @@
 """Users of a controller, and what they may do.
 
-There is no server that anybody could log in to: who may read the data directory works the controller as
-admin. Users are kept as Juju keeps them, with their access, for the day when there is one.
+There is no server to log in to: every user who can read the data directory works the controller as admin.
+Users are kept as Juju keeps them, with their access, for a server to come.
 
 Mirrors: juju apiserver/facades/client/usermanager, core/permission (3.6)
 """
@@ -82,7 +82,7 @@ def require(tx: Tx, name: str) -> None:
     """Check that there is a user of that name.
 
     Raises:
-        NotFound: There is none; the message is Juju's.
+        NotFound: The user does not exist; the message is Juju's.
     """
     if not exists(tx, name):
         raise NotFound(f'user "{name}" not found')

@@ -1,4 +1,4 @@
-"""What is wrong with the definition of a cloud, as far as its type tells. Pure.
+"""Finds faults in the definition of a cloud, as far as its type tells. Pure.
 
 Mirrors: juju cloud/clouds.go, `ValidateCloudSet` (3.6): a key that nobody knows is a warning.
 """

@@ -147,7 +147,7 @@ def spec_of(cloud: Cloud, region: str) -> CloudSpec:
 
     Args:
         cloud: The definition.
-        region: One of its regions; where it has none, any name will do.
+        region: One of its regions; for a cloud without regions, any name.
 
     Raises:
         NotFound: It has no such region.

@@ -25,7 +25,7 @@ VALID, INVALID = "valid", "invalid"
 
 
 def reason(tx: Tx, model: Model) -> str:
-    """Return why the cloud refuses the credential of a model; empty: as far as is known it does not."""
+    """Return why the cloud refuses the credential of a model; empty when no refusal is known."""
     found = statuses.get_status(tx, model.uuid, StatusKind.MODEL, model.name)
     if found is None or found.status != MODEL_SUSPENDED:
         return ""
@@ -52,7 +52,7 @@ def require(tx: Tx, uuid: str) -> None:
 def note(tx: Tx, uuid: str, error: PushjujuError, now: datetime) -> list[str]:
     """Suspend all models that use the credential of one, if it is what an error is about; return their UUIDs.
 
-    A model without a credential has none to replace: the error alone tells what to do.
+    A model without a credential has no credential to replace: the error itself has the next step.
     """
     refusal = _refusal(error)
     if refusal is None:

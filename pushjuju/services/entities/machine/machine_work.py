@@ -52,7 +52,7 @@ class Hands:
 
 
 def waiting_process(ctx: Context) -> str:
-    """Return a process that works what becomes due; empty when there is none."""
+    """Return a process that works what becomes due; empty when no such process runs."""
     return processes.waiting(ctx.controller.root)
 
 

@@ -42,7 +42,7 @@ def new_machine(
     now: datetime,
     within: str = "",
 ) -> Machine:
-    """Record a machine that is to be started; `within`: what it is a container of, as `0/lxd`."""
+    """Record a machine to be started; `within`: the host of a container, as `0/lxd`."""
     number = tx.next(model, f"machine-{within}" if within else "machine")
     machine = Machine(
         model=model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
@@ -59,7 +59,7 @@ def new_machine(
 def new_container(
     tx: Tx, model: str, target: Placement, *, base: Base, constraints: Mapping[str, Any], now: datetime
 ) -> Machine:
-    """Record a container that is to be started: on a machine that is there, or on a new one.
+    """Record a container to be started: on an existing machine, or on a new machine.
 
     Mirrors: juju state/addmachine.go AddMachineInsideMachine, AddMachineInsideNewMachine (3.6)
 
@@ -117,7 +117,7 @@ def add_machine(
     """Add a machine without a unit; a provider makes it.
 
     Args:
-        container: It is to be a container, placed so.
+        container: The type of container to make, at that placement.
         disks: Volumes that are the machine's own; not for containers.
 
     Raises:
@@ -197,7 +197,7 @@ def require_id(text: str) -> str:
     """Return a machine id that a person typed.
 
     Raises:
-        UsageError: It is none; the message is Juju's.
+        UsageError: The text is not the id of a machine; the message is Juju's.
     """
     if not is_machine(text):
         raise UsageError(f'invalid machine id "{text}"')

@@ -67,7 +67,7 @@ def require(tx: Tx, model: str, name: str) -> str:
     """Return the id of a space.
 
     Raises:
-        NotFound: There is none of that name.
+        NotFound: The space does not exist.
     """
     found = next((number for number, other in names(tx, model).items() if other == name), None)
     if found is None:

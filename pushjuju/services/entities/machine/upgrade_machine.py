@@ -44,7 +44,7 @@ class Locked(Conflict):
     """The machine is being upgraded already.
 
     Attributes:
-        status: How far that got.
+        status: The step that the upgrade has reached.
     """
 
     code = "machine-locked"
@@ -64,7 +64,7 @@ def lock_of(tx: Tx, model: str, machine_id: str) -> MachineUpgrade | None:
 
 
 def status_of(tx: Tx, model: str, machine_id: str) -> SeriesStatus:
-    """Return how far the upgrade of a machine got."""
+    """Return the step that the upgrade of a machine has reached."""
     lock = lock_of(tx, model, machine_id)
     return SeriesStatus(lock.status) if lock else SeriesStatus.NOT_STARTED
 
@@ -135,7 +135,7 @@ def check(tx: Tx, model: str, machine_id: str, base: Base, *, force: bool = Fals
         tx: A transaction.
         model: UUID.
         machine_id: The machine.
-        base: What it is to be upgraded to; only its channel counts, as in Juju.
+        base: The new base; only its channel counts, as in Juju.
         force: Although a charm does not name the base.
 
     Raises:
@@ -271,7 +271,7 @@ def complete(ctx: Context, model: str, machine_id: str) -> None:
 
 
 def unit_is(tx: Tx, unit: Unit, status: SeriesStatus, message: str, now: datetime) -> None:
-    """Take in how far a unit got; the last one takes its machine on. What is no news is not told again."""
+    """Record the step of a unit; the last unit moves its machine on. A step that is known is ignored."""
     lock = lock_of(tx, unit.model, unit.machine) if unit.machine is not None else None
     present = SeriesStatus(unit.series)
     if lock is None or present is SeriesStatus.NOT_STARTED or not status.is_after(present):

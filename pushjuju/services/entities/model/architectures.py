@@ -61,7 +61,8 @@ def chosen(charm: Charm, base: Base, asked: str) -> str:
 
     Args:
         base: Of the machines.
-        asked: What they are, or shall be; empty: the usual one, if the charm is for it.
+        asked: The architecture of the constraints; empty for the usual architecture, if the charm supports
+            it.
 
     Raises:
         NotValid: The charm's platforms do not name it.

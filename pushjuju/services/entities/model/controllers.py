@@ -42,7 +42,7 @@ def bootstrap(
         cloud: `cloud[/region]`.
         name: The controller's; `cloud-region` when None, `cloud` for the region "default".
         host: Plugins, for the clouds that they bring.
-        credential: What its models use unless they say otherwise; empty: the cloud's default.
+        credential: The default credential of its models; empty for the cloud's default.
         begin: Told its name just before it is made.
 
     Raises:
@@ -175,7 +175,7 @@ def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) ->
 
 
 def no_controller(datadir: DataDir) -> NotFound:
-    """Return the error for a command that needs a controller and has none; the text is Juju's."""
+    """Return the error for a command that needs a current controller and finds none; the text is Juju's."""
     if datadir.controllers():
         return NotFound(
             "No selected controller.",

@@ -293,7 +293,7 @@ def _check_url(key: str, text: str) -> None:
 
 
 def _check_modes(text: str) -> None:
-    """Refuse modes that Juju does not know: a misspelt one would remove things without a question."""
+    """Refuse modes that Juju does not know: a misspelt mode would remove entities without a question."""
     unknown = sorted({word.strip() for word in text.split(",")} - {"", *_MODES})
     if unknown:
         raise NotValid(f'mode(s) "{", ".join(unknown)}" not valid')
@@ -314,7 +314,7 @@ def stored(tx: Tx, model: str) -> dict[str, Any]:
 
 
 def get(tx: Tx, model: str, key: str) -> Any:
-    """Return the effective value of a key; None when it has none."""
+    """Return the effective value of a key, or None when the key has no value."""
     found = tx.scalar("model_config_get", model=model, key=key)
     if found is not None:
         return json.loads(found)

@@ -27,7 +27,7 @@ def require_name(name: str) -> None:
     """Check the name of a new model.
 
     Raises:
-        UsageError: It is none; the message is Juju's.
+        UsageError: The text is not the name of a model; the message is Juju's.
     """
     from pushjuju.core.names import is_model
 
@@ -171,7 +171,7 @@ def resolve(ctx: Context, text: str | None) -> Model:
         text: `model`, `owner/model`, UUID or a prefix of it of at least 6 digits.
 
     Raises:
-        NotFound: There is none, or no model is in focus.
+        NotFound: The model does not exist, or no model is current.
     """
     current = ctx.controller.settings().get("current-model")
     with ctx.store.read() as tx:

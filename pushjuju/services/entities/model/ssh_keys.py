@@ -56,7 +56,7 @@ def parse(text: str) -> PublicKey:
     """Read a public key in OpenSSH's form; options in front of it are refused.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is not a public key; the message is Juju's.
     """
     import base64  # here: whoever looks at machines comes through this module, few parse keys
     import hashlib

@@ -101,7 +101,7 @@ def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], nam
 
     Raises:
         NotFound: There is no such application or endpoint.
-        NotValid: A name that is none, or an endpoint for subordinates.
+        NotValid: A name is wrong, or an endpoint is for subordinates only.
         Conflict: An endpoint would go that others are related to.
     """
     with ctx.store.write() as tx:

@@ -58,7 +58,7 @@ def get(tx: Tx, name: str) -> BackendRow:
     """Return a backend.
 
     Raises:
-        NotFound: There is none of that name.
+        NotFound: The backend does not exist.
     """
     return tx.get(BackendRow, "secret_backend_get", f"secret backend {quote(name)} not found", name=name)
 
@@ -72,7 +72,7 @@ def add(
     """Add a backend, which must answer.
 
     Args:
-        number: Its id, of a backend that was known before; empty: a new one.
+        number: The id of a backend that was known before; empty for a new backend.
 
     Raises:
         AlreadyExists: The name or the id is taken.
@@ -173,7 +173,7 @@ def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str
     """Return a configuration that fits a type of backend.
 
     Raises:
-        NotValid: A key is unknown or missing, or a value is none of its choices.
+        NotValid: A key is unknown or missing, or a value is not among the choices.
     """
     known: dict[str, Attr] = {item.name: item for item in kind.config_schema}
     for key in config:
@@ -239,11 +239,11 @@ def documents(ctx: Context, host: PluginHost, name: str = "", *, reveal: bool = 
     """Return the backends as `secret-backends` shows them: name -> backend; asks each whether it is there.
 
     Args:
-        name: Only this one.
+        name: The only backend to describe; by default all.
         reveal: With the secret values of their configuration.
 
     Raises:
-        NotFound: There is none of that name.
+        NotFound: The backend does not exist.
     """
     with ctx.store.read() as tx:
         rows = tx.list(BackendRow, "secret_backend_list")

@@ -29,7 +29,7 @@ def plain(text: str) -> str:
 
 
 def mask_of(ctx: Context, tx: Tx, model: str, unit: str) -> Mask:
-    """Return what masks the values that a unit may know; costs a look where it has none."""
+    """Return the mask for the secret values that a unit may know; costs one look if there are no values."""
     name = unit.partition("/")[0]
     application = tx.find(Application, "application_get", model=model, name=name) if unit else None
     if application is None or not application.secrets:
@@ -52,7 +52,7 @@ def _masking(values: list[str]) -> Mask:
 
 
 def _contents(ctx: Context, tx: Tx, unit: Unit, *, far: bool) -> Iterator[Content]:
-    """Yield what a unit may know, as far as it is in the store; nothing without the key."""
+    """Yield the secret values that a unit may know and the store holds; nothing without the key."""
     try:
         for row in _revisions(tx, unit, far=far):
             content = secrets.stored(ctx, row).content

@@ -28,7 +28,7 @@ def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -
 
     Args:
         mode: `get` the revision that it tracks, `peek` at the latest, or `refresh` to the latest for good.
-        secret: The id, for another model's `UUID/id`; empty: look for the label.
+        secret: The id, `UUID/id` for a secret of another model; empty to look for the label.
         label: With an id, what the unit calls the secret from now on.
 
     Raises:
@@ -87,7 +87,7 @@ def _labelled(tx: Tx, unit: Unit, label: str) -> SecretRow:
     """Return the secret with a label: the owner's of the unit or its application, else the unit's own.
 
     Raises:
-        NotFound: There is none.
+        NotFound: There is no secret of that label.
     """
     for kind, name in ((OwnerKind.UNIT, unit.name), (OwnerKind.APPLICATION, unit.application)):
         owned = secrets.by_label(tx, unit.model, Owner(kind=kind, name=name), label)

@@ -55,11 +55,11 @@ MODEL = Owner(kind=OwnerKind.MODEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is to be changed of a secret; None leaves it.
+    """The changes of a secret; None leaves an attribute as it is.
 
     Attributes:
         content: Replaces the whole old one in a new revision, unless it is equal.
-        expires: When the latest revision, or the new one, is to be replaced.
+        expires: When the latest revision, or the new one, expires.
     """
 
     content: Content | None = None
@@ -91,7 +91,7 @@ def get(tx: Tx, model: str, secret: str) -> SecretRow:
     """Return a secret.
 
     Raises:
-        NotFound: There is none.
+        NotFound: The secret does not exist.
     """
     return tx.get(SecretRow, "secret_get", f"secret {quote(secret)} not found", model=model, id=secret)
 

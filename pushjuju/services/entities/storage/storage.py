@@ -60,7 +60,7 @@ def get(tx: Tx, model: str, storage: str) -> StorageInstance:
     """Return a storage instance.
 
     Raises:
-        NotFound: There is none of that id; the message is Juju's.
+        NotFound: The storage does not exist; the message is Juju's.
     """
     return tx.get(
         StorageInstance, "storage_instance_get", f'storage instance "{storage}" not found',
@@ -354,7 +354,7 @@ def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
     """Return the charm's store for an instance.
 
     Raises:
-        NotValid: It has none.
+        NotValid: The charm has no such storage.
         Conflict: The instance goes.
     """
     store = charm.meta.storage.get(instance.name)
@@ -545,7 +545,7 @@ def doom(tx: Tx, instance: StorageInstance, *, destroy: bool) -> None:
 def advance(tx: Tx, model: str, storage: str, now: datetime) -> None:
     """Continue the removal of a dying instance: first its volume and filesystem, then itself.
 
-    Every function that removes something for which the instance waited calls this one.
+    Every function that removes an entity for which the instance waited calls this function.
     """
     instance = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
     if instance is None or instance.life == Life.ALIVE or attachments(tx, instance):

@@ -49,7 +49,7 @@ class Pools:
         """Return a pool.
 
         Raises:
-            NotFound: There is none of that name.
+            NotFound: The pool does not exist.
         """
         if (found := self.made.get(name)) is not None:
             return Pool(name=name, type=self.type_of(found.provider), attributes=found.attributes)
@@ -178,7 +178,7 @@ def document(
 
     Raises:
         NotValid: A name that no pool can have.
-        NotFound: A provider that is asked for is not there.
+        NotFound: A provider that the filter names does not exist.
     """
     for name in names:
         _check_name(name)

@@ -1,4 +1,4 @@
-"""What is to be done for storage, and what came of it.
+"""Finds the next step of each storage, and records its result.
 
 The plan is made from the rows each time; a step that was done twice, or done and never noted, does no harm.
 """
@@ -27,7 +27,7 @@ RETRY_MOST_S = 1800.0
 
 
 class Step(StrEnum):
-    """One thing that is done to a volume or filesystem."""
+    """A step of the life of a volume or filesystem."""
 
     CREATE = "create"
     ATTACH = "attach"
@@ -48,7 +48,7 @@ class Todo:
     """A step that can be done now, or when it is due.
 
     Attributes:
-        host: The attachment to the machine; None where the step is about the thing itself.
+        host: The attachment to the machine, or None for a step of the volume or filesystem itself.
         volume: Of a filesystem that is on one: its volume, with its attachment to the machine.
     """
 
@@ -59,7 +59,7 @@ class Todo:
 
     @property
     def due(self) -> datetime | None:
-        """Return when the step is to be tried again, or None to try at once."""
+        """Return when to try the step again, or None to try at once."""
         text = self.host.due if self.host is not None and self.step in _OF_HOST else self.backing.due
         return from_iso(text) if text else None
 
@@ -145,7 +145,7 @@ def made_for(tx: Tx, machine: Machine) -> tuple[str, ...]:
 
 
 def to_come_with(tx: Tx, machine: Machine, types: Collection[str]) -> tuple[StorageItem, ...]:
-    """Return the volumes of some types that are to be made for a machine."""
+    """Return the volumes of some types to make together with a machine."""
     if not machine.storage or not types:
         return ()
     return tuple(

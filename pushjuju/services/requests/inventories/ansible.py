@@ -74,7 +74,7 @@ def _take_setting(line: str, number: int, group: str, found: Inventory, faults: 
 
 
 def _pairs(words: list[str], faults: Faults, line: int) -> dict[str, str]:
-    """Return the settings of a host. What is none is not shown: it may be a part of a password."""
+    """Return the settings of a host. A word that is no setting is not quoted: it may be of a password."""
     if not all("=" in word for word in words):
         faults.add("expected key=value behind the host", line=line)
     return {key: value for key, equals, value in (word.partition("=") for word in words) if equals}

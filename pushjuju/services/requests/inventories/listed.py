@@ -46,7 +46,7 @@ class Listed:
 
     Attributes:
         name: What the file calls it.
-        identity: Path of a private key; empty: the person's own.
+        identity: Path of a private key; empty for the user's own key.
         jump: The jump hosts on the way to it: `[user@]host[:port]`, with commas, the nearest to us first.
     """
 

@@ -123,7 +123,7 @@ def _of_state(resources: Sequence[Any]) -> Iterator[tuple[str, str, Mapping[str,
         found = resource.get("instances")
         for number, instance in enumerate(found if isinstance(found, list) else ()):
             values = instance.get("attributes") if isinstance(instance, dict) else None
-            if isinstance(values, dict) and not instance.get("deposed"):  # that one is to be destroyed
+            if isinstance(values, dict) and not instance.get("deposed"):  # Terraform will destroy it
                 key = instance.get("index_key", number)
                 place = f"{resource['module']}." if isinstance(resource.get("module"), str) else ""
                 yield resource["type"], f"{place}{resource.get('name')}[{json.dumps(key)}]", values

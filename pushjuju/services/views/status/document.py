@@ -380,7 +380,7 @@ def _can_be_lost(workload: Seen, agent: Seen) -> bool:
 
 
 def _error_text(rows: Rows, unit: UnitRow, workload: Seen) -> Seen:
-    """Name the other application's endpoint when the hook of a relation failed; a peer relation has none.
+    """Name the remote application's endpoint when the hook of a relation failed, except for peer relations.
 
     Mirrors: juju cmd/juju/status/formatter.go updateUnitStatusInfo (3.6)
     """

@@ -192,7 +192,7 @@ def _entry(rows: _Rows, backing: Backing) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "provider-id": backing.provider_id,
         "volume": backing.volume if backing.kind == FILESYSTEM else "",
-        "storage": backing.storage if is_storage(backing.storage) else "",  # a machine's disk has none
+        "storage": backing.storage if is_storage(backing.storage) else "",  # a machine's disk has no pool
         "attachments": {key: value for key, value in where.items() if value} if machines else {},
         "pool": backing.pool,
         "hardware-id": backing.hardware_id if backing.kind == VOLUME else "",

@@ -44,7 +44,7 @@ class Scope:
     """An entity that a query looks into.
 
     Attributes:
-        kind: Juju's name of such a thing in errors: `ApplicationInfo`.
+        kind: Juju's name of the kind of entity in errors: `ApplicationInfo`.
         values: Identifier -> function that reads it. A `Scopes` holds further entities.
         asked: Takes down what was asked for.
     """

@@ -49,7 +49,8 @@ class Order:
 
     Attributes:
         name: The host name that it should have.
-        image: What the person chose (constraint `image-id`, or `images` of the cloud); empty: by the base.
+        image: The user's choice (constraint `image-id`, or `images` of the cloud); empty to choose by the
+            base.
         tags: All tags, those of its identity among them.
         user_data: The whole document as text; empty on clouds without.
         keys: Public keys that may log in.
@@ -190,7 +191,7 @@ class Adapter(ABC):
         return seen if seen.addresses else None
 
     def why(self, driver: Any, seen: Seen) -> str:  # noqa: ARG002 - most tell it with the instance
-        """Return why an instance failed, as far as the cloud tells."""
+        """Return why an instance failed, as far as the cloud reports it."""
         return seen.word
 
     @abstractmethod
@@ -215,8 +216,8 @@ class Volume:
 
     Attributes:
         size: MiB.
-        uuid: What it was made for; empty: somebody else made it.
-        model: Whose it is; empty: nobody's.
+        uuid: The storage that the volume was made for; empty when pushjuju did not make it.
+        model: The model that holds the volume; empty when no model holds it.
         holders: Instances that it is attached to.
         ready: It can be attached, or deleted; or its attachment is complete.
         failed: Why it will never be ready.

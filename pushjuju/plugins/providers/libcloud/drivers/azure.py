@@ -1,6 +1,6 @@
 """Azure: virtual machines of a resource group that is the model's own. Blocking.
 
-libcloud's own `create_node` cannot send user data, zones or what is to be deleted with a machine, so its
+libcloud's own `create_node` cannot send user data, zones or a list of what to delete with a machine, so its
 connection is used, with requests that are built here. Each is a PUT under a name that belongs to the request,
 so sending a request again makes nothing twice. Mirrors: juju provider/azure (3.6)
 """
@@ -125,7 +125,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         """Return the image of a base: an URN's parts, or the id of one that was chosen.
 
         Raises:
-            NotValid: There is none.
+            NotValid: The cloud has no image for the base.
         """
         if order.image.startswith("/"):
             return {"id": order.image}

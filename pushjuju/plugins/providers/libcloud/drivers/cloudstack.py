@@ -124,7 +124,7 @@ class CloudStack(CloudStackDisks, Guarding):
         """Return the id of a template: the chosen one, or the newest whose name tells the base.
 
         Raises:
-            NotValid: There is none.
+            NotValid: The cloud has no image for the base.
         """
         listed = every(driver, "listTemplates", "template", templatefilter="executable", zoneid=zone)
         ready = [item for item in listed if item.get("isready", True)]
@@ -163,7 +163,7 @@ class CloudStack(CloudStackDisks, Guarding):
         return failure(told) or seen.word
 
     def end(self, driver: Any, seen: Seen) -> None:
-        """Destroy a machine as far as the account may; its group goes too unless it is still counted."""
+        """Destroy a machine as far as the account may, and its group unless other machines use the group."""
         try:
             ask(driver, "destroyVirtualMachine", id=seen.id, expunge="true")
         except Exception as error:
@@ -174,7 +174,7 @@ class CloudStack(CloudStackDisks, Guarding):
             self._drop_groups(driver, self._group_name(seen.identity.machine))
         except Exception as error:
             if getattr(error, "code", 0) != 409:
-                raise  # else it goes with the model
+                raise  # otherwise the group is deleted with the model
 
     def sweep(self, driver: Any) -> None:
         """Delete the groups of the model."""

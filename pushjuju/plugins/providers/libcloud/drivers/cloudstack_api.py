@@ -17,7 +17,7 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, place, secret
 
 _GONE = re.compile(r"entity does not exist|unable to find", re.IGNORECASE)
-_REFUSALS = range(531, 538)  # statuses that look like faults of the cloud and are none
+_REFUSALS = range(531, 538)  # statuses that look like faults of the cloud, but are not
 _ROOT = "/client/api"
 _PAGE = 500
 _JOB_S, _LOOK_S = 60.0, 0.5
@@ -132,7 +132,7 @@ def wait(driver: Any, answer: Any) -> None:
 
 
 def failure(job: Any) -> str:
-    """Return why a job failed; empty: it did not, or does not say."""
+    """Return why a job failed; empty when the job went well or gives no reason."""
     return str((job.get("jobresult") or {}).get("errortext") or "")
 
 

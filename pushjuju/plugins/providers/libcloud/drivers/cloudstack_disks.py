@@ -88,7 +88,7 @@ def _offering(driver: Any, zone: str, wanted: str, gib: int) -> Any:
     """Return a disk offering: the chosen one, else one of any size, else the smallest that is enough.
 
     Raises:
-        NotValid: There is none.
+        NotValid: The cloud has no disk offering for it.
     """
     listed = every(driver, "listDiskOfferings", "diskoffering", zoneid=zone)
     found = [item for item in listed if not wanted or wanted in (item["id"], item["name"])]

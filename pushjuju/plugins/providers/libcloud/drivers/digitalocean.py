@@ -94,7 +94,7 @@ class DigitalOcean(Adapter, HasVolumes):
         """Return the slug or number of an image.
 
         Raises:
-            NotValid: The cloud has none for the base.
+            NotValid: The cloud has no image for the base.
         """
         form = _SLUGS.get(order.base.os)
         slug = order.image or (form.format(order.base.track.replace(".", "-")) if form else "")

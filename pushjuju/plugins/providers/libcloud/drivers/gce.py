@@ -92,7 +92,7 @@ class Gce(GceDisks, Adapter, Guarding):
         """Return the zones of the region.
 
         Raises:
-            NotValid: There are none.
+            NotValid: The region has no zones.
         """
         found = [item for item in self._api(driver).all("/zones") if last(item["region"]) == self._region]
         if not found:
@@ -185,7 +185,7 @@ class Gce(GceDisks, Adapter, Guarding):
         """Return an image: the chosen one, or the newest of its family.
 
         Raises:
-            NotValid: There is none.
+            NotValid: The cloud has no image for the base.
         """
         problem = f"no image for base {order.base.display}: name one with the constraint image-id"
         paths = (

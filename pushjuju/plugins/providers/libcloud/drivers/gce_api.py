@@ -57,7 +57,7 @@ class Api:
             operation = self.get(f"{scope}/operations/{operation['name']}")
 
     def insert(self, path: str, body: Json) -> Json:
-        """Make something and return it; a name that is there is what an earlier request made."""
+        """Make a resource and return it; one of that name exists when an earlier request made it."""
         try:
             self.run("POST", path, body)
         except Exception as error:

@@ -20,7 +20,7 @@ class Identity:
     """Model, machine and request of an instance.
 
     Attributes:
-        nonce: Digest of the request, no two are alike; empty: it has no nonce, nothing is ever found by it.
+        nonce: Digest of the request, unlike any other; an instance without a nonce is never found by it.
     """
 
     model: str

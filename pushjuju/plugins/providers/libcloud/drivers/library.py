@@ -36,7 +36,7 @@ def secret(site: Site, *names: str) -> list[str]:
 
 
 def place(endpoint: str) -> tuple[str, int, bool, str]:
-    """Return (host, port, whether TLS, path) of an endpoint; the host is empty when there is none.
+    """Return (host, port, whether TLS, path) of an endpoint; the host is empty when no host is named.
 
     Raises:
         NotValid: It is no URL.
@@ -53,7 +53,7 @@ def lead(connection: Any, site: Site, timeout_s: float, endpoint: str | None = N
     """Let a connection of libcloud go to the cloud's endpoint, with its certificates and a time limit.
 
     Args:
-        endpoint: Another one than the cloud's; empty: the driver's own.
+        endpoint: An endpoint other than the cloud's; empty for the driver's own.
     """
     host, port, secure, path = place(site.cloud.endpoint if endpoint is None else endpoint)
     if host:
@@ -88,7 +88,7 @@ def trusting(cloud: CloudSpec, data_dir: Path) -> Any:
 
 
 def _bundle(cloud: CloudSpec, data_dir: Path) -> str:
-    """Return a file with the cloud's certificates and the usual ones; empty: the cloud has none."""
+    """Return a file with the cloud's certificates and the usual ones; empty for a cloud without its own."""
     if not cloud.ca_certificates:
         return ""
     text = "\n".join([import_module("certifi").contents(), *cloud.ca_certificates])

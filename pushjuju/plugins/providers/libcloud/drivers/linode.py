@@ -127,7 +127,7 @@ class Linode(Adapter, HasVolumes):
         """Return the name of an image.
 
         Raises:
-            NotValid: The cloud has none for the base, or none that takes user data.
+            NotValid: The cloud has no image for the base, or none that takes user data.
         """
         track = order.base.track if order.base.os == "ubuntu" else order.base.track.partition(".")[0]
         known = {"ubuntu": f"linode/ubuntu{track}", "debian": f"linode/debian{track}"}

@@ -156,7 +156,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         """Return the id of an image: the chosen one, or the newest with the base's properties or name.
 
         Raises:
-            NotValid: There is none.
+            NotValid: The cloud has no image for the base.
         """
         listed = list(driver._paginated_request_next(
             path="/v2/images", request_method=driver.image_connection.request, response_key="images"
@@ -221,7 +221,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
             neutron.drop_groups(seen.identity.machine)
         except Exception as error:
             if getattr(error, "code", 0) != 409:
-                raise  # else it goes with the model
+                raise  # otherwise the group is deleted with the model
 
     def sweep(self, driver: Any) -> None:
         """Delete the model's groups and floating IPs."""

@@ -78,7 +78,7 @@ def auth_url(site: Site) -> str:
     """Return Keystone's address without the version, which libcloud adds.
 
     Raises:
-        NotValid: The cloud has none.
+        NotValid: The cloud has no endpoint.
     """
     found = (site.cloud.identity_endpoint or site.cloud.endpoint).rstrip("/")
     if not found.startswith(("http://", "https://")):

@@ -100,7 +100,7 @@ class Neutron:
         """Return the ids of the networks for a machine.
 
         Args:
-            wanted: Names or ids, with commas; empty: the only one of the project.
+            wanted: Names or ids, with commas; empty for the only network of the project.
 
         Raises:
             NotValid: One is not there, or several are and none was named.
@@ -120,7 +120,7 @@ class Neutron:
         """Return the id of the network that floating IPs come from.
 
         Raises:
-            NotValid: There is none.
+            NotValid: The cloud has no external network.
         """
         listed = [item for item in self._ask("GET", "networks")["networks"] if item.get("router:external")]
         if wanted:
@@ -148,7 +148,7 @@ class Neutron:
         return f"juju-{self._model}" + (f"-{machine.replace('/', '-')}" if machine else "")
 
     def find_group(self, name: str) -> str:
-        """Return the id of a group; empty: it is not there."""
+        """Return the id of a group; empty when the group does not exist."""
         found = self._ask("GET", "security-groups", name=name)["security_groups"]
         return min((str(item["id"]) for item in found), default="")
 

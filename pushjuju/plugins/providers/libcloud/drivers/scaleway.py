@@ -128,7 +128,7 @@ class Scaleway(ScalewayDisks):
         """Return the id of an image that the type takes: the chosen one, or the base's.
 
         Raises:
-            NotValid: The cloud has none.
+            NotValid: The cloud has no image for the base.
         """
         label = order.image or _LABELS.get(order.base.display, "")
         if _UUID.fullmatch(label):

@@ -132,7 +132,7 @@ class Vsphere(Adapter):
         return self._vcenter.ask(driver, "GET", path, params)
 
     def _named(self, driver: Any, kind: str, name: str, filters: Mapping[str, str]) -> str:
-        """Return the id of a thing with a name; empty: it is not there."""
+        """Return the id of an object with a name; empty when there is no such object."""
         found = self._get(driver, f"/rest/vcenter/{kind}", names=name, **filters)
         return str(found[0][kind.replace("-", "_")]) if found else ""
 
@@ -201,7 +201,7 @@ class Vsphere(Adapter):
         """Return the id of an item of a content library, by name.
 
         Raises:
-            NotValid: There is none for the base.
+            NotValid: The cloud has no image for the base.
         """
         names = [order.image] if order.image else _names(order)
         for name in names:
@@ -252,7 +252,7 @@ class Vsphere(Adapter):
         """Return the id of a network or datastore.
 
         Raises:
-            NotValid: The datacenter has none of that name.
+            NotValid: The datacenter has no object of that name.
         """
         name = default if kind == "datastore" else str(self.site.config.get(key) or default)
         found = self._named(driver, kind, name, {"datacenters": self._place(driver).datacenter})
@@ -345,7 +345,7 @@ def _properties(order: Order, offer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the item's properties with our values.
 
     Raises:
-        NotValid: It has none for user data.
+        NotValid: The image has no property for user data.
     """
     told = {
         "instance-id": order.identity.name(),

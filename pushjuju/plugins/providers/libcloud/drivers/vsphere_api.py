@@ -18,10 +18,10 @@ _NO_OBJECT = "ManagedObjectNotFound"
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver that has not logged in yet: libcloud's own would do it at once, in each thread.
+    """Return a driver that has not logged in yet: libcloud's own would log in at once, in each thread.
 
     Raises:
-        NotValid: The credential lacks something, or the endpoint is none.
+        NotValid: The credential lacks an attribute, or the endpoint is not a URL.
     """
     user, password = secret(site, "user", "password")
     vsphere, errors = library("compute.drivers.vsphere"), library("common.exceptions")

@@ -98,7 +98,7 @@ class Vultr(Adapter, HasVolumes):
         """Return the number of an operating system: the chosen one, or the base's.
 
         Raises:
-            NotValid: The cloud has none for the base.
+            NotValid: The cloud has no image for the base.
         """
         form = _NAMES.get(order.base.os, "")
         start = form.format(order.base.track)
