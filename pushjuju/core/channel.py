@@ -15,7 +15,7 @@ _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+~-]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """A channel; an empty track is the charm's own default one, an empty risk was not said."""
+    """A channel; an empty track is the charm's default track, an empty risk was not given."""
 
     track: str = ""
     risk: str = ""
@@ -23,7 +23,7 @@ class Channel:
 
     @classmethod
     def parse(cls, text: str) -> Channel:
-        """Read a channel as people write it; nothing is filled in.
+        """Read a channel as users write it; nothing is filled in.
 
         Raises:
             NotValid: The text is not a channel; the message is Juju's.

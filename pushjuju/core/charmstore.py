@@ -65,7 +65,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Download:
-    """A file of a store: where it is and what it must be; a size of 0 or an empty hash was not told."""
+    """A file of a store: where it is and what it must be; a size of 0 or an empty hash is unknown."""
 
     url: str
     sha256: str = ""

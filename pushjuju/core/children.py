@@ -1,9 +1,9 @@
 """Starts programs on this computer; nothing else here starts any.
 
 A program gets a list of words, never shell text; a directory where nobody else puts files; and an environment
-of a few names. So a charm's sources, a directory that a person happens to be in, or a variable of a shell
-cannot bring code into a program that works for the controller. What a person asked to see at the terminal
-(`ssh`, `scp`, plugins of the command line) is started by `start_at_terminal`, with all that is the person's.
+of a few names. So a charm's sources, a directory that a user happens to be in, or a variable of a shell
+cannot bring code into a program that works for the controller. What a user asked to see at the terminal
+(`ssh`, `scp`, plugins of the command line) is started by `start_at_terminal`, with all that is the user's.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _KEPT = frozenset(
 def environment(environ: Mapping[str, str] | None = None, *, keep: Iterable[str] = ()) -> dict[str, str]:
     """Return the part of an environment that a program started by pushjuju may have.
 
-    Names that load code into programs, hold credentials or lead to a person's agents are left out, and so are
+    Names that load code into programs, hold credentials or lead to a user's agents are left out, and so are
     directories of `PATH` that depend on where the program runs.
 
     Args:
@@ -140,7 +140,7 @@ def spawn(program: str, argv: list[str], environ: Mapping[str, str], **options: 
 
 
 def start_at_terminal(program: str, argv: list[str], *, default_signals: Iterable[int] = ()) -> int:
-    """Start what a person asked for, with the person's terminal, directory and environment.
+    """Start what a user asked for, with the user's terminal, directory and environment.
 
     Args:
         program: Its path.

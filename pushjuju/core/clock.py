@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """The source of the time."""
 
     def now(self) -> datetime:
         """Return the present moment, aware, UTC."""
@@ -32,7 +32,7 @@ class SystemClock:
 
 
 class FakeClock:
-    """A clock for tests that moves only when told."""
+    """A clock for tests that only a test moves."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self._now = start or datetime(2025, 3, 1, 9, 0, tzinfo=UTC)

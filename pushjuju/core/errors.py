@@ -1,4 +1,4 @@
-"""Errors for people: what failed, on which entity, the remote text, what to type next.
+"""Errors for users: what failed, on which entity, the remote text, what to type next.
 
 The tree (callers catch a branch, not a leaf):
 
@@ -40,7 +40,7 @@ The tree (callers catch a branch, not a leaf):
     │   └── BadAnswer         what it says makes no sense, or is too much
     ├── Refused               a word of Juju that has no meaning here
     ├── Blocked               the commands of this kind are disabled for the model
-    ├── Aborted               the person said no
+    ├── Aborted               the user said no
     └── Silent                failed, and the text was printed already
 """
 
@@ -208,7 +208,7 @@ class HubError(PushjujuError):
     """A store of charms refused or failed.
 
     Attributes:
-        reason: The store's own word for it, `revision-not-found`; empty if it said none.
+        reason: The store's own word for the fault, `revision-not-found`; empty when the store gave no word.
         releases: (channel, platform) of what there is in place of what was asked for.
     """
 
@@ -413,14 +413,14 @@ class Blocked(PushjujuError):
 
 
 class Aborted(PushjujuError):
-    """The person did not confirm."""
+    """The user did not confirm."""
 
     message = "aborted"
     code = "aborted"
 
 
 class Silent(PushjujuError):
-    """The command failed and has said so already."""
+    """The command failed and has printed why already."""
 
     message = ""
     code = "silent"

@@ -1,6 +1,7 @@
 """Ingress rules: who may reach which ports of a machine. Pure.
 
-What a unit has open and what people have exposed goes in, complete rule sets come out; nothing is kept here.
+Makes complete rule sets from the ports that units opened and the endpoints that users exposed; keeps no
+state.
 Mirrors: juju core/network/firewall, worker/firewaller/firewaller.go (3.6)
 """
 
@@ -30,7 +31,7 @@ class Exposure:
     Attributes:
         endpoint: Its name; empty for all endpoints without an exposure of their own.
         spaces: Names of spaces; their subnets may reach it.
-        cidrs: What people wrote, sorted.
+        cidrs: What users wrote, sorted.
     """
 
     endpoint: str

@@ -54,11 +54,11 @@ done"""
 
 
 def way_out(owner: str, host: str, controller: str) -> str:
-    """Return what a person may do about a machine that somebody else holds.
+    """Return what a user may do about a machine that another controller or model holds.
 
     Args:
-        owner: What the machine said: the line of its holder, or a trace of Juju's.
-        controller: The UUID of the person's own controller.
+        owner: The answer of the machine: the line of its holder, or a trace of Juju's.
+        controller: The UUID of the user's own controller.
     """
     if not owner.startswith("controller="):
         if "/unit-" in owner and not owner.endswith("agent.conf"):

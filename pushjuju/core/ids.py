@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 def new_uuid() -> str:
-    """Return an id that nobody has."""
+    """Return a new unique id."""
     import uuid
 
     return str(uuid.uuid4())

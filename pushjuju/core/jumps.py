@@ -1,6 +1,6 @@
 """Jump hosts: `[user@]host[:port]`, several with commas, the one that is nearest to us first.
 
-As OpenSSH's ProxyJump has them. Texts may come from people and go into an ssh_config, so nothing but names,
+As OpenSSH's ProxyJump has them. Texts may come from users and go into an ssh_config, so nothing but names,
 addresses and numbers is taken.
 """
 

@@ -1,7 +1,7 @@
 """How much is taken from a machine, whatever it says.
 
-Machines keep the smaller ones of these limits by themselves, with texts for charms; a machine that somebody
-else holds does not. So the controller counts again, on all that comes in.
+Machines keep the smaller of these limits by themselves, with texts for charms; a machine that an attacker
+controls does not. So the controller counts again, on all that comes in.
 """
 
 from __future__ import annotations

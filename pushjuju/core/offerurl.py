@@ -21,7 +21,7 @@ _ENDPOINT = re.compile(r"[a-zA-Z0-9]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferUrl:
-    """Where an offer is; what is not said is empty.
+    """The place of an offer; parts that the text leaves out are empty.
 
     Attributes:
         controller: Its controller; empty for the present one.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 def text(protocol: str, from_port: int, to_port: int) -> str:
-    """Return a range as people read it: `80/tcp`, `8000-8080/udp`, `icmp`."""
+    """Return a range as users read it: `80/tcp`, `8000-8080/udp`, `icmp`."""
     if protocol == "icmp":
         return "icmp"
     return f"{from_port}/{protocol}" if from_port == to_port else f"{from_port}-{to_port}/{protocol}"

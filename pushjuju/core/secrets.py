@@ -67,7 +67,7 @@ class Rotation(StrEnum):
                 return _months_later(last, 12)
 
 
-RETRY = timedelta(minutes=5)  # when a rotation or an expiry that led to nothing is told again
+RETRY = timedelta(minutes=5)  # when a rotation or an expiry without effect is announced again
 
 
 def _months_later(moment: datetime, months: int) -> datetime:
@@ -144,7 +144,7 @@ class Content(Mapping[str, str]):
         }
 
     def checksum(self) -> str:
-        """Return what tells equal contents from others."""
+        """Return a digest by which equal contents are known."""
         text = "\n".join(f"{key}:{self._values[key]}" for key in sorted(self._values))
         return hashlib.sha256(text.encode()).hexdigest()
 

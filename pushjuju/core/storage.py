@@ -54,7 +54,7 @@ class StorageStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directive:
-    """What somebody asks for one store of a charm; what is not said is empty or 0.
+    """A request for one store of a charm; parts that the text leaves out are empty or 0.
 
     Attributes:
         size: MiB.
@@ -79,7 +79,7 @@ class Directive:
         return found if found.count else replace(found, count=1)
 
     def __str__(self) -> str:
-        """Return the directive as people write it."""
+        """Return the directive as users write it."""
         parts = (self.pool, str(self.count or ""), f"{self.size}M" if self.size else "")
         return ",".join(filter(None, parts))
 

@@ -34,7 +34,7 @@ class CharmSourceType:
     """A type of charm source.
 
     Attributes:
-        kind: A store has many charms with revisions; a place is one charm that a person points at.
+        kind: A store has many charms with revisions; a place is one charm that the user names.
         accepts: Returns True for an address of this type; reads the text only and asks no server.
     """
 
@@ -75,7 +75,7 @@ class CharmStore(Protocol):
         ...
 
     def resources(self, charm: str, resource: str) -> Sequence[StoreResource]:
-        """Return all revisions of a resource that a store tells of.
+        """Return all revisions of a resource that a store lists.
 
         Raises:
             HubError: No such charm or resource, or the store cannot be asked.
@@ -86,12 +86,12 @@ class CharmStore(Protocol):
         """Bring a file to `target`, whole and checked against its hashes; a cut one is gone on with.
 
         Raises:
-            HubError: It does not come, or is not what the store said.
+            HubError: The download failed, or differs from what the store described.
         """
         ...
 
     def info(self, name: str, channel: str = "") -> Mapping[str, Any]:
-        """Return what there is to tell of a charm or bundle, in the form of Charmhub's `info`.
+        """Return the description of a charm or bundle, in the form of Charmhub's `info`.
 
         Raises:
             HubError: No such charm, or the store cannot be asked.
@@ -108,7 +108,7 @@ class CharmStore(Protocol):
 
 
 class CharmPlace(Protocol):
-    """One charm that a person points at."""
+    """One charm that the user names by its place."""
 
     def bring(self, work: Path) -> Path:
         """Return the charm's directory or archive on this computer.

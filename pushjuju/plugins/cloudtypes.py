@@ -1,6 +1,6 @@
 """What plugins say of clouds and their credentials.
 
-Part of `pushjuju.plugins.types`, where everybody imports it from.
+Part of `pushjuju.plugins.types`, the module to import these types from.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Attr:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What `add-cloud` asks a person about a new cloud.
+    """A question of `add-cloud` about a new cloud.
 
     Attributes:
         key: The key of the cloud that the answer becomes: `endpoint`, `ca-certificates`, `auth-types`,
@@ -74,7 +74,7 @@ class Question:
         text: What is asked for, as in `Enter the API endpoint url: `; for regions: what they are called.
         kind: `text`, `url`, `file` (its text is kept), `choices` (some of the auth types), `regions`, or
             `names`: regions without endpoints of their own.
-        default: Taken for an empty answer; when None, the person must answer.
+        default: Taken for an empty answer; when None, the user must answer.
         shown_default: What the question shows as its default.
         environ: Variables whose value is the default when they are set.
     """
@@ -89,7 +89,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedCredential:
-    """A credential that was found in files or variables of the person's.
+    """A credential that was found in the user's files or variables.
 
     Attributes:
         label: How it is shown: `aws credential "default"`.
@@ -107,7 +107,7 @@ class DetectedCredential:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """What one harmless call to a cloud told.
+    """The result of one harmless call to a cloud.
 
     Attributes:
         account: The account of the credential, in the cloud's words; empty when the cloud does not name it.
@@ -127,9 +127,9 @@ class ProviderType:
         credential_schemas: Auth type -> its attributes; `empty` needs none.
         cloud_schema: Keys that the provider reads from the cloud's table.
         config_schema: Keys of a model's configuration that are this provider's own.
-        default_config: Key -> value of the configuration that new models start with, unless a person, the
+        default_config: Key -> value of the configuration that new models start with, unless a user, the
             cloud's definition or the defaults of models say something else.
-        public_clouds: Clouds that everybody has: name -> its definition, as in clouds.yaml.
+        public_clouds: Clouds that every client knows: name -> its definition, as in clouds.yaml.
         questions: What `add-cloud` asks; when empty, such a cloud is added from a file only.
         conflicts: Names of constraints that exclude each other: those of a machine or an application clear
             what they exclude among the model's.

@@ -103,7 +103,7 @@ def pushjuju_open_containers(
 def pushjuju_detect_credentials(  # type: ignore[empty-body]
     cloud_type: str, environ: Mapping[str, str]
 ) -> Sequence[DetectedCredential]:
-    """Find credentials for a type of cloud in the files and variables of the person who calls.
+    """Find credentials for a type of cloud in the files and variables of the user who calls.
 
     Fires when `autoload-credentials` runs, once for each type of cloud. All answers are used. May read small
     files below `environ["HOME"]`; may not ask the network. Raising drops this plugin's answer with a warning;
@@ -119,7 +119,7 @@ def pushjuju_detect_credentials(  # type: ignore[empty-body]
 def pushjuju_finalize_credential(
     cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]
 ) -> tuple[str, Mapping[str, str]] | None:
-    """Turn what a person gave into the credential that is kept, or None to keep it as it is.
+    """Turn what a user gave into the credential that is kept, or None to keep it as it is.
 
     Fires when a credential is added or updated, after its attributes were checked. The first answer that is
     not None is used. May ask the network. Raising refuses the credential with that error; no value may be in
@@ -245,6 +245,6 @@ def pushjuju_open_charm_source(
 
     Args:
         type_name: As in `CharmSourceType`.
-        address: What a person typed, or the model's `charmhub-url`.
+        address: The address that the user typed, or the model's `charmhub-url`.
         services: What the controller lends.
     """

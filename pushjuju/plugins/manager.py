@@ -47,7 +47,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginInfo:
-    """What `pushjuju plugins` tells of one plugin.
+    """One plugin in the list of `pushjuju plugins`.
 
     Attributes:
         api: Version of the hooks that it was made for, `1.0`; empty if it does not say.
@@ -460,7 +460,7 @@ def _cache_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def _follow(manager: pluggy.PluginManager, say: Say) -> None:
-    """Tell of each hook call: who was asked, how long it took; never arguments, they may hold secrets."""
+    """Log each hook call: which plugin, how long it took; never arguments, which may hold secrets."""
     started: list[float] = []
 
     def before(hook: str, implementations: Sequence[Any], _kwargs: Mapping[str, Any]) -> None:

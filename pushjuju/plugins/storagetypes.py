@@ -1,6 +1,6 @@
 """What plugins for storage and the host exchange.
 
-Part of `pushjuju.plugins.types`, where everybody imports it from.
+Part of `pushjuju.plugins.types`, the module to import these types from.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class StorageSeen:
         device: Name of the block device below /dev.
         device_link: Another path of it, that stays the same.
         source: The directory of a filesystem inside the machine; it is bound to the mount point.
-        serial: The serial number that the device tells.
+        serial: The serial number that the device reports.
         paths: Paths below /dev that it may have, those that stay the same first.
     """
 
@@ -156,7 +156,7 @@ class StorageProvider(Protocol):
     """
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Make it; the item's `uuid` tells what an earlier call made."""
+        """Make it; by the item's `uuid`, what an earlier call made is found."""
         ...
 
     async def attach(self, item: StorageItem) -> StorageSeen:
@@ -176,7 +176,7 @@ class StorageProvider(Protocol):
         ...
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Take in what is there already, and nobody's.
+        """Take in storage that exists already and belongs to no model.
 
         Raises:
             NotFound: It is not there.

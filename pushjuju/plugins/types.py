@@ -106,7 +106,7 @@ class ScriptResult:
     """How a script on a machine ended.
 
     Attributes:
-        host_key: The key that the machine showed, in OpenSSH's form; empty if the transport cannot tell.
+        host_key: The key that the machine showed, in OpenSSH's form; empty if the transport does not know it.
     """
 
     rc: int
@@ -178,7 +178,7 @@ class RemoteRunner(Protocol):
             target: Machine and login.
             script: Its text; travels in the channel, never in argv.
             sudo: Run it as root, through sudo unless the login is root already.
-            interactive: A person may be asked for a password (login or sudo); else nobody is.
+            interactive: True when the user may be asked for a password (login or sudo).
             timeout_s: Seconds until the script is given up.
 
         Raises:
@@ -200,7 +200,7 @@ class Services:
     Attributes:
         data_dir: The controller's own directory; a provider keeps its files in a folder of its name there.
         environ: The process environment, already read.
-        warn: Tells the user something once that is not an error.
+        warn: Shows the user, once, a text that is not an error.
         remote: Scripts over SSH; None where the caller has no transport.
     """
 
@@ -597,7 +597,7 @@ class SecretBackendType:
     """A kind of backend for the content of secrets.
 
     Attributes:
-        config_schema: The keys of its configuration; values of secret ones are shown to nobody.
+        config_schema: The keys of its configuration; values of secret ones are never shown.
     """
 
     name: str

@@ -68,7 +68,7 @@ class MachineSession:
 
     Attributes:
         lease: Goes out with each operation; the machine refuses an earlier one than it has heard of.
-        requests: What `juju-exec` asks for on the machine and nobody has begun: id -> document, oldest first.
+        requests: Requests of `juju-exec` on the machine that are not begun: id -> document, oldest first.
         on_requests: Called when there is a new one.
     """
 
@@ -116,7 +116,7 @@ class MachineSession:
 
     @property
     def hello(self) -> dict[str, Any]:
-        """What the machine said about itself at the last contact."""
+        """The facts that the machine sent at the last contact."""
         return self._link.hello if self._link else {}
 
     @property
@@ -170,7 +170,7 @@ class MachineSession:
             return link
 
     def _check_waste(self) -> None:
-        """Leave a machine alone that has said too much in vain.
+        """Refuse a machine that has sent too many bytes without use.
 
         Raises:
             BadAnswer: It is not listened to now.
@@ -411,7 +411,7 @@ class MachineSession:
         return dict(op, t="op", lease=self.lease) if self.lease else dict(op, t="op")
 
     def forget(self, op_id: str) -> None:
-        """Let go of an operation of a plan that nobody will wait for."""
+        """Let go of an operation of a plan whose result is not needed."""
         if ahead := self._ahead.pop(op_id, None):
             ahead.forget()
 
@@ -469,7 +469,7 @@ class MachineSession:
             self.requests.pop(str(message.get("request")), None)
 
     def _claim(self, op_id: str, pending: Pending) -> bootstrap.Link | None:
-        """Take over what an operation of a plan has said; return the link that it was sent on."""
+        """Take over the messages of an operation of a plan; return the link that it was sent on."""
         ahead = self._ahead.pop(op_id, None)
         if ahead is None:
             return None
@@ -479,7 +479,7 @@ class MachineSession:
         return ahead.link
 
     def _check_fault(self, link: bootstrap.Link) -> None:
-        """Raise what the machine said wrong: to connect again would only let it say it again.
+        """Raise the machine's breach of protocol: connecting again would only repeat it.
 
         Raises:
             BadAnswer: It broke the protocol.
@@ -709,11 +709,11 @@ async def open_session(
         root: Directory that stands for ``/``; for tests.
         options: Of the machine's server: ``linger`` and ``live_timeout`` (seconds), ``client`` (perl or
         python). reattach: Seconds of trying to connect again after a cut, before the caller hears of it.
-        waste: What the machine has said in vain until now.
+        waste: The bytes without use that the machine has sent until now.
         is_down: Asked once after a cut, when the first try to connect again has failed: True ends the tries.
 
     Raises:
-        TransportError: One of its subclasses tells why the machine cannot be used.
+        TransportError: The subclass says why the machine cannot be used.
         RemoteFailed: The program cannot run there.
     """
     session = MachineSession(

@@ -1,7 +1,7 @@
 """clouds.toml and credentials.toml of one folder: the client's, or a controller's own.
 
 Secret attributes of credentials are sealed with a key of their own, in `credentials.key` beside them. What a
-person writes into the file in plain text is read as it is, and sealed when that credential is next written.
+user writes into the file in plain text is read as it is, and sealed when that credential is next written.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The data directory and the TOML files that people may edit.
+"""The data directory and the TOML files that users may edit.
 
     DIR/pushjuju.toml       current controller, settings
     DIR/clouds.toml         clouds
@@ -120,7 +120,7 @@ class ControllerDir:
         edit_toml(self.root / "controller.toml", change)
 
     def change(self, change: Callable[[MutableMapping[str, Any]], None]) -> None:
-        """Change controller.toml; comments of people stay."""
+        """Change controller.toml; comments of users stay."""
         edit_toml(self.root / "controller.toml", change)
 
     def exists(self) -> bool:
@@ -186,7 +186,7 @@ class DataDir:
         return CloudFiles(self.root)
 
     def clouds(self) -> dict[str, Any]:
-        """Read the clouds that people defined: name -> definition."""
+        """Read the clouds that users defined: name -> definition."""
         return self.cloud_files.clouds()
 
     def create_controller(

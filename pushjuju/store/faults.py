@@ -1,4 +1,4 @@
-"""What SQLite's errors mean for people: busy, full, read-only, damaged."""
+"""What SQLite's errors mean for users: busy, full, read-only, damaged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:
 
 
 def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """Return what went wrong with the file, as people read it, with the way out."""
+    """Return what went wrong with the file, as users read it, with the way out."""
     text = str(error)
     if is_busy(error):
         return StoreBusy(

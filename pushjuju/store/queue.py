@@ -181,7 +181,7 @@ def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, str]:
 
 
 def work_item(row: Row) -> WorkItem:
-    """Return a row of `work_list` or `work_failing` as people see it."""
+    """Return a row of `work_list` or `work_failing` as users see it."""
     return WorkItem(
         key=row["key"],
         due=from_iso(row["due"]) if row["due"] else None,

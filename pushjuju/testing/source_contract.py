@@ -1,4 +1,4 @@
-"""The suites that every source of charms passes: stores, and places that a person points at.
+"""The suites that every source of charms passes: stores, and places that a user points at.
 
 from pushjuju.testing.source_contract import CharmStoreContract, StoreBench
 
@@ -139,7 +139,7 @@ class CharmPlaceContract:
         assert read_charm(place.bring(_folder(tmp_path))).charm.name == "web"
 
     def test_nothing_is_there(self, empty: CharmPlace, tmp_path: Path) -> None:
-        """An error that a person can read."""
+        """An error that a user can read."""
         with pytest.raises(PushjujuError):
             empty.bring(_folder(tmp_path))
 

@@ -187,7 +187,7 @@ def commit_action(
 
 
 def commit_commands(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> str:
-    """Take the result of commands on a machine in; return their message, for people."""
+    """Take the result of commands on a machine in; return their message, for users."""
     number = task_number(found)
     if number is None:
         return ""

@@ -3,7 +3,7 @@
 What the next hook is, and what it sees, is known before the one under way has ended, as long as that one ends
 well and writes nothing: nobody but the unit itself is asked. Such hooks are decided with the first one, in
 its transaction, and sent behind it; the machine begins each when the one before ended so, and else leaves it
-to the controller. A plan is a decision: what people change meanwhile is seen by the hooks after it.
+to the controller. A plan is a decision: what users change meanwhile is seen by the hooks after it.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Committed:
 
     Attributes:
         ok: The program succeeded (or runs again after a reboot).
-        message: What went wrong, for people.
+        message: What went wrong, for users.
         reboot: Id of the operation that reboots the machine, which must run now; empty for none.
         again_later: The machine could not even try; the charm is not to blame.
         killed: Its process was killed by a signal, and will run again.

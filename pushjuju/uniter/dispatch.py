@@ -36,7 +36,7 @@ class Prepared:
 
     Attributes:
         id: The machine runs an id once.
-        title: `install`, `config-changed`, `charm local:web-0`: for people.
+        title: `install`, `config-changed`, `charm local:web-0`: for users.
         frame: The request, complete.
         blob: SHA-256 of the archive that the machine must hold first; empty for none.
         like: SHA-256 of an archive that it holds and that is much like it; empty for none.

@@ -63,7 +63,7 @@ def key_alias(machine: Machine) -> str | None:
 def _way(ctx: Context, model: str, hops: Sequence[Hop]) -> MachineTarget | None:
     """Return the last jump host, which is reached through the others; None without any.
 
-    They are a person's: their keys and configuration count besides the controller's key.
+    They are a user's: their keys and configuration count besides the controller's key.
     """
     way: MachineTarget | None = None
     for hop in hops:

@@ -103,7 +103,7 @@ def _usual(datadir: DataDir, environ: Mapping[str, str]) -> bool:
 
 
 def _is_ours(text: str) -> bool:
-    """Return whether `schedule` wrote a line; those that a person wrote or changed stay."""
+    """Return whether `schedule` wrote a line; those that a user wrote or changed stay."""
     return "/cron.lock" in text and text.endswith(f"--quiet {SUBJECT}")
 
 
@@ -117,7 +117,7 @@ def _data(text: str) -> str:
 
 
 def _serves(text: str, datadir: DataDir, environ: Mapping[str, str]) -> bool:
-    """Return True when a line of a crontab, by pushjuju or by a person, works this data directory."""
+    """Return True when a line of a crontab, by pushjuju or by a user, works this data directory."""
     if text.lstrip().startswith("#") or "pushjuju" not in text or SUBJECT not in text:
         return False
     return _data(text) == str(datadir.root) if "PUSHJUJU_DATA=" in text else _usual(datadir, environ)

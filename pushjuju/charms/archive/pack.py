@@ -315,7 +315,7 @@ def _add(file: zipfile.ZipFile, member: _Member) -> None:
     if member.open is None:
         file.writestr(info, member.body)
         return
-    # Tells the library in time when the entry needs the large form.
+    # Gives the library the size ahead when the entry needs the large form.
     info.file_size = member.size
     with member.open() as source, file.open(info, "w") as target:
         shutil.copyfileobj(source, target, _CHUNK)

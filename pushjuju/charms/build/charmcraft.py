@@ -172,7 +172,7 @@ def platforms(data: bytes) -> dict[str, list[tuple[str, str, str]]]:
 
 
 def written(problem: Problem) -> tuple[str, str]:
-    """Return the file and key that a person wrote for those of a file that `generate` made."""
+    """Return the file and key of the user's text that stand behind a file that `generate` made."""
     file, key = problem.file, problem.key
     if file == "metadata.yaml":
         top, dot, rest = key.partition(".")
@@ -223,7 +223,7 @@ def _metadata(project: Mapping[str, Any], report: Report) -> dict[str, Any]:
     for key in _REQUIRED:
         if key not in project:
             report(key, f"{key}: expected string, got nothing")
-    # What is missing was told; the file goes on with a text, so that it is not told twice.
+    # The fault was reported already; a placeholder goes on, so that it is not reported twice.
     out: dict[str, Any] = dict.fromkeys(_REQUIRED, "missing")
     out |= {key: project[key] for key in (*_REQUIRED, *_VERBATIM) if key in project}
     if "title" in project:
@@ -273,7 +273,7 @@ def targets(label: str, entry: Any, base: Any, report: Report) -> Iterator[tuple
         label: Its key in `platforms`.
         entry: Its value.
         base: The project's `base`.
-        report: Told what is wrong.
+        report: Called with each fault.
     """
     given = entry.get("build-for") if isinstance(entry, dict) else None
     texts = [given] if isinstance(given, str) else given if isinstance(given, list) and given else [label]

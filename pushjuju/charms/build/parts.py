@@ -79,7 +79,7 @@ class BuildPlan:
         locked: The lines are all that is needed: nothing else is resolved.
         dumps: Folders of the tree whose content goes to the charm's root.
         wanted_by: The file that asks for the packages, for texts.
-        left_out: What of the parts' scripts is not run, for people.
+        left_out: Sentences for the user about scripts of the parts that do not run.
         scripts: What has to be run to build the charm, where no wheels could stand in.
     """
 

@@ -1,4 +1,4 @@
-"""A charm's actions and the parameters people give them. Mirrors: juju/charm actions.go."""
+"""A charm's actions and the parameters users give them. Mirrors: juju/charm actions.go."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _schema(entry: Mapping[str, Any], title: str, description: str, report: Repo
         report("required", 'value for schema key "required" must be a YAML list')
         required = None
     schema = {"description": description, "type": "object", "title": title, "properties": params or {}}
-    # An empty "required" is what people write for "none"; draft 4 has no such list.
+    # An empty "required" is what users write for "none"; draft 4 has no such list.
     dropped = _OWN_KEYS if required else (*_OWN_KEYS, "required")
     return schema | {key: value for key, value in entry.items() if key not in dropped}
 
@@ -220,7 +220,7 @@ def _fault_texts(error: Any) -> Iterator[str]:
                 yield f"{where} : additional property {quote(name)} is not allowed, {given}"
     elif error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
-        # The library reports each missing name by itself; its text tells which one this is.
+        # The library reports each missing name by itself; its text names the option.
         name = next((item for item in missing if repr(item) in error.message), missing[0])
         yield f"{where} : {quote(name)} property is missing and required, {given}"
     else:

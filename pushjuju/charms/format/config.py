@@ -1,4 +1,4 @@
-"""A charm's config options and the values people give them. Mirrors: juju/charm config.go.
+"""A charm's config options and the values users give them. Mirrors: juju/charm config.go.
 
 Settings are maps option -> value; None stands for "not set".
 """

@@ -120,7 +120,7 @@ def _profile_faults(profile: LXDProfile) -> Iterator[tuple[str, str]]:
 
 
 def read_metrics(data: bytes, problems: Problems) -> Metrics | None:
-    """Return the metrics, which nobody collects any more: a bad file still refuses the charm, as in Juju."""
+    """Return the metrics, which are no longer collected: a bad file still refuses the charm, as in Juju."""
     start = f'parsing "{METRICS_FILE}" file: '
     try:
         raw = yamlsafe.load(data)

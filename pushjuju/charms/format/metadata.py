@@ -35,7 +35,7 @@ PREFIX = f'parsing "{FILE}" file: '
 
 _V1_KEYS = ("deployment", "min-juju-version", "series")
 _V2_KEYS = ("assumes", "charm-user", "containers")
-# Keys that stores and people read, but Juju does not.
+# Keys that stores and users read, but Juju does not.
 _INFORMATIONAL = (
     "display-name",
     "maintainer",

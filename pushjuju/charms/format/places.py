@@ -31,9 +31,9 @@ class Places:
     """The places of the values in a charm's files.
 
     Args:
-        source: The files as people wrote them.
+        source: The files as the author of the charm wrote them.
         origin: What stands before the names of files; empty for a charm that lies nowhere.
-        translate: For files that nobody wrote.
+        translate: Finds the place in the author's files for a fault in generated files.
     """
 
     def __init__(self, source: Source, origin: str = "", translate: Translate | None = None) -> None:

@@ -1,4 +1,4 @@
-"""YAML of people we do not know: plain data only, within limits.
+"""YAML of users we do not know: plain data only, within limits.
 
 Reads the events of PyYAML's C parser and builds the data itself. So nothing is built before it was counted
 (aliases count as often as they are used), keys are unique, and plain words mean what they mean to Juju's

@@ -138,7 +138,7 @@ def channels(document: Mapping[str, Any]) -> tuple[list[str], dict[str, dict[str
 
 
 def info_document(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `info` tells of a charm or bundle, in the order of Juju's documents.
+    """Return the document of `info` for a charm or bundle, in the order of Juju's documents.
 
     Raises:
         HubError: It is neither; the message is Juju's.

@@ -44,7 +44,7 @@ class Fault:
     """Why a store did not give one of the charms or resources that it was asked for.
 
     Attributes:
-        message: As people read it; Juju's where it has one.
+        message: As users read it; Juju's where it has one.
         original: The store's own words.
         releases: (channel, platform) of what there is instead.
         bases: Platforms that would do.
@@ -121,7 +121,7 @@ def _base(platform: Platform) -> dict[str, str]:
 
 
 def instance_key(application: str, model: str) -> str:
-    """Return the stable key of a deployed application, which tells a store nothing about it."""
+    """Return the stable key of a deployed application, which reveals nothing about the application."""
     import base64
     import hashlib
 

@@ -81,7 +81,7 @@ def newest(bases: Sequence[Base]) -> Base:
     """Return the newest of the bases that have the first base's operating system.
 
     Source trees often name the oldest base first, and Juju has no rule for them: charmcraft makes an archive
-    for each base, and a person chooses.
+    for each base, and a user chooses.
     """
     own = [base for base in bases if base.os == bases[0].os]
     return max(own, key=lambda base: [int(part) for part in re.findall(r"\d+", base.track)])

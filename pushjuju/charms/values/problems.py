@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pushjuju.core.errors import InvalidCharm
 
-_MOST = 500  # problems that are told
+_MOST = 500  # most problems that are listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Problem:
         file: File of the charm, relative to its root.
         key: Key path inside the file, dotted; may be empty.
         text: What is wrong, in Juju's words where Juju has them.
-        place: Where a person finds it, `path:line`; empty until somebody looked.
+        place: Where a user finds it, `path:line`; empty until somebody looked.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""What happens when we have a bug: a short text for the person, the trace in a file.
+"""Handles faults in pushjuju itself: a short text for the user, the trace in a file.
 
 Mirrors no Juju file.
 """

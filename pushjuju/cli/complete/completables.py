@@ -63,7 +63,7 @@ ARGUMENTS: Mapping[str, str] = {
     "update-storage-pool": "pool", "upgrade-machine": "machine step base", "users": "model",
     "wait-for": "waited waitedname",
 }  # fmt: skip
-# Flag -> what its value is; what is not here has the choices that its command tells.
+# Flag -> the kind of its value; flags that are missing here have the choices in their command.
 VALUES: Mapping[str, str] = {
     "-m": "model", "--model": "model", "-c": "controller", "--controller": "controller", "-o": "file",
     "--output": "file", "--file": "file", "-f": "file", "--path": "file", "--config": "file",

@@ -50,7 +50,7 @@ def clouds(place: Place, _command: str, _current: str) -> Iterator[Offer]:
 
 
 def own_clouds(place: Place, _command: str, _current: str) -> Iterator[Offer]:
-    """Yield the clouds that somebody defined: name, type."""
+    """Yield the clouds that the user defined: name, type."""
     for name, table in _defined(place).items():
         yield name, str(table.get("type", ""))
 

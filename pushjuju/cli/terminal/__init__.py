@@ -1,1 +1,1 @@
-"""What a person sees: streams, tables, colours, progress, questions."""
+"""The output at a terminal: streams, tables, colours, progress, questions."""

@@ -1,4 +1,4 @@
-"""What a person reads beside the data: information, warnings, errors, questions; all on stderr.
+"""The text beside the data: information, warnings, errors, questions; all on stderr.
 
 stdout belongs to the data; nothing here writes to it. Mirrors: juju/cmd cmd.go Context (3.6)
 """

@@ -32,7 +32,7 @@ class Record(Protocol):
 
     @property
     def entity(self) -> str:
-        """Tag of who said it."""
+        """Tag of the entity that logged the line."""
         ...
 
     @property

@@ -101,7 +101,7 @@ class Output:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file that a person named.
+    """Write a file that the user named.
 
     Raises:
         OSError: With the file's name, which errors of writing lack.

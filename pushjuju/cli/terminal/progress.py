@@ -50,7 +50,7 @@ def _is_watched(console: Console) -> bool:
 
 
 def wants_output(console: Console) -> bool:
-    """Return True when somebody looks at the last lines that hooks print."""
+    """Return True when the user can see the last lines that hooks print."""
     return console.painter is not None or (console.verbose and not console.quiet)
 
 

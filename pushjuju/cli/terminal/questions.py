@@ -1,4 +1,4 @@
-"""Questions to a person, one after the other, in Juju's form.
+"""Questions to a user, one after the other, in Juju's form.
 
 Mirrors: juju cmd/juju/interact/pollster.go, query.go (3.6)
 """

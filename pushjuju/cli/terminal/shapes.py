@@ -117,7 +117,7 @@ Order = Callable[[Iterable[str]], list[str]]
 def arranged(document: Any, shape: str, order: Order) -> Any:
     """Return the document with the keys of every map in order, for an emitter that sorts nothing.
 
-    What needs no change is shared with the document. All maps in it must be told of in `SHAPES`.
+    Parts that need no change are shared with the document. `SHAPES` must name all maps in it.
 
     Args:
         document: Plain dicts, lists and scalars.

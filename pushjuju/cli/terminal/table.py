@@ -28,7 +28,7 @@ def naturally(named: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def size_text(mebibytes: int) -> str:
-    """Return a size as people read it: `512 MiB`, `8.0 GiB`, one decimal below ten; empty for nothing."""
+    """Return a size as users read it: `512 MiB`, `8.0 GiB`, one decimal below ten; empty for nothing."""
     if not mebibytes:
         return ""
     value, units = float(mebibytes), ["MiB", "GiB", "TiB", "PiB", "EiB"]

@@ -83,7 +83,7 @@ def settle(
 def judge(
     cli: Cli, ctx: Context, model: str, problems: Sequence[str], touched: Sequence[str] | None = None
 ) -> None:
-    """Tell what failed; the arguments are those of `settle`.
+    """Report failures; the arguments are those of `settle`.
 
     Raises:
         HookFailed: Something that was touched is in error.
@@ -175,7 +175,7 @@ def _own_lines(ctx: Context, model: str, unit: str) -> list[str]:
     with ctx.store.read() as tx:
         if not units.in_error(tx, model, unit):
             return []  # it was set aside; a hook that failed before has nothing to do with that
-    now = ctx.clock.now()  # what is later was told while the clock was ahead
+    now = ctx.clock.now()  # problems that are later were noted while the clock was ahead
     runs = hook_runs.history(ctx, model, hook_runs.Wanted(units=(unit,), failed=True, until=now, most=1))
     if not runs:
         return []

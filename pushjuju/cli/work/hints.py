@@ -1,4 +1,4 @@
-"""How a person goes on after work that failed: commands that exist and help at that moment."""
+"""The next commands after a failure: commands that exist and help at that moment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def in_model(line: str, at: str) -> str:
 
 
 def after_failure(cli: Cli, ctx: Context, model: str, *, unit: str = "", machine: str = "") -> str:
-    """Return what a person can do, one command a line.
+    """Return the commands that help after a failure, one a line.
 
     Args:
         cli: The call.
@@ -82,7 +82,7 @@ def to_new_charm(cli: Cli, ctx: Context, model: str, name: str, place: tuple[str
         ctx: The controller.
         model: UUID.
         name: The application.
-        place: The words that said which charm.
+        place: The words with which the user named the charm.
     """
     with ctx.store.read() as tx:
         application = applications.get(tx, model, name)
@@ -158,7 +158,7 @@ def _of_dying(ctx: Context, model: Model, stuck: list[str], at: str) -> Iterable
 
 
 def _again(ctx: Context, model: str, machine: str, at: str) -> Iterable[str]:
-    """Yield how work that failed goes on: when a process tries it again, or that somebody must."""
+    """Yield how failed work goes on: when a process tries again, or which command the user must run."""
     what = f"explain{at}{' ' if machine else ''}{machine}    tells what is known"
     waiting = machine_work.waiting_process(ctx)
     if not waiting:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 HOW = """\
 --force puts what is not gone after a minute out of the model, without its hooks; with --no-wait at once.
 Asks first, unless --no-prompt is given or the model's `mode` is without `requires-prompts`."""
-DISK = "- will remove volume "  # it is the machine's own: nobody else is asked
+DISK = "- will remove volume "  # storage of the machine itself needs no further consent
 FLAGS = (
     flags.switch("dry-run", "Print what this command would remove without removing"),
     flags.switch("no-wait", "Rush through removal without waiting for each step; only with --force"),
@@ -93,7 +93,7 @@ class Plan:
             raise
 
     def check(self, cli: Cli) -> None:
-        """Tell what is refused.
+        """Report what is refused.
 
         Raises:
             PushjujuError: The last of it.
@@ -228,13 +228,13 @@ def confirm(
 
 
 def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequence[str]) -> None:
-    """Tell what goes, then work it off.
+    """Show what the removal takes away, then work the model.
 
     Args:
         cli: The call.
         opened: The model.
         plan: What was carried out.
-        told: Whether the plan was shown before.
+        told: True when the plan was shown before.
         touched: Entities whose errors are this command's.
 
     Raises:
@@ -261,7 +261,7 @@ def _tell_kept(cli: Cli, opened: Session, names: Sequence[str]) -> None:
 
 
 def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool = False) -> None:
-    """Work a removal off; then tell what waits for its forced end, and leave that to a background process.
+    """Work a removal; then show what waits for its forced end, and leave that to a background process.
 
     Raises:
         HookFailed: Something that was touched is in error.

@@ -1,6 +1,6 @@
 """Where clouds and credentials are looked up or written: this client, a controller, or both.
 
-Juju asks a person when neither --client nor --controller is given. Here a controller is a directory beside
+Juju asks a user when neither --client nor --controller is given. Here a controller is a directory beside
 the client's files and its models use the client's clouds unless it has its own: reading looks at both,
 writing goes to the client. Mirrors: juju cmd/modelcmd/clientorcontroller.go (3.6)
 """

@@ -73,7 +73,7 @@ def open_controller(cli: Cli, name: str = "") -> Context:
         cli.extra[key] = open_context(folder, chosen, clock=cli.clock, environ=cli.env)
     found = cli.extra[key]
     assert isinstance(found, Context), "the key is ours alone"
-    found.store.require_file()  # whoever looks again and again must not be shown what was
+    found.store.require_file()  # a command that reads again and again must not get the cached text
     return found
 
 
@@ -165,7 +165,7 @@ def open_or_make_model(cli: Cli, text: str = "") -> Session:
 
 
 def any_controller(cli: Cli, text: str = "") -> bool:
-    """Return True when a model that somebody named, or the current one, has to be there already."""
+    """Return True when a model must exist already: the user named it, or it is the current model."""
     named = text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER")
     return bool(named or data_dir(cli).controllers())
 
@@ -261,6 +261,6 @@ def position(cli: Cli) -> str:
         return ""
     try:
         model = str(folder.controller(name).settings().get("current-model") or "")
-    except PushjujuError:  # it is gone, or damaged: people get away from there all the same
+    except PushjujuError:  # the store is gone or damaged: switching to another controller must still work
         return name
     return f"{name}:{model}" if model else name

@@ -42,7 +42,7 @@ _TEXTS = (
 
 
 def advise(error: PushjujuError, cli: Cli) -> None:
-    """Put what was probably meant into an error; that this cannot be told is no error of its own."""
+    """Add the name that the user may have wanted to an error; failures in that are not reported."""
     try:
         found = hint(error.message, cli)
     except (PushjujuError, OSError):

@@ -60,7 +60,7 @@ class Waiter:
         self._cli, self._opened, self._say, self._utc = cli, opened, say, utc
         self._tasks = list(waited)
         self._ends = None if seconds < 0 else cli.clock.monotonic() + seconds
-        self._named = 0  # tasks of which it was said that they are waited for
+        self._named = 0  # tasks that are waited for, as the user was informed
         self._seen = 0  # last line of the log that was shown
         self._parted = False  # the log from what follows, by an empty line
 

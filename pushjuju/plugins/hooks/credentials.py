@@ -44,7 +44,7 @@ def _credential_get(ctx: ToolContext, args: Args) -> Struct:
     check_empty(args.positional)
     spec = ctx.context.get("credential")
     if not spec and ctx.context.get("trusted"):
-        spec = ctx.ask_data("credential-get", [])  # it travels to nobody who does not ask
+        spec = ctx.ask_data("credential-get", [])  # the credential is sent only to a unit that asks for it
     if not spec:
         raise ToolError("cannot access cloud credentials: permission denied")
     render = _json if args.format == "json" else _yaml

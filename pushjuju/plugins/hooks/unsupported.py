@@ -1,7 +1,7 @@
 """Names that charms may call although pushjuju does not answer them yet.
 
 The links exist on the machine all the same: a tool that is missing makes some charm libraries fall back to
-older behaviour, a tool that refuses tells what is the matter.
+older behaviour, a tool that refuses says why.
 """
 
 from __future__ import annotations

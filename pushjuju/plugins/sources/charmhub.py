@@ -121,7 +121,7 @@ class Charmhub:
         self.http.file(wanted, target, what, tell)
 
     def info(self, name: str, channel: str = "") -> Mapping[str, Any]:
-        """Return what there is to tell of a charm or bundle."""
+        """Return the description of a charm or bundle."""
         from urllib.parse import quote, urlencode
 
         from pushjuju.charms.hub import catalogue, wire

@@ -128,7 +128,7 @@ class Http:
             target: Where it comes to lie; `target` with `.part` behind it is what is not whole yet.
 
         Raises:
-            HubError: It does not come, or is not what the store said; the message is Juju's.
+            HubError: The download failed, or differs from what the store described; the message is Juju's.
         """
         part = target.with_name(f"{target.name}.part")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -380,7 +380,7 @@ def _retry_after(text: str, clock: Clock) -> float | None:
 
 
 def _read(answer: http.client.HTTPResponse, url: str) -> bytes:
-    """Return the next bytes; none at the end, also when it comes too early: its length tells that."""
+    """Return the next bytes; empty at the end. An early end shows by the length of the file."""
     try:
         return answer.read(_CHUNK)
     except http.client.IncompleteRead as error:

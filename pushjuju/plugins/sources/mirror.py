@@ -112,7 +112,7 @@ class Mirror:
         part.replace(target)
 
     def info(self, name: str, channel: str = "") -> Mapping[str, Any]:  # noqa: ARG002 - all is one document
-        """Return what the store told when the charm was mirrored."""
+        """Return what the store described when the charm was mirrored."""
         if not any(entry.name == name for entry in self._entries()):
             raise HubError(f"{name} not found", reason="not-found")
         found = self._read(f"{INFO}/{name}.json")

@@ -1,4 +1,4 @@
-"""Charms that a person points at: a directory, an archive, a git checkout."""
+"""Charms that the user names by their place: a directory, an archive, a git checkout."""
 
 from __future__ import annotations
 
@@ -162,9 +162,9 @@ def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> N
 
 
 def _git_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return what git gets: the person's own settings of it, and a way to the person's keys for `ssh`.
+    """Return the environment of git: the user's own settings of git, and a way to the user's keys for `ssh`.
 
-    A host that is logged into gets no agent, whatever `~/.ssh/config` says. A person whose settings of git
+    A host that is logged into gets no agent, whatever `~/.ssh/config` says. A user whose settings of git
     name another command for `ssh` keeps that one.
     """
     keep = ("SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_", "GIT_SSL_", "GIT_CONFIG_", "GIT_PROXY_", "GIT_ASKPASS")

@@ -120,7 +120,7 @@ def mount(item: StorageItem, what: str, boots: tuple[BootMount, ...]) -> str:
 
 
 def unmount(item: StorageItem, what: str) -> str:
-    """Return the script that undoes `mount`; it ends with an error while somebody uses the filesystem."""
+    """Return the script that undoes `mount`; it ends with an error while the filesystem is in use."""
     return (
         f"{_HEAD}what={quote(what)}\nwhere={quote(item.path)}\nmark={_mark(item)}\n"
         f"pattern={quote(_pattern(item.path))}\n{_UNMOUNT}"

@@ -47,7 +47,7 @@ class Rootfs:
         )
 
     def attach(self, item: StorageItem) -> str:
-        """Tell where it is."""
+        """Return where the storage is."""
         path = quote(folder("rootfs", item))
         return f"{_HEAD}[ -d {path} ] || die {path} is gone\necho source={path}\n"
 

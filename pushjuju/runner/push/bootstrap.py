@@ -96,7 +96,7 @@ class Link:
     Attributes:
         hello: The machine's first message.
         lost: Done when the channel is gone, with the reason as its value.
-        fault: What the machine said that breaks the protocol; no use to connect again at once.
+        fault: A breach of the protocol by the machine; connecting again at once would not help.
         hello_cost: How many bytes that is, and the processor time that it took.
         on_message: Called with each JSON message and its size; returns how many bytes of it were of use.
         waste: Where it is noted what was of none.
@@ -245,7 +245,7 @@ class Link:
         self.write(self._framed(message))
 
     def send_soon(self, message: dict[str, Any]) -> None:
-        """Send a JSON message that nobody waits for: together with the next one, or within moments."""
+        """Queue a JSON message that is not urgent: sent with the next message, or within moments."""
         self._waiting += self._framed(message)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(COMPANY_WAIT, self.write, b"")
@@ -351,7 +351,7 @@ async def attach(
         root: Directory that stands for ``/`` below which everything is kept; empty on real machines.
         options: Options of the machine's server.
         name: The machine, for error texts.
-        waste: What it has said in vain until now.
+        waste: The bytes without use that the machine has sent until now.
 
     Raises:
         SudoRefused: Logged in as another user than root, and sudo says no.

@@ -1,4 +1,4 @@
-"""What a machine has said of its operations, as long as somebody waits for it.
+"""Keeps the messages of a machine about its operations, as long as a caller waits for them.
 
 All of it is counted, for each operation and for the contact: a machine may say what it likes as often as it
 likes, but what is kept of it has an end.
@@ -66,20 +66,20 @@ class _Heard:
         self._keep(size)
 
     def forget(self) -> None:
-        """Give the room back: nobody needs it any more."""
+        """Give the room back: no caller needs it any more."""
         self._room.take(-self._kept)
         self._kept = 0
 
 
 class Pending(_Heard):
-    """An operation somebody waits for."""
+    """An operation that a caller waits for."""
 
     def __init__(self, room: Room, on_event: OnEvent | None, on_live: OnLive | None) -> None:
         super().__init__(room)
         self.on_event = on_event
         self.on_live = on_live
         self.events: dict[int, Document] = {}
-        self.calls: deque[Document] = deque()  # that nobody has begun to answer
+        self.calls: deque[Document] = deque()  # that no task has begun to answer
         self._asked: dict[int, int] = {}  # number of each call without an answer -> what it comes to
         self.answering = 0  # how many are being answered
         self.result: asyncio.Future[Document] = asyncio.get_running_loop().create_future()

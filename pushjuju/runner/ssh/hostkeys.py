@@ -75,7 +75,7 @@ class HostKeyFile:
             os.fsync(file.fileno())
 
     def remove(self, name: str) -> None:
-        """Forget the keys of a name (its machine is gone, or a person accepted the change)."""
+        """Forget the keys of a name (its machine is gone, or the user accepted the change)."""
         if not self.path.exists():
             return
         with self.path.open("r+") as file:

@@ -1,4 +1,4 @@
-"""Packets of SSH that bring nothing: below the frames nobody keeps a controller busy either.
+"""Counts packets of SSH without use: below the frames, too, no machine may keep a controller busy.
 
 What comes over channels is counted where it is read, and how often a server may ask for more of what is sent
 follows from how much is sent. All else is counted here: to be ignored, for debugging, questions, requests and

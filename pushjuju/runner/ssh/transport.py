@@ -1,4 +1,4 @@
-"""SSH connections through asyncssh: login, host keys, jump hosts, and errors a person can act on."""
+"""SSH connections through asyncssh: login, host keys, jump hosts, and errors that name the next step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEEPALIVE_COUNT = 3
 QUICKACK_EVERY = 0.002  # seconds
 QUICKACK_EACH = 0.0002  # ... for each connection, where that is more
 QUICKACK_FOR = 5.0
-# A machine gets neither a person's agent nor screen nor variables, whatever `~/.ssh/config` says.
+# A machine gets neither a user's agent nor screen nor variables, whatever `~/.ssh/config` says.
 _LENT: dict[str, Any] = {"agent_forwarding": False, "x11_forwarding": False, "send_env": None, "env": None}
 _NOTHING_LENT = Path(__file__).with_name("nothing_lent.conf")
 _AUTHENTICATED = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
@@ -85,7 +85,7 @@ class Connection:
         self._quick_acks = quick_acks
 
     def settled(self) -> None:
-        """Tell that the first session has answered: from here on the kernel decides about ACKs."""
+        """Note that the first session has answered: from here on the kernel decides about ACKs."""
         self._quick_acks.stop(self.ssh.get_extra_info("socket"))
 
 
@@ -139,10 +139,10 @@ class QuickAcks:
 
 @dataclass(slots=True)
 class _Shared:
-    """A connection to a jump host, used by everybody who goes through it.
+    """A connection to a jump host, shared by all targets behind it.
 
     Attributes:
-        lock: Held while somebody logs in there: the others wait for the connection.
+        lock: Held during the login to the jump host: other targets wait for the connection.
         users: How many go through it, or are about to.
     """
 
@@ -318,8 +318,8 @@ def _ciphers() -> list[str]:
 def _host_key_algs(known: list[str]) -> list[str]:
     """Return the host key algorithms to ask for: those of known keys first.
 
-    The others stay in the list: a machine that has no key of a known type shall show what it has instead,
-    so that it can be told that its key changed.
+    The others stay in the list: a machine that has no key of a known type shall show what it has instead, so
+    that the error can say that its key changed.
     """
     from asyncssh.public_key import get_default_public_key_algs
 

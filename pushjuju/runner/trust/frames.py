@@ -34,7 +34,8 @@ def read(flag: int, payload: bytes) -> tuple[Document, int]:
     if size > limits.FRAME_WIDE and not data.isascii():
         raise wire.BadFrame(f"frame of {size} bytes that is not ASCII")
     try:
-        # Not left to `json`: it would take UTF-16 and UTF-32 as well, whose values nobody has counted.
+        # Not left to `json`: it would take UTF-16 and UTF-32 as well, whose values are not counted
+        # here.
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise wire.BadFrame("frame that is not UTF-8") from None

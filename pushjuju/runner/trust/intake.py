@@ -25,7 +25,7 @@ from pushjuju.runner.remote.base import wire
 from pushjuju.runner.trust import frames, secret_writes
 
 Document = dict[str, Any]
-_MOST = 1 << 53  # whole numbers that everybody can keep
+_MOST = 1 << 53  # whole numbers that every JSON reader can keep
 _STREAMS = ("stdout", "stderr")
 _EVENT_TEXTS = {
     "log": ("level", "module", "message"),
@@ -274,7 +274,7 @@ def _hello(message: Mapping[str, Any]) -> Document:
     lists = {"running": limits.JOURNAL, "units": limits.NAMED_UNITS, "charms": limits.NAMED_UNITS}
     for key, most in lists.items():
         if key == "charms" and key not in message:
-            continue  # a runner of an older program does not tell: that is not the same as none
+            continue  # a runner of an older program does not send this: that differs from an empty list
         found[key] = [_short_text(key, item) for item in _list(key, message.get(key), most)]
     blobs = _list("blobs", message.get("blobs"), limits.BLOBS)
     found["blobs"] = [_need_text("blobs", item, limits.DIGEST) for item in blobs]
@@ -292,10 +292,10 @@ def _hello(message: Mapping[str, Any]) -> Document:
 
 
 def ssh_reached(said: str) -> tuple[str, int]:
-    """Return from where a machine's SSH port was reached, and which that is; empty and 0 when nobody knows.
+    """Return the address from which a machine's SSH port was reached, and that port; empty and 0 if unknown.
 
     Args:
-        said: What sshd there says of the connection: `peer port own-address own-port`.
+        said: The connection as sshd describes it: `peer port own-address own-port`.
 
     Raises:
         BadFrame: It is something else.

@@ -41,7 +41,7 @@ class Bucket:
 
 
 class Waste:
-    """What one machine has said that brought nothing, over all its contacts."""
+    """The bytes without use that one machine has sent, over all its contacts."""
 
     def __init__(self, now: Clock = time.monotonic) -> None:
         self._bytes = Bucket(limits.WASTE, limits.WASTE_EACH_S, now)
@@ -77,7 +77,7 @@ class Answers:
 
 @types.coroutine
 def _metered(work: Awaitable[T], spend: Callable[[float], None]) -> Generator[Any, Any, T]:
-    """Wait for something; tell the processor time of its own steps, not of what others do meanwhile."""
+    """Wait for a coroutine; add up the processor time of its own steps, not of other tasks."""
     steps = work.__await__()
     resume: Callable[[], Any] = lambda: next(steps)  # noqa: E731 - it is another one each time
     while True:

@@ -28,7 +28,7 @@ class Request:
     """How a model is exported.
 
     Attributes:
-        defaults: True to write also the options that nobody set.
+        defaults: True to write also the options that have their default value.
         series: True to write series beside bases.
         beside: The folder for uploaded charms and resources, or None to leave those out.
     """

@@ -100,7 +100,7 @@ def mirror(
 def _resolved(store: CharmStore, wanted: Sequence[Wanted]) -> list[tuple[StoreCharm, bool]]:
     """Return the charms to mirror, each revision once, and whether each is in the charm's default channel.
 
-    A second request, by revision, tells for which platforms each of them really is.
+    A second request, by revision, shows for which platforms each of them really is.
     """
     asks = [
         Ask(
@@ -218,6 +218,6 @@ def _put(
 
 
 def _info(store: CharmStore, name: str, target: Path) -> None:
-    """Keep what the store tells of a charm."""
+    """Store the description of a charm in the mirror."""
     document = store.info(name)
     target.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

@@ -76,8 +76,8 @@ class Prepared:
         origins: Application -> the store that its charm comes from.
         composed: The text of the bundle, for the places of faults.
         known: Application -> charm, for the charms that could be read.
-        located: Lines that tell which charm of a store was found.
-        fixed: Lines that tell what the bundle says and nothing can change.
+        located: Lines that name the charms that a store found.
+        fixed: Lines about keys of the bundle that cannot be changed in the model.
         resources: Existing application -> the store's resources that it changes to.
     """
 
@@ -109,7 +109,7 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
         BundleFaulty: The bundle breaks rules, names charms that are not there or do not fit, or uses options
             or endpoints that its charms lack. The message names every fault.
         HubError, NotFound, NotValid: One charm is not there or does not fit, and nothing else is wrong.
-        NotValid: Machines that do not fit; nobody trusts the applications.
+        NotValid: Machines do not fit, or applications need `--trust`.
     """
     require_trust(loaded, wishes)
     bundle = loaded.bundle
@@ -245,7 +245,7 @@ def require_trust(loaded: Loaded, wishes: Wishes) -> None:
     Raises:
         NotValid: Nobody trusts them; the message is Juju's.
     """
-    if loaded.faults:  # these are told first
+    if loaded.faults:  # these faults come first
         return
     if (names := needs_trust(loaded.bundle)) and not (wishes.trust or wishes.force):
         raise untrusted(names)
@@ -268,7 +268,7 @@ def _planned(
 
 
 def _untrusting(app: Application) -> Application:
-    """Return an application that is not trusted: with `--force` alone nobody said that it may be."""
+    """Return an application without trust: with `--force` alone it gets no trust."""
     options = {key: value for key, value in app.options.items() if key != "trust"}
     return replace(app, trust=False, options=options)
 

@@ -64,7 +64,7 @@ def remove_machine(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -
 
 
 def remove_offer(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
-    """Take an offer back that nobody is related to."""
+    """Remove an offer without relations."""
     found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', model=model, name=args["offer"])
     removal.remove_offer(tx, found, now)
 

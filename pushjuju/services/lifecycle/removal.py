@@ -446,7 +446,7 @@ def force_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     remove_unit(tx, unit, now)
 
 
-# --- what a person asks for -------------------------------------------------------------------------------
+# --- what a user asks for -------------------------------------------------------------------------------
 
 
 def plan_units(tx: Tx, model: str, names: list[str]) -> list[Unit]:

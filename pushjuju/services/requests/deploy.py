@@ -187,7 +187,7 @@ def _take_from_store(
     request: DeployRequest,
     files: Sequence[resources.Upload],
 ) -> None:
-    """Keep where the charm comes from, and what the store has of its resources; a person's file wins."""
+    """Keep where the charm comes from, and what the store has of its resources; a user's file wins."""
     if request.origin is None:
         return
     from pushjuju.services.supply import charm_updates, origins

@@ -77,7 +77,7 @@ def _side(tx: Tx, model: str, name: str) -> Side | None:
 
 
 def find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
-    """Return the relation that a person names: its id, or two `APP[:ENDPOINT]`.
+    """Return the relation that a user names: its id, or two `APP[:ENDPOINT]`.
 
     Raises:
         NotFound: There is no such relation.

@@ -1,4 +1,4 @@
-"""Public keys of people, as GitHub and Launchpad publish them.
+"""Public keys of users, as GitHub and Launchpad publish them.
 
 Only HTTPS, checked certificates, a small answer; what comes is parsed like any key. `PUSHJUJU_GITHUB_URL` and
 `PUSHJUJU_LAUNCHPAD_URL` name another server, which may be on this computer without TLS.
@@ -47,10 +47,10 @@ def source(text: str) -> Source:
 
 
 def fetch(wanted: Source, env: Mapping[str, str]) -> list[str]:
-    """Return the keys of a person, each with where it comes from in its comment.
+    """Return the keys of a user, each with where it comes from in its comment.
 
     Raises:
-        NotFound: There is no such person.
+        NotFound: There is no such user.
         TransportError: The server does not answer, or says what is no list of keys.
     """
     variable, home, path, title = _PLACES[wanted.place]
@@ -69,7 +69,7 @@ def _get(url: str, wanted: Source, title: str) -> str:
     import urllib.request
 
     class Straight(urllib.request.HTTPRedirectHandler):
-        """Goes elsewhere only over TLS: what comes lets people in."""
+        """Goes elsewhere only over TLS: what comes lets users in."""
 
         def redirect_request(self, *words: Any) -> urllib.request.Request | None:
             target = str(words[-1])

@@ -177,7 +177,7 @@ def _title(row: Operation) -> str:
 
 
 def _unit_next(tx: Tx, unit: Unit, found: Reason) -> Iterable[str]:
-    """Yield what a person may type."""
+    """Yield what a user may type."""
     agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
     if SeriesStatus(unit.series).frozen:
         yield f"upgrade-machine {unit.machine} complete    when its base is upgraded"

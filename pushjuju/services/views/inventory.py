@@ -1,4 +1,4 @@
-"""What people know of a controller's models, and how two moments of it differ.
+"""What users know of a controller's models, and how two moments of it differ.
 
 For a plan, which is made on copies of the store: this walks through whole models.
 """
@@ -45,7 +45,7 @@ _NOTES = {"storage": "data", "machine": "instance"}  # of what the note on somet
 _SEALED = "sealed"  # content that nobody may see: only that it is another one is told
 _INNER = ("option", "document")  # of a setting: what its default is told from
 _DEFAULT = "default"  # of a setting: what holds where nobody set anything
-_SHOWN = "shown"  # the name for people, where the entity is a number
+_SHOWN = "shown"  # the name for users, where the entity is a number
 
 Key = tuple[str, str, str]  # kind, model, entity
 Inventory = Mapping[Key, Mapping[str, Any]]
@@ -108,7 +108,7 @@ def _default(document: str, option: str) -> str | None:
 
 
 def _written(kind: str, name: str, value: Any) -> Any:
-    """Return a value as people write it: constraints are kept as JSON."""
+    """Return a value as users write it: constraints are kept as JSON."""
     if value and (name == "constraints" or (kind, name) == ("constraints", "value")):
         return constraints.render(json.loads(value))
     return value

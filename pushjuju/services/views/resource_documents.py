@@ -26,7 +26,7 @@ _UNKNOWN = -1  # Juju's number for "no progress to tell"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One resource as people see it; one that nobody gave has no time."""
+    """One resource as users see it; one that nobody gave has no time."""
 
     application: str
     name: str
@@ -42,7 +42,7 @@ class Shown:
 
     @property
     def supplier(self) -> str:
-        """Who gave it: a person once there is content, else the kind of origin."""
+        """Who gave it: a user once there is content, else the kind of origin."""
         return self.username if self.origin == resources.UPLOAD and self.username else self.origin
 
     @property

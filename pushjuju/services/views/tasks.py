@@ -1,4 +1,4 @@
-"""Operations and tasks as people look at them. Moments are aware datetimes.
+"""Operations and tasks as users look at them. Moments are aware datetimes.
 
 Mirrors: juju cmd/juju/action (3.6)
 """

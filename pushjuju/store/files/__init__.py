@@ -1,1 +1,1 @@
-"""Files beside the store: TOML that people may edit, keys, archives; locks and disks."""
+"""Files beside the store: TOML that users may edit, keys, archives; locks and disks."""

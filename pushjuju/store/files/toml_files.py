@@ -1,4 +1,4 @@
-"""TOML files that people may edit: read, and changed in place."""
+"""TOML files that users may edit: read, and changed in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows about people."""
+"""Rows about users."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ Public names (stable):
     Decision, Answer, Operation, OperationName, Variant, Effect, EffectKind, Seen   (decision)
     decide(local, remote)           the decision                                    (loop)
     reconcile_effects(local, remote)  what to set right in the model before it      (reconcile)
-    hook_name, hook_error           names of hooks as people read them              (naming)
+    hook_name, hook_error           names of hooks as users read them              (naming)
     retry_delay, next_update_status waiting times; chance comes in as a number      (timing)
     to_wire, from_wire, text_of     JSON                                            (wire)
     record, record_text, replay     decisions kept, and decided again               (wire)

@@ -200,7 +200,7 @@ class Decision:
     Attributes:
         operation: With answer `run` only.
         effects: To be performed, in order, before the operation.
-        reason: For people.
+        reason: For users.
         badge: The sub-resolver that decided.
     """
 

@@ -1,4 +1,4 @@
-"""Names of hooks as people and tools read them.
+"""Names of hooks as users and tools read them.
 
 The texts are parsed by tools (`juju wait-for`, test suites), so they are Juju's to the letter.
 

@@ -114,7 +114,7 @@ class RemoteState:
         unit: The unit's name.
         principal: Its principal unit, or empty.
         subordinates: Its subordinate units -> their life.
-        resolved: How a person wants the failed hook to be resolved.
+        resolved: How a user wants the failed hook to be resolved.
         charm_url: The application's charm, not the unit's.
         force_charm: Take the charm even in an error state.
         charm_modified_version: Grows with each change of the charm or of a resource.

@@ -38,7 +38,7 @@ class Step(StrEnum):
 
 
 class ResolvedMode(StrEnum):
-    """How a person wants a failed hook to be resolved."""
+    """How a user wants a failed hook to be resolved."""
 
     NONE = "none"
     RETRY_HOOKS = "retry-hooks"

@@ -56,7 +56,7 @@ class View:
 
     Attributes:
         charm: The unit's own; until its upgrade is done, the old one.
-        settings: What people set for that charm, defaults not included.
+        settings: What users set for that charm, defaults not included.
         relations: Every relation of the application, by id.
         sides: Relation -> its endpoints.
         bags: Relation -> unit or application -> bag.

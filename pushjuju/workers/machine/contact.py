@@ -47,7 +47,7 @@ from pushjuju.workers.timeouts import CALL_S, START_S, login, lost
 T = TypeVar("T")
 
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
-BOOT_TELL_S = 15.0  # after which people are told what it is waited for
+BOOT_TELL_S = 15.0  # after which users are told what it is waited for
 BOOT_POLL_S = 0.05
 NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
 LOGGER = "pushjuju.contact"

@@ -19,7 +19,7 @@ def file_of(ctx: Context, machine: Machine) -> tuple[HostKeyFile, str]:
 
 
 def remember(ctx: Context, machine: Machine) -> None:
-    """Keep the host keys that the provider told, for the person's own `ssh` too."""
+    """Keep the host keys that the provider told, for the user's own `ssh` too."""
     file, name = file_of(ctx, machine)
     keys = machine.ssh.get("host_keys") or ()
     if keys:

@@ -32,7 +32,7 @@ _COMING = (InstanceStatus.ALLOCATING, InstanceStatus.PENDING)
 
 
 class DeployFailed(PushjujuError):
-    """The cloud could not install a machine; it stays as it is until a person says what becomes of it."""
+    """The cloud could not install a machine; it stays as it is until a user says what becomes of it."""
 
     message = "the machine could not be installed"
     code = "deploy-failed"

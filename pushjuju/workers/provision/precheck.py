@@ -96,7 +96,7 @@ def precheck(
     async def check() -> None:
         rules = await within(CALL_S, provider.rules()) if isinstance(provider, Constrained) else None
         if rules:
-            constraint_rules.check(constraints, rules)  # what a person typed, before the model's joins it
+            constraint_rules.check(constraints, rules)  # what a user typed, before the model's joins it
             ignored = constraint_rules.check(wanted, _without_spaces(runtime, model, wanted, rules))
             _tell(ignored, warn)
         for directive in directives:

@@ -298,7 +298,7 @@ def _cause(error: PushjujuError) -> str:
 
 
 def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
-    """Record a failed start: tried again some times, or left for a person."""
+    """Record a failed start: tried again some times, or left for a user."""
     cause = _cause(error)
     with ctx.store.write() as tx:
         credential_validity.note(tx, machine.model, error, ctx.clock.now())

@@ -1,4 +1,4 @@
-"""What deploy and refresh read and tell of a charm."""
+"""The flags with which deploy and refresh name a charm, and what they print of the charm."""
 
 from __future__ import annotations
 

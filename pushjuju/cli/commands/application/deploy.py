@@ -194,7 +194,7 @@ def _chooser(
     *,
     force: bool,
 ) -> charm_sources.Choose:
-    """Return what tells for which machines a charm's sources are built: the model's, if there is one yet."""
+    """Return a function that names the machines to build a charm's sources for: the model's, if any."""
 
     def choose(charm: Charm) -> tuple[Base, str]:
         from pushjuju.services.entities.model import architectures

@@ -176,7 +176,7 @@ def check_switch(known: Known, asked: Mapping[str, Any]) -> None:
 
 
 def settle(cli: Cli, opened: Session, name: str, asked: Mapping[str, Any], *, no_wait: bool) -> None:
-    """Work the model until it is at rest, and tell what came of it for each unit.
+    """Work the model until it is at rest, and print the result for each unit.
 
     Raises:
         HookFailed: Something of the application is in error.
@@ -201,7 +201,7 @@ def _place(asked: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def tell_units(cli: Cli, opened: Session, name: str) -> None:
-    """Tell for each unit which revision it has got to and how it is; subordinates and principals alike."""
+    """Print the revision and status that each unit has got to; subordinates and principals alike."""
     from pushjuju.core.status import StatusKind
     from pushjuju.portable.natural import natural_key
     from pushjuju.services.entities.application import applications, units

@@ -96,7 +96,7 @@ def _work_tree(path: Path) -> Path | None:
 
 
 def _described(made: Backup, started: datetime, finished: datetime) -> str:
-    """Return what Juju tells of a backup; a controller here is no machine, so the host stands for it."""
+    """Return Juju's document of a backup; a controller here is no machine, so the host stands for it."""
     import base64
     import hashlib
     import platform

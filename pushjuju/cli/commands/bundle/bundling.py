@@ -206,7 +206,7 @@ def storage(words: Iterable[str]) -> dict[str, dict[str, Directive]]:
 
 
 def load(cli: Cli, argument: str, overlays: Iterable[str], *, dry_run: bool) -> Loaded:
-    """Read a bundle; tell what of it is ignored where nothing is changed.
+    """Read a bundle; on a dry run print which of its keys are ignored.
 
     Raises:
         NotFound, NotValid: The bundle is not there, or cannot be read; broken rules are listed together.
@@ -242,7 +242,7 @@ def precheck(cli: Cli, opened: Session, prepared: Prepared) -> None:
 
 
 def tell_prepared(cli: Cli, prepared: Prepared) -> None:
-    """Tell what people should look at, and which charms were found."""
+    """Print warnings, and which charms were found."""
     for text in prepared.warnings:
         cli.console.warn(text)
     for text in prepared.located:

@@ -35,8 +35,8 @@ class Acquired:
     Attributes:
         origin: The store that the charm comes from, or None when a user gave the charm as a file.
         resources: Name -> what the store has for it.
-        files: Name -> file that a person gives.
-        asked: Name -> revision that a person asked for.
+        files: Name -> file that a user gives.
+        asked: Name -> revision that the user named.
         url: The charm's URL when the model knows the charm already, else empty.
         source: Whether it came as a source tree.
     """
@@ -166,7 +166,7 @@ def built(
 
     if not charm_build.is_source(path):
         return path
-    # Faults are told before anything is installed, and with the places where a person wrote them.
+    # Faults are reported before anything is installed, and with the places where the author wrote them.
     charm = read_charm(path, origin=origin).charm
     base, arch = choose(charm) if choose else (usual_base(charm), "")
     work = folder / "built"
@@ -185,7 +185,7 @@ def built(
 
 
 def usual_base(charm: Charm) -> Base:
-    """Return the base that a source tree is for when nobody says: Juju's default one, else its newest."""
+    """Return the base that a source tree is for without a flag: Juju's default one, else its newest."""
     from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
 
     bases = charm.bases()

@@ -1,4 +1,4 @@
-"""`find` and `info` as people read them. Pure. Mirrors: juju cmd/juju/charmhub writers (3.6)"""
+"""`find` and `info` as users read them. Pure. Mirrors: juju cmd/juju/charmhub writers (3.6)"""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def size_text(size: int) -> str:
 
 
 def info_text(entry: Entry, *, arch: str, base: str, unicode: bool) -> str:
-    """Return what `info` tells: a YAML document whose channels are a table.
+    """Return the text of `info`: a YAML document whose channels are a table.
 
     Args:
         entry: As `catalogue.info_document` makes it.

@@ -98,7 +98,7 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _serve(cli: Cli, folder: Path, address: tuple[str, int]) -> None:
-    """Serve a mirror until somebody interrupts it.
+    """Serve a mirror until the command is interrupted.
 
     Raises:
         NotFound: There is no mirror, or the address is taken.

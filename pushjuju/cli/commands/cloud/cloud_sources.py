@@ -34,7 +34,7 @@ def cloud_of_file(cli: Cli, where: scope.Sides, path: str, name: str) -> Cloud:
 
     Raises:
         NotFound: No such file, or the cloud is not in it.
-        NotValid: The file is wrong, or nobody drives that type.
+        NotValid: The file is wrong, or no provider has that type.
     """
     found = read_clouds(values.yaml_map(values.read_file(path, cli.console.stdin), path))
     if name and name not in found:

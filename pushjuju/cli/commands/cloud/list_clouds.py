@@ -58,7 +58,7 @@ def clouds(
 
 
 def _juju_files(cli: Cli, where: scope.Sides, *, take_over: bool) -> None:
-    """Take over what a Juju client has here, or tell a person without clouds that it can be."""
+    """Take over what a Juju client has here, or hint to a user without clouds that it can be taken over."""
     from pushjuju.cli.commands.credential import juju_files
 
     source = juju_files.folder(cli.env)

@@ -97,7 +97,7 @@ def _inherited(opened: session.Session) -> dict[str, dict[str, Any]]:
 
 
 def _check_keys(cli: Cli, opened: session.Session, changes: dict[str, Any], reset: Iterable[str]) -> None:
-    """Name the keys that nobody knows; Juju sets them all the same.
+    """Warn of unknown keys; like Juju, set them all the same.
 
     Raises:
         NotValid: The cloud's provider knows a key, and not this value of it.

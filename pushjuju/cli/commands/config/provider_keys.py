@@ -50,5 +50,5 @@ def check(theirs: Mapping[str, Attr], changes: Mapping[str, Any]) -> None:
 
 
 def unknown(names: Collection[str], *known: Collection[str]) -> list[str]:
-    """Return the names that nobody knows."""
+    """Return the unknown names."""
     return [name for name in names if name not in _OURS and not any(name in one for one in known)]

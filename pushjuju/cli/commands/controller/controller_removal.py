@@ -16,7 +16,7 @@ from pushjuju.store.rows.records import Application, Model
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
 
-ENDS = "controller ends"  # what a plan is told: when
+ENDS = "controller ends"  # the time, as a plan gets it
 
 STILL_ALL = "The models go on dying; give the command again to end it."
 

@@ -1,4 +1,4 @@
-"""replay: decides once more what was decided, from what was seen then, and tells the difference."""
+"""replay: decides again from the facts of an earlier decision, and shows the difference."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
 
 
 def _from_file(cli: Cli, path: str) -> decisions.Decided:
-    """Read a record that somebody sent.
+    """Read a record that another user sent.
 
     Raises:
         NotValid: The file is not a record of a hook.

@@ -133,7 +133,7 @@ def _complete(cli: Cli, opened: session.Session, machine: str, *, no_wait: bool)
 
 
 def _warning(machine: str, base: Base, affected: Sequence[str]) -> str:
-    """Return what a person is asked to agree to."""
+    """Return the text that the user must confirm."""
     applications = sorted({application_of(unit) for unit in affected})
     return (
         f"WARNING: This command will mark machine {quote(machine)} as being upgraded to "
@@ -194,7 +194,7 @@ class _Follower:
 
         Raises:
             HookFailed: It has not: a hook failed, or the machine could not be used.
-            Conflict: It has not, and nothing tells why.
+            Conflict: The machine has not got so far, and no reason is known.
         """
         if self._cli.rehearsal:
             return ()

@@ -27,7 +27,7 @@ _LOOK_AGAIN_S = 0.2
 
 _START_S = 10.0  # how long a background process may take to begin
 
-_IDLE_S = 3.0  # how long nobody may work on a dying model before that is told
+_IDLE_S = 3.0  # how long a dying model may stand still before the user is warned
 
 STORAGE_FLAGS = (
     flags.switch("destroy-storage", "Destroy all storage instances"),

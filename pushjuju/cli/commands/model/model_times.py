@@ -22,7 +22,7 @@ def with_times(cli: Cli, document: dict[str, Any], *, exact: bool = False) -> di
 
 
 def _say_never(document: dict[str, Any]) -> None:
-    """Write what Juju writes for people who were never here."""
+    """Write what Juju writes for users who never connected."""
     for model in document.get("models", document.values()):
         for entry in (model, *model.get("users", {}).values()) if isinstance(model, dict) else ():
             if "last-connection" in entry and entry["last-connection"] is None:

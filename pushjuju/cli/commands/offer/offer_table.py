@@ -22,7 +22,7 @@ Document = Mapping[str, Any]
 def _marked(
     table: Callable[[Any], str], told: Callable[[Any], Any] = lambda found: found
 ) -> dict[str, Formatter]:
-    """Return the formats of a document of offers; `told` makes texts of its times."""
+    """Return the formats of a document of offers; `told` turns its times into texts."""
     return {
         "tabular": lambda document: table(told(document)),
         "yaml": lambda document: render("yaml", struct(told(document), "*offer")),

@@ -241,7 +241,7 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
         raise PushjujuError(error.message, detail=error.detail, hint=error.hint) from error
     except PushjujuError as error:
         _close(inner)
-        for part in ("message", "detail", "hint"):  # the copy is gone when a person reads of a file in it
+        for part in ("message", "detail", "hint"):  # the copy is deleted before the user could read it
             setattr(error, part, getattr(error, part).replace(str(folder), str(source)))
         raise
     except BaseException:

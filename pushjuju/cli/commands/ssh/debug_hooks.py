@@ -23,5 +23,5 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("debug-code", "ssh", "resolved"),
 )
 def debug_hooks(cli: Cli, args: tuple[str, ...], *, model: str, **asked: Any) -> None:
-    """Put a person in the place of hooks."""
+    """Open a shell for the user in the place of hooks."""
     start_debugging(cli, args, model, asked, kind="hooks", at="")

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pushjuju.core.names import unit_tag
 
 BASE = "/var/lib/juju/pushjuju"
-# Machines of Juju have tmux from their first boot; here it comes when somebody needs it.
-# Descriptor 8 holds the lock; nothing that outlives the terminal may inherit it. The one who waits for the
-# lock in the background clears up, however the session ends.
+# Machines of Juju have tmux from their first boot; here it is installed at first use. Descriptor 8 holds
+# the lock; nothing that outlives the terminal may inherit the descriptor. The process that waits for the
+# lock in the background cleans up, however the session ends.
 _SCRIPT = r"""
 missing() { ! command -v tmux >/dev/null; }
 has() { command -v "$1" >/dev/null; }
@@ -79,9 +79,9 @@ def script(
     Args:
         unit: Whose hooks.
         names: Hooks and actions to wait for; empty for all.
-        kind: `hooks`: a shell in the place of each; `code`: they run, where somebody looks on.
+        kind: `hooks`: a shell in the place of each hook; `code`: hooks run in a window that the user watches.
         at: Value of JUJU_DEBUG_AT; empty for none.
-        machine: Its id, for people.
+        machine: Its id, for users.
         program: What we are called.
         base: Our directory on the machine.
     """

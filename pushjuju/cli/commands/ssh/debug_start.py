@@ -32,7 +32,7 @@ def start_debugging(
     target = target_of(cli, opened, name, "", proxy=proxy_wanted(cli, asked["proxy"]))
     script = debug_session.script(name, args[1:], kind=kind, at=at, machine=machine.id, program=cli.program)
     words = ["ssh", "-t", "-t", target.alias, debug_session.command(script)]
-    # Hooks are to come while somebody waits for them: what is due is worked all the while.
+    # The debugging user waits for hooks to run, so work that is due goes on all the while.
     run_program(
         opened, words, [target], check_host_keys=not asked["no_host_key_checks"],
         meanwhile=lambda: drive.background(cli, opened.ctx),

@@ -23,7 +23,7 @@ from pushjuju.services.entities.model import ssh_keys as service
     see_also=("ssh-keys", "add-ssh-key"),
 )
 def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Let the keys of people in."""
+    """Add the public keys of users of GitHub or Launchpad."""
     from pushjuju.services.requests import key_import
 
     sources = [key_import.source(text) for text in args]

@@ -1,6 +1,6 @@
 """OpenSSH's own client pointed at a machine: a configuration file made for one call.
 
-Host keys are those that pushjuju knows; nothing of the person's own known_hosts is touched.
+Host keys are those that pushjuju knows; the user's own known_hosts is neither read nor changed.
 Mirrors: juju cmd/juju/ssh/ssh_machine.go (3.6)
 """
 
@@ -120,7 +120,7 @@ def goes_through(settings: Mapping[str, Sequence[str]]) -> bool:
 
 
 def known_hosts_lines(item: Target) -> str:
-    """Return the known_hosts lines of the keys that the provider told."""
+    """Return the known_hosts lines of the keys that the provider reported."""
     if item.via:
         return known_hosts_lines(item.via) + _lines_of(item)
     return _lines_of(item)
@@ -149,7 +149,7 @@ def config_text(
     sections += [_hop(host, key, own_known_hosts, check=check_host_keys) for host, key in hops.items()]
     if any(item.own is not None for item in every):
         sections.append("Match all\nInclude ~/.ssh/config\n")
-    elif hops:  # jump hosts are the person's own
+    elif hops:  # the user's own jump hosts
         sections.append(f"Host {' '.join(hops)}\n  Include ~/.ssh/config\n")
     return "\n".join(sections)
 
@@ -171,7 +171,7 @@ def _trust(known_hosts: list[Path], strict: str) -> list[tuple[str, str]]:
 
 
 def _section(item: Target, known_hosts: list[Path], *, check: bool) -> str:
-    # A key that the provider told must be shown; any other is accepted once and then checked.
+    # A key that the provider reported must be shown; any other is accepted once and then checked.
     strict = "no" if not check else "yes" if item.host_keys else "accept-new"
     lines = [
         ("HostName", item.host),

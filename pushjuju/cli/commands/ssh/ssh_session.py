@@ -33,7 +33,7 @@ _GIVEN = "manual"  # who made machines that were taken in
 
 _POLL_S = 0.1  # how often the end of a session is looked for
 
-_ASKED_AT_ONCE = ("local", "lxd")  # clouds that tell in a moment whether an instance is stopped
+_ASKED_AT_ONCE = ("local", "lxd")  # clouds that answer at once whether an instance is stopped
 
 _EVERY_S = 5.0  # how often a background process is looked after meanwhile
 
@@ -66,7 +66,7 @@ def target_of(
     Args:
         cli: The call.
         opened: The model.
-        name: What the person wrote.
+        name: The name as the user typed it.
         user: The login that was asked for; empty for the usual one.
         proxy: Whether to go through a jump host; with None, when the machine has one.
 

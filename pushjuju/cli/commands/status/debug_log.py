@@ -102,7 +102,7 @@ def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **asked: Any) -> 
 def _tell_unknown(cli: Cli, opened: session.Session, names: Sequence[str]) -> None:
     """Say which names belong to nothing: Juju shows no line of them, and does not say why.
 
-    What is gone may still be in the log, and what is not there yet may come while somebody follows.
+    Removed entities may still be in the log, and new entities may come while the log is followed.
     """
     with opened.ctx.store.read() as tx:
         units = [unit.name for unit in tx.list(Unit, "unit_list", model=opened.uuid)]

@@ -20,7 +20,7 @@ from pushjuju.cli.work import session
     see_also=("status", "hooks", "replay", "debug-log"),
 )
 def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
-    """Tell the last decisions and what waits in the queue."""
+    """Show the last decisions and what waits in the queue."""
     from pushjuju.cli.commands.status.reason_table import reasons
     from pushjuju.cli.terminal.times import since_text
     from pushjuju.cli.work import hints

@@ -17,7 +17,7 @@ def reasons(
     wide: bool = False,
     colour: bool = False,
 ) -> str:
-    """Return what `explain` tells.
+    """Return the output of `explain`.
 
     Args:
         entries: `subject`, `doing`, `reason`, `again` (text), `attempts`, and what `explain.fields` gives.

@@ -54,10 +54,10 @@ def finish_change(
     *,
     no_wait: bool,
 ) -> None:
-    """Tell what was asked for and what was refused, then work it off.
+    """Print what was requested and what was refused, then work the model.
 
     Raises:
-        Silent: Something was refused; it has been told.
+        Silent: A part was refused, and the refusal was printed.
     """
     for line in (*lines, *failed):
         cli.console.info(line)

@@ -38,7 +38,7 @@ _MOST_PATIENCE_S = 30.0  # of what a cloud asks us to wait
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorWords:
-    """Parts of a cloud's error texts, in lower case, that tell what went wrong.
+    """Parts of a cloud's error texts, in lower case, that reveal the kind of error.
 
     Attributes:
         busy: The same request may work in a moment.

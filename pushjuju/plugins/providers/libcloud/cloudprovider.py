@@ -75,7 +75,7 @@ class CloudProvider:
     # --- before a start -----------------------------------------------------------------------------------
 
     async def check(self) -> Reached:
-        """Make one harmless call; a person waits for the answer."""
+        """Make one harmless call; the user waits for the answer."""
         account = await self._call.run(self.adapter.check, tries=2)
         picked = await self._picked({})
         price = ""

@@ -195,7 +195,7 @@ def find_gce(environ: Environ) -> list[DetectedCredential]:
     path = Path(named) if named else Path(own, "application_default_credentials.json") if own else None
     known = _json(path)
     if path is None or known is None or known.get("type") != "service_account":
-        return []  # what `gcloud auth login` leaves belongs to a person and starts no machines
+        return []  # `gcloud auth login` leaves the login of a user, which starts no machines
     who = str(known.get("client_email") or "default")
     return [
         DetectedCredential(

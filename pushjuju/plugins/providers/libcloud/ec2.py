@@ -275,7 +275,7 @@ def set_permissions(driver: Any, group: str, wanted: Iterable[Permission]) -> No
             try:
                 driver.connection.request(driver.path, params=params)
             except Exception as error:
-                if "InvalidPermission." not in str(error):  # somebody else was faster
+                if "InvalidPermission." not in str(error):  # another process was faster
                     raise
 
 

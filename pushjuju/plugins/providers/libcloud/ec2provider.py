@@ -77,7 +77,7 @@ class Ec2Provider:
     # --- before a start -----------------------------------------------------------------------------------
 
     async def check(self) -> Reached:
-        """Ask for the zones of the region; a person waits for the answer."""
+        """Ask for the zones of the region; the user waits for the answer."""
         self._zones = await self._call.run(ec2.zones, tries=2)
         picked = instance_types.pick((await self._known_types()).values(), {}, region=self._cloud.region)
         return Reached(

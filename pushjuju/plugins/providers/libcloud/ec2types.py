@@ -1,4 +1,4 @@
-"""The instance types of EC2: what the region tells, and the prices of libcloud. Blocking.
+"""The instance types of EC2: the region's list, with the prices of libcloud. Blocking.
 
 Mirrors: juju provider/ec2/instance_information.go (3.6)
 """
@@ -19,7 +19,7 @@ from pushjuju.core.instance_types import InstanceType
 from pushjuju.plugins.providers.libcloud import ec2
 from pushjuju.plugins.providers.libcloud.drivers.library import keep
 
-FRESH = timedelta(days=1)  # how long what a region told is believed
+FRESH = timedelta(days=1)  # how long the region's answer is reused
 _PAGES = 100  # more of them means that the answers go round in circles
 _ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
 

@@ -120,7 +120,7 @@ class CloudVolumes:
         await self._provider.ask(lambda driver: self._adapter.own_volume(driver, volume, ""))
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Take in one that is nobody's.
+        """Take in a volume that no model holds.
 
         Raises:
             NotFound: It is not there.

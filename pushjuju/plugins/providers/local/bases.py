@@ -47,7 +47,7 @@ class BaseRoot:
         base: What it is; another one than asked for when the host's stands in.
         root: Its directory.
         prepared: Whether `prepare_root` was done to it already.
-        warning: What the user should be told, or empty.
+        warning: A warning for the user, or empty.
     """
 
     base: str
@@ -78,7 +78,7 @@ def ensure_base(config: BasesConfig, base: Base, cache: Path, progress: Progress
         config: The user's bases.
         base: The base asked for.
         cache: Where built bases are kept.
-        progress: Told what goes on.
+        progress: Called with each step.
 
     Raises:
         NotFound: The base cannot be had and nothing may stand in.

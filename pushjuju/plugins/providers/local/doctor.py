@@ -65,7 +65,7 @@ def look_at_host(environ_user: str = "") -> list[Finding]:
 
 
 def forward_finding(problem: str) -> Finding:
-    """Return whether the host lets machines' packets through; `problem` is what `forwarding_problem` said."""
+    """Return whether the host lets machines' packets through; `problem` comes from `forwarding_problem`."""
     return Finding(
         name="forwarding",
         ok=not problem,

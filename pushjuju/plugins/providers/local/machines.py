@@ -81,7 +81,7 @@ def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
 
 
 def _alone(layout: Layout, instance_id: str) -> AbstractContextManager[None]:
-    """Hold a machine against everybody else who would make or remove it."""
+    """Lock a machine against other processes that would make or remove it."""
     return locked(layout.lock.with_name(f"{layout.lock.name}-{instance_id}"))
 
 
@@ -129,7 +129,7 @@ def _create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
 
 
 def discard(layout: Layout, instance_id: str, created: str) -> None:
-    """Remove a machine that nobody waits for any more, unless another call has taken it."""
+    """Remove a machine that is no longer waited for, unless another call has taken it."""
     with _alone(layout, instance_id):
         found = layout.read(instance_id)
         if found is not None and found.created == created:

@@ -148,7 +148,7 @@ def hardware_address(key: str, index: int) -> str:
 
 def _raise_limits() -> None:
     if int(_INOTIFY.read_text(encoding="ascii")) < _INOTIFY_WANTED:
-        with contextlib.suppress(OSError):  # read-only here: some machines run all the same; doctor tells
+        with contextlib.suppress(OSError):  # read-only here: some machines run all the same; doctor warns
             _INOTIFY.write_text(str(_INOTIFY_WANTED), encoding="ascii")
     if _FORWARD.read_text(encoding="ascii").strip() != "1":
         try:

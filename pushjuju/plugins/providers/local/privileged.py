@@ -40,10 +40,10 @@ def sudo_works() -> bool:
 
 
 def _let_in() -> str:
-    """Return the path of sudo, after the person was asked for a password if that is needed.
+    """Return the path of sudo, after the user was asked for a password if sudo needs a password.
 
     Raises:
-        SudoRefused: No sudo, no right, or nobody to ask.
+        SudoRefused: There is no sudo, no right to use it, or no terminal for the question.
     """
     sudo = which("sudo")
     if sudo is None:

@@ -89,7 +89,7 @@ class LocalProvider:
 
         Raises:
             NotValid: A placement, another architecture, or a virtual machine.
-            NotFound: A base that nobody knows, where nothing may stand in.
+            NotFound: The base is unknown, and no other base may take its place.
         """
         if placement and placement.removeprefix("zone=") not in self._zones:
             raise NotValid(f"unknown placement directive: {placement}")

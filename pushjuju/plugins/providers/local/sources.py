@@ -112,7 +112,7 @@ class BasesConfig:
         return cls(tables=tables, stand_in=stand_in, packages=packages)
 
     def source(self, base: Base, arch: str) -> Source | None:
-        """Return where a base comes from, or None when nobody knows.
+        """Return where a base comes from, or None for an unknown base.
 
         Raises:
             NotValid: The user's table for it is wrong.

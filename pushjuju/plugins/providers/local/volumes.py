@@ -24,7 +24,7 @@ class Volume:
     """A volume; kept as `volume.json` beside its image.
 
     Attributes:
-        uuid: Of its file system; tells what an earlier call made.
+        uuid: The id of its file system, by which what an earlier call made is known.
         model_uuid: Whose it is; empty when it was let go.
         size: MiB.
         instance: The machine that has it, or empty.

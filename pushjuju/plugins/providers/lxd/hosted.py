@@ -182,7 +182,7 @@ class HostedLxd:
         return ProviderError(f"LXD cannot be prepared on machine {host}", detail="; ".join(last), hint=again)
 
     async def resume(self, instance_id: str) -> None:
-        """Start a container again that somebody stopped, or that did not come back with its host."""
+        """Start a container again that was stopped by hand, or that did not come back with its host."""
         await (await self._lxd()).resume(instance_id)
 
     async def stop(self, ids: Sequence[str]) -> None:

@@ -65,7 +65,7 @@ def of_model(listed: Iterable[Mapping[str, Any]], model_uuid: str) -> list[Mappi
 
 
 def lost(document: Mapping[str, Any]) -> str:
-    """Return why nothing can be said or done about an instance; nothing when it is not so."""
+    """Return why an instance cannot be reached or changed; empty when it can."""
     return f"cluster member {document['location']} does not answer" if document.get("lost") else ""
 
 

@@ -1,6 +1,6 @@
 """Profiles of charms on a server: made, given to instances, taken away. Blocking.
 
-A profile tells the model whose it is; one of another's is never touched.
+A profile names the model that it belongs to; a profile of another model is never changed.
 """
 
 from __future__ import annotations

@@ -259,7 +259,7 @@ class LxdProvider:
     # --- afterwards ---------------------------------------------------------------------------------------
 
     async def resume(self, instance_id: str) -> None:
-        """Start an instance again that somebody stopped, or that did not come back with its host.
+        """Start an instance again that was stopped by hand, or that did not come back with its host.
 
         Raises:
             NotFound: The model has no such instance.

@@ -87,7 +87,7 @@ class LxdStorage:
         await self._server.run(lambda api: _set_model(api, item.provider_id, ""))
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Take in a volume that is nobody's.
+        """Take in a volume that no model holds.
 
         Raises:
             NotFound: It is not there.
@@ -130,7 +130,7 @@ def _own_name(item: StorageItem) -> str:
 
 
 def _place(item: StorageItem) -> tuple[str, str]:
-    """Return pool and volume of an item, also of one whose making nobody noted."""
+    """Return pool and volume of an item, also of a volume whose making was not recorded."""
     return split(item.provider_id) if item.provider_id else (pool_of(item.attributes)[0], _own_name(item))
 
 
@@ -148,7 +148,7 @@ def _ensure_pool(api: Api, pool: str, driver: str, config: Mapping[str, str]) ->
             f'Specify an alternative pool name via the "{POOL}" attribute.',
             retryable=False,
         )
-    if not found or found.get("status") == "Pending":  # whoever made it stopped halfway
+    if not found or found.get("status") == "Pending":  # the process that made it stopped halfway
         _make_pool(api, {"name": pool, "driver": driver}, config)
 
 

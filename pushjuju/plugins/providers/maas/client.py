@@ -120,7 +120,7 @@ def base_url(cloud: CloudSpec) -> str:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows nobody: the key would go along."""
+    """Follows no redirect: the key would go along."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
@@ -152,7 +152,7 @@ class Maas:
         """Ask for an operation and return its answer.
 
         Args:
-            again: The operation may be asked for again when nobody knows what became of it.
+            again: True when the operation may be sent again after an unclear end.
 
         Raises:
             CredentialInvalid: MAAS refuses the key.

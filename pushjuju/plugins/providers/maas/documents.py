@@ -210,10 +210,10 @@ def nothing_matches(text: str) -> str:
 
 
 def identity(document: Document, events: Sequence[Mapping[str, Any]] = ()) -> tuple[str, str]:
-    """Return (machine id, nonce) that a machine was allocated for; empty where nothing tells.
+    """Return (machine id, nonce) that a machine was allocated for; empty when its records do not show it.
 
     Args:
-        events: Its events, the newest first; they are needed where nobody came to note it.
+        events: Its events, the newest first; needed when the allocation was not noted on the machine.
     """
     noted = _noted(document)
     if noted.get(MACHINE_KEY):

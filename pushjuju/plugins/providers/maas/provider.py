@@ -61,7 +61,7 @@ class MaasProvider:
     # --- before a start -----------------------------------------------------------------------------------
 
     async def check(self) -> Reached:
-        """Ask who we are and which MAAS it is; a person waits for the answer."""
+        """Ask for our account and the version of MAAS; the user waits for the answer."""
         try:
             user = await self._maas.get("users/", op="whoami", tries=2)
             about = await self._maas.get("version/", tries=2)
@@ -350,7 +350,7 @@ def _is_usable(document: Document) -> bool:
 
 
 def _no_match(request: StartRequest, error: Mismatch) -> ProviderError:
-    """Return what tells that MAAS has no such machine now; another zone may have one."""
+    """Return the error when MAAS has no such machine now; another zone may have one."""
     detail = documents.nothing_matches(error.detail)
     placed = Placement.parse(request.placement)
     if placed.names_machine:

@@ -45,7 +45,7 @@ class MaasStorage:
         )
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Tell where the machine sees the disk.
+        """Return where the machine sees the disk.
 
         Raises:
             NotFound: The machine or its disk is gone.

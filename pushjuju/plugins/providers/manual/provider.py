@@ -71,7 +71,7 @@ class Record:
 
 
 class ManualProvider:
-    """Machines of one model that somebody else made."""
+    """Machines of one model that exist already; pushjuju neither makes nor ends them."""
 
     def __init__(self, *, model: ModelInfo, services: Services) -> None:
         self._model = model
@@ -154,7 +154,7 @@ class ManualProvider:
         """Mark the machine as the model's, make the controller's login, and return the machine's facts."""
         login = replace(way, user=scripts.USER)
         if await self._is_set_up(login, place):
-            # Who lets us in is the person's own key: the controller must get in without it.
+            # The user's own key has let us in: the controller must get in without that key.
             await self._run(login, scripts.add_keys(owner, keys), f"cannot add our key to {place.host}")
         else:
             progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")

@@ -21,7 +21,7 @@ NOT_OURS = 91
 def make_user(owner: str, authorized_keys: Sequence[str]) -> str:
     """Return a script for root that marks the machine, makes the user `ubuntu` and adds the model's keys.
 
-    It exits with PROVISIONED, and changes nothing, when the machine belongs to somebody.
+    The script exits with PROVISIONED, and changes nothing, when the machine belongs to a controller.
     """
     return f"""set -e
 umask 022
@@ -45,7 +45,7 @@ def add_keys(owner: str, authorized_keys: Sequence[str]) -> str:
 
     The user is there already, as on cloud images.
 
-    It exits with PROVISIONED, and changes nothing, when the machine belongs to somebody.
+    The script exits with PROVISIONED, and changes nothing, when the machine belongs to a controller.
     """
     return f"""set -e
 umask 022
@@ -77,7 +77,7 @@ chown -R {USER}:"$group" "$home/.ssh"
 def enlist(owner: str) -> str:
     """Return a script for root that prints what the machine is.
 
-    It exits with PROVISIONED when the machine belongs to somebody.
+    The script exits with PROVISIONED when the machine belongs to a controller.
 
     Args:
         owner: One line that names controller, model and machine.

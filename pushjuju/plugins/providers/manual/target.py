@@ -34,7 +34,7 @@ class Target:
         return cls(host, int(port), user)
 
     def __str__(self) -> str:
-        """The login as people write it: `bob@host:2222`."""
+        """The login as users write it: `bob@host:2222`."""
         host = f"[{self.host}]" if ":" in self.host and self.port != 22 else self.host
         return f"{self.user}@" * bool(self.user) + host + f":{self.port}" * (self.port != 22)
 

@@ -1,1 +1,1 @@
-"""What files of this host tell of its machines. `status` reads them, so nothing heavy is imported here."""
+"""Reads the facts of machines from this host's files. `status` uses this: nothing heavy is imported."""

@@ -119,7 +119,7 @@ def read_text(path: str, default: str = "") -> str:
 
 
 def name_process(name: str) -> None:
-    """Name this process for ``ps`` and ``top``: its command line tells an administrator nothing."""
+    """Name this process for ``ps`` and ``top``: its command line would be of no help to an administrator."""
     try:
         fd = os.open("/proc/self/comm", os.O_WRONLY | os.O_CLOEXEC)
     except OSError:
@@ -141,7 +141,7 @@ def boot_id() -> str:
 
 
 def process_start(pid: int) -> str:
-    """Return the start time of a process in clock ticks, empty if it is gone; tells a reused pid apart."""
+    """Return the start time of a process in clock ticks, empty if it is gone; shows that a pid was reused."""
     stat = read_text("/proc/%d/stat" % pid)
     fields = stat[stat.rfind(")") + 2 :].split()
     if len(fields) < 20 or fields[0] in ("Z", "X"):

@@ -45,7 +45,7 @@ def listing(directory: str) -> tuple[list[str], dict[str, int]]:
 
 
 def forget_old(directory: str, now: float) -> None:
-    """Delete blobs that nobody used for a month."""
+    """Delete blobs that were not used for a month."""
     try:
         names = os.listdir(directory)
     except OSError:

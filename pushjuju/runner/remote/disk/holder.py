@@ -11,7 +11,7 @@ from pushjuju.runner.remote.base import layout
 
 
 def claim(root: str, owner: str) -> str:
-    """Mark the machine as held by an owner; return who else holds it, empty when nobody does."""
+    """Mark the machine as held by an owner; return another holder's mark, or empty text."""
     path = layout.marker(root)
     found = layout.read_text(path).strip()
     if not found:
@@ -21,7 +21,7 @@ def claim(root: str, owner: str) -> str:
 
 
 def _mark(path: str, owner: str) -> None:
-    """Make the mark in one step, unless somebody else was quicker."""
+    """Make the mark in one step, unless another process was quicker."""
     new = "%s.%d" % (path, os.getpid())
     try:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)

@@ -1,9 +1,9 @@
 """Requests of juju-exec that wait on this machine: one file each, in the order in which they came.
 
-``ID`` waits, ``ID.begun`` is being run, ``ID.done`` is the answer, ``ID.bell`` a pipe that wakes up who waits
-for it. That process holds a lock on the request's file for as long as it lives: a request that nobody holds
-is withdrawn. A rename decides between running and withdrawing. Used by the server,
-by the processes of operations and by juju-exec itself.
+``ID`` waits, ``ID.begun`` is being run, ``ID.done`` is the answer, ``ID.bell`` a pipe that wakes the process
+that waits for the answer. That process holds a lock on the request's file for as long as it lives: a request
+without a lock counts as withdrawn. A rename decides between running and withdrawing. Used by the server, by
+the processes of operations and by juju-exec itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BEGUN, DONE, BELL, NEW = ".begun", ".done", ".bell", ".new"
 _ENDINGS = (BEGUN, DONE, BELL, NEW)
-# All that waits is told in one frame; controllers take twice as many, and frames of 64 MiB.
+# All waiting requests go in one frame; controllers take twice as many, and frames of 64 MiB.
 MOST = 500
 MOST_BYTES = 8 * 1024 * 1024
 
@@ -118,7 +118,7 @@ class Ticket:
 
 
 def waiting(base: str) -> list[dict[str, Any]]:
-    """Return the requests that wait, oldest first; take away what nobody waits for any more."""
+    """Return the requests that wait, oldest first; delete requests whose process has ended."""
     try:
         names = sorted(os.listdir(folder(base)))
     except OSError:
@@ -169,7 +169,7 @@ def claim(base: str, request_id: str) -> bool:
 
 
 def answer(base: str, request_id: str, code: int, stdout: bytes = b"", stderr: bytes = b"") -> None:
-    """Give who waits its answer; the first one counts, and it is dropped when nobody waits."""
+    """Answer the process that waits; the first answer counts, and is dropped when no process waits."""
     path = folder(base) + "/" + request_id
     if not claim(base, request_id) or os.path.exists(path + DONE):
         return
@@ -266,7 +266,7 @@ def _ring(path: str) -> None:
     try:
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return  # nobody listens; who waits looks for itself from time to time
+        return  # no process listens; one that waits also looks by itself from time to time
     try:
         os.write(fd, b"!")
     except OSError:

@@ -1,9 +1,9 @@
-"""A person in a hook's place: debug-hooks and debug-code.
+"""Runs hooks in the hands of a user: debug-hooks and debug-code.
 
-Somebody on the machine holds a lock for as long as the terminal lives (``debugsession`` of the controller's
-side). A hook that is asked for gets a window in that person's tmux, with its whole environment; how the shell
-in it ends is how the hook ends. When the terminal is gone the window is killed, as any killed hook: nothing
-that it wrote counts, and the hook runs again.
+A process of the user's session holds a lock for as long as the terminal lives (``debugsession`` on the
+controller's side). A matching hook gets a window in that user's tmux, with its whole environment; the exit of
+the shell in the window is the end of the hook. When the terminal is gone the window is killed, as any killed
+hook: nothing that it wrote counts, and the hook runs again.
 
 Mirrors: juju worker/uniter/runner/debug (3.6)
 """
@@ -48,7 +48,7 @@ fi
 exit "$(cat "$JUJU_DEBUG/exit" || echo 1)"
 """
 
-# tmux has the mask of the one who opened the session; a hook's files are for everybody to read.
+# tmux has the mask of the user who opened the session; a hook's files are readable for all.
 _BEGIN = r"""#!/bin/bash
 umask 022
 . "$JUJU_DEBUG/env.sh"
@@ -78,7 +78,7 @@ END
 
 
 class Session:
-    """What somebody who looks on has asked for.
+    """The hooks that a debugging user waits for.
 
     Attributes:
         at: Value of JUJU_DEBUG_AT; empty for none.
@@ -107,7 +107,7 @@ def find(paths: layout.Layout, unit: str, name: str) -> Session | None:
         return None
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return None  # nobody holds it
+        return None  # no process holds the lock
     except OSError:
         pass
     finally:
@@ -120,7 +120,7 @@ def find(paths: layout.Layout, unit: str, name: str) -> Session | None:
 
 
 class Window:
-    """One hook or action in the hands of a person."""
+    """One hook or action in a window of a debugging user."""
 
     def __init__(self, session: Session, noun: str, name: str, path: str, env: Mapping[str, str]) -> None:
         self._session = session

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-CONFLICT = "conflict"  # the code of an upgrade that needs somebody to make way for it
+CONFLICT = "conflict"  # the code of an upgrade that waits until a user makes way for it
 COMPILE_BUDGET = 2.0  # seconds; Python compiles the rest when it first imports it
 _HOOKS = frozenset(
     "install start config-changed upgrade-charm stop remove leader-elected leader-deposed "
@@ -40,7 +40,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 def run(host: Host) -> dict[str, Any]:
     """Deploy or upgrade the charm of a unit.
 
-    Whatever stops an upgrade is a conflict, as in Juju: a person may have to make way. A failed installation,
+    All that stops an upgrade is a conflict, as in Juju: a user may have to make way. A failed installation,
     or a damaged archive, is only tried again.
     """
     url, digest = str(host.op["url"]), str(host.op["sha256"])

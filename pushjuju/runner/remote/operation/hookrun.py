@@ -146,7 +146,7 @@ class _Run:
             self.tools.close()
 
     def hook_or_window(self, unit: str, name: str, path: str, charm: str) -> Ended | str:
-        """Run a hook or an action: by itself, or in the hands of a person who waits for it."""
+        """Run a hook or an action: by itself, or in a window of the debugging user who waits for it."""
         session = debugging.find(self.host.paths, unit, name)
         if session is None:
             return self.go([path], charm)

@@ -60,7 +60,7 @@ class Host:
         paths: The paths of pushjuju's files.
         registry: Hook tools by name; None when the server has not loaded them.
         begun: When it began, seconds since the epoch.
-        cancelled: Signal number asked for by the user; 0 while nobody did.
+        cancelled: Signal number that the user asked for; 0 while there is no cancellation.
         status: The unit's workload status as the charm set it last in this plan; None for as in the context.
     """
 
@@ -231,7 +231,7 @@ class Host:
             self.flush_events()
 
     def _show(self, line: str) -> None:
-        """Let somebody who looks on see the last line of those that nobody keeps; now and then."""
+        """Keep the last line of output that is not stored, to show it to a watching user now and then."""
         if line.strip():
             if not self._tail:
                 self._next_tail = max(self._next_tail, monotonic() + TAIL_EVERY)
@@ -387,7 +387,7 @@ class Host:
             self._record("events", events)
         self._record("result", result, True)
         if self._lock_fd >= 0:
-            os.close(self._lock_fd)  # before anybody hears of the end and starts the next hook
+            os.close(self._lock_fd)  # before the controller hears of the end and starts the next hook
         if self.unsaved:
             note = "the journal could not be written (%s): the result is kept in memory" % self.unsaved
             self._seq += 1

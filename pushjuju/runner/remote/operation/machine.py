@@ -102,7 +102,7 @@ def _try_rmdir(path: str) -> None:
     try:
         os.rmdir(path)
     except OSError:
-        pass  # somebody else's files are in it
+        pass  # files of other programs are in it
 
 
 def _reboot(host: Host) -> dict[str, Any]:

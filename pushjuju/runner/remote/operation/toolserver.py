@@ -110,7 +110,7 @@ class ToolServer:
         self._host.watch(listener.fileno(), self._accept)
 
     def close(self) -> None:
-        """Stop listening and hang up on everybody."""
+        """Stop listening and close all connections."""
         self._host.unwatch(self._listener.fileno())
         self._listener.close()
         for call in list(self._calls.values()):

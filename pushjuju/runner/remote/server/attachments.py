@@ -42,7 +42,7 @@ class Attachments:
         return attachment
 
     def send(self, attachment: Attachment | None, message: dict[str, Any]) -> None:
-        """Send a message, if there is anybody to send it to."""
+        """Send a message, if a controller is attached."""
         if attachment is not None:
             self.write(attachment, wire.pack(message))
 
@@ -96,7 +96,7 @@ class Attachments:
             self._drop_spare()
 
     def _drop_spare(self) -> None:
-        """Let the process that waits for an operation end: nobody is left to send one."""
+        """End the spare process: no controller is left to send an operation."""
         if self.state.spare is not None:
             self.state.spare.channel.close()
             self.state.spare = None

@@ -38,7 +38,7 @@ class Controllers:
     # -- hello ---------------------------------------------------------------------------------------------
 
     def welcome(self, conn: Any, fds: list[int], message: dict[str, Any]) -> None:
-        """Let a controller in and tell it what the machine is and knows."""
+        """Let a controller in and send it the facts of the machine."""
         attachment = self.attachments.admit(conn, fds, message.get("options") or {})
         if attachment is None:
             return
@@ -249,7 +249,7 @@ class Controllers:
         attachment.heard = monotonic()
 
     def _on_facts(self, attachment: Attachment, _message: dict[str, Any]) -> None:
-        """Tell what of the machine may have changed since it was met."""
+        """Send the facts of the machine that may have changed since the first contact."""
         from pushjuju.runner.remote.server import facts
 
         told = {"hostname": os.uname().nodename, "nics": facts.nics(), "gateway": facts.gateway()}
@@ -280,7 +280,7 @@ class Controllers:
         digest = payload[:32].hex()
         receiver = attachment.receivers.get(digest)
         if receiver is None:
-            return  # its failure was told already; the rest of it is still on the way
+            return  # its failure was reported already; the rest of the frame is still on the way
         try:
             if receiver.feed(payload[32:]):
                 self._received(attachment, digest)

@@ -1,4 +1,4 @@
-"""What the machine is, told at every contact: read from /proc and netlink; no program is started.
+"""Reads the facts of the machine at every contact, from /proc and netlink; no program is started.
 
 The devices come from netlink, not from /sys: in a container /sys may show those of the host.
 """

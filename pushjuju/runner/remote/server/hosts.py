@@ -38,7 +38,7 @@ class Hosts:
     # -- start ---------------------------------------------------------------------------------------------
 
     def preload(self) -> None:
-        """Import what hooks need while nobody waits for it; every forked process then has it."""
+        """Import what hooks need while the server is idle; every forked process then has it."""
         if self.preloaded:
             return
         self.preloaded = True
@@ -104,7 +104,7 @@ class Hosts:
         return under_way
 
     def leave_out(self, queued: Queued) -> None:
-        """Tell that an operation was not begun, since the one before it did not end as it was planned."""
+        """Report that an operation was not begun, since the operation before it did not end as planned."""
         result = error_result("what it was to follow changed something, or did not end well")
         answer = dict(result, t="result", id=queued.op_id, outcome="not-begun", events=[], code="plan")
         self.attachments.send(queued.who, answer)
@@ -218,7 +218,7 @@ class Hosts:
             data = running.channel.recv(1 << 20, _socket.MSG_DONTWAIT)
             frames = running.reader.feed(data)
         except BlockingIOError:
-            return  # what was ready had the same number, and went meanwhile: the server waits for nobody
+            return  # another spare had the same number, and went meanwhile: the server waits for no answer
         except (OSError, wire.BadFrame):
             data, frames = b"", []
         for kind, payload in frames:

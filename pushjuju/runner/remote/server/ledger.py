@@ -149,7 +149,7 @@ def end_group(child: dict[str, Any], number: int = signals.KILL) -> None:
 
 
 def forget_programs(paths: layout.Layout) -> None:
-    """Delete programs of other versions that nobody runs any more."""
+    """Delete programs of other versions that no process runs any more."""
     busy = set()
     for path in journal.entries(paths.journal):
         if journal.running(path):

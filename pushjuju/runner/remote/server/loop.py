@@ -49,7 +49,7 @@ class Server:
     # -- loop ----------------------------------------------------------------------------------------------
 
     def serve(self) -> None:
-        """Serve until nobody is attached and nothing runs for the linger time."""
+        """Serve until no controller is attached and nothing runs for the linger time."""
         state = self.state
         while True:
             for fd, event in state.poll.poll(int(self._timeout() * 1000)):
@@ -129,7 +129,7 @@ class Server:
     # -- the end -------------------------------------------------------------------------------------------
 
     def _is_purging(self) -> bool:
-        """Return True when the last unit is gone and everybody knows it: there is nothing to linger for."""
+        """Return True when the last unit is gone and its results are acknowledged: no need to linger."""
         return os.path.exists(self.state.paths.base + "/purge") and not self.state.done
 
     def close(self) -> None:

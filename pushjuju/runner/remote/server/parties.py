@@ -111,7 +111,7 @@ class State:
         boot_id: The running boot of the machine.
         poll: Everything that is waited for.
         attachments: Controllers, by each of their descriptors.
-        newcomers: Connections that have not said yet who they are, by descriptor.
+        newcomers: Connections that have not yet introduced themselves, by descriptor.
         queue: Operations that wait for their lock, in order.
         followers: Operations that wait for another one's good end, by the id of that one.
         running: Operations in flight, by id.

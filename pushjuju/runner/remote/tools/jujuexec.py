@@ -1,8 +1,8 @@
 """``juju-exec``: run commands in the context of a unit, asked for on its machine.
 
-It leaves a request in our directory, tells the servers that run, and waits. Nothing but a controller knows
-the unit's context, so without one the request waits for the next contact. With ``--no-context`` it only takes
-the machine lock.
+It leaves a request in pushjuju's directory, wakes the servers that run, and waits. Nothing but a controller
+knows the unit's context, so without one the request waits for the next contact. With ``--no-context`` it only
+takes the machine lock.
 
 Pushed to machines, and copied to where ``/usr/bin/juju-exec`` leads (see ``execinstall``): stdlib only.
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, Mapping, Sequence
 
 NAME = "juju-exec"
-NOT_GIVEN = "-"  # what `-u` is when nobody gives it, as in Juju
+NOT_GIVEN = "-"  # the default of `-u`, as in Juju
 LOOK_S = 2.0  # how often it looks whether a controller came or went, beside being woken up
 KNOCK_S = 2.0  # how long a server may take to say whether a controller is attached
 WAITS = "no controller is attached: the commands wait for its next contact\n"
@@ -190,7 +190,7 @@ def ask(paths: Layout, wanted: Mapping[str, Any]) -> int:
     """Leave a request, wait for its answer, pass it on.
 
     Raises:
-        Failed: It cannot be left, or nobody will answer.
+        Failed: The request cannot be written, or no answer will come.
         Stopped: By a signal; the request is withdrawn unless it has begun.
     """
     import select
@@ -313,7 +313,7 @@ def _write(fd: int, data: bytes) -> None:
         while view:
             view = view[os.write(fd, view) :]
     except OSError:
-        pass  # nobody reads it
+        pass  # no process reads it
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], root: str) -> int:
@@ -344,7 +344,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str], root: str) -> int:
 
 
 def start(program: str) -> None:
-    """Run from the file that ``/usr/bin/juju-exec`` leads to; its place tells the root. Never returns."""
+    """Run from the file that ``/usr/bin/juju-exec`` leads to; its place gives the root. Never returns."""
     root = os.path.realpath(program).rpartition("/var/lib/juju/")[0]
     environ = dict(os.environ)
     sys.exit(main(sys.argv[1:], environ, root))

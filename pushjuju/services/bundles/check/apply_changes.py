@@ -117,7 +117,7 @@ def _same_offer(one: str, two: str) -> bool:
     try:
         first, second = offerurl.parse(one), offerurl.parse(two)
     except NotValid:
-        return True  # the URL was told
+        return True  # the fault of the URL was reported
     halves = ((first.controller, second.controller), (first.owner, second.owner))
     same = all(left == right or not (left and right) for left, right in halves)
     return same and (first.model, first.offer) == (second.model, second.offer)
@@ -174,7 +174,7 @@ def _storage(
     try:
         changed = equal.storage(app, there, more)
     except NotValid:
-        return  # the directive was told
+        return  # the fault of the directive was reported
     if not changed:
         return
     from pushjuju.services.entities.storage.storage import judge as judge_store
@@ -185,7 +185,7 @@ def _storage(
         try:
             if store not in charm.meta.storage:
                 if store in app.storage:
-                    continue  # it was told
+                    continue  # the fault was reported
                 raise NotValid(f"charm {quote(charm.name)} has no store called {quote(store)}")
             judge_store(site.tx, pools, site.model, charm, charm.meta.storage[store], asked)
         except PushjujuError as error:

@@ -38,14 +38,14 @@ _OF_CHARM = ("charm", "channel", "revision", "series", "base", "constraints")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A fault, and the error that it came from: told alone, that one knows what to type next."""
+    """A fault with the error behind it: when reported alone, the error has the next command to type."""
 
     fault: Fault
     error: PushjujuError
 
     @property
     def among_others(self) -> Fault:
-        """The fault with what the error would have said below all."""
+        """The fault, with the hint of its error among the other faults."""
         return replace(self.fault, more=(*self.fault.more, *filter(None, self.error.hint.splitlines())))
 
     def alone(self) -> PushjujuError:

@@ -85,7 +85,7 @@ def _pools(site: _Site, app: Application) -> Iterator[Fault]:
 
             storage_pools.open_pools(site.ctx, site.tx, site.model).get(pool)
         except NotValid:
-            continue  # the directive was told
+            continue  # the fault of the directive was reported
         except NotFound as error:
             reason = f"cannot validate application {quote(app.name)}: {error.message}"
             yield site.fault(reason, "applications", app.name, "storage", store)

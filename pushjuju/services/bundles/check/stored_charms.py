@@ -190,7 +190,7 @@ def fetch(
         folder: Where their stored form is kept until it is recorded.
 
     Raises:
-        HubError: Something does not come, or is not what the store said.
+        HubError: A download failed, or differs from what the store described.
     """
     names = [
         str(change.args["application"])

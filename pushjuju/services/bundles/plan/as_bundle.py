@@ -38,7 +38,7 @@ class Options:
     """How a model is exported.
 
     Attributes:
-        defaults: True to write also the options that nobody set.
+        defaults: True to write also the options that have their default value.
         series: True to write series beside bases.
         charm_path: Returns the text that the bundle names for an uploaded charm; by default the charm's URL.
         resource_paths: Application -> resource -> path of the uploaded file. Other uploaded files are left

@@ -13,7 +13,7 @@ from typing import Any
 from pushjuju.core.errors import NotValid
 from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
 
-BUNDLE_URL = "bundleURL"  # the annotation that tells of which bundle of a store an application is
+BUNDLE_URL = "bundleURL"  # the annotation that names the bundle of a store that an application is from
 
 
 class Method(StrEnum):
@@ -56,7 +56,7 @@ class Change:
         id: `METHOD-N`; N counts all steps of a plan as they were made.
         args: Plain data that describes the step completely; `$ID` stands for the entity that step ID made.
         requires: Steps that come first.
-        lines: What people read of it.
+        lines: The change as users read it.
     """
 
     id: str
@@ -142,7 +142,7 @@ class Draft:
 
 
 def charm_line(charm: str, *, local: bool, base: str, revision: int | None, channel: str, arch: str) -> str:
-    """Return the line of addCharm; a revision tells more than a channel."""
+    """Return the line of addCharm; a revision says more than a channel."""
     line = f"upload charm {charm}"
     line += "" if local else " from charm-hub"
     line += f" for base {base}" if base else ""

@@ -115,7 +115,7 @@ def _directive(there: ApplicationFacts, name: str) -> str:
 
 
 def _resource(there: ApplicationFacts, name: str) -> int | str:
-    """Return the revision of a resource, or that somebody uploaded it or gave none."""
+    """Return the revision of a resource, or "uploaded" or "none" as the bundle has it."""
     revision = there.resources.get(name)
     return "uploaded" if revision == -1 else "" if revision is None else revision
 
@@ -146,7 +146,7 @@ def _exposure(exposed: Exposed | None) -> Fields | None:
 
 
 def _options(app: Application, there: ApplicationFacts) -> dict[str, Fields]:
-    """Compare options; one that nobody set and the bundle does not name is the same, whatever its default."""
+    """Compare options; an option that neither model nor bundle sets is equal, whatever its default."""
     found = {}
     for key in {*app.settings, *there.settings}:
         wanted, value = app.settings.get(key), there.effective.get(key)

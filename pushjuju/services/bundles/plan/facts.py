@@ -38,13 +38,13 @@ class ApplicationFacts:
         charm: Name in a store, or `local:NAME-N`.
         charm_name: The name in its metadata.
         origin: `local`, or where it came from.
-        settings: What people set.
+        settings: The options that users set.
         effective: Every option with its value or default; None where it has neither.
         endpoints_bound: Endpoint -> space; the default has an empty name; empty when all is in alpha.
         storage: Store -> (pool, size in MiB, count).
         resources: Name -> revision in a store; -1 for one that was uploaded.
         uploads: Name -> SHA-384 in hex of a resource that was uploaded.
-        arch: The architecture that its charm was taken from a store for; empty when it came from a person.
+        arch: The architecture that its charm was taken from a store for; empty for a charm from a file.
         subordinate_to: Applications whose units its units are on.
     """
 

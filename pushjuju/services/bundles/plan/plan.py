@@ -204,7 +204,7 @@ def _old_application(planner: _Planner, app: Application, there: ApplicationFact
         _bindings(planner, app, there, requires)
     known = {name: item for name, item in there.exposures.items() if name in app.exposures}
     if app.exposures and (not there.exposed or not same_exposures(app.exposures, known)):
-        _expose(planner, app)  # what is said of other endpoints stays
+        _expose(planner, app)  # bindings of other endpoints stay
 
 
 def _upgrade(planner: _Planner, app: Application) -> str:
@@ -311,7 +311,7 @@ def _upgrades(planner: _Planner, app: Application, there: ApplicationFacts) -> b
             raise NotValid(f"{text}; use --force to override")
         return bool(app.channel)
     charm = planner.wanted.charms.get(app.name)
-    if charm is None:  # same charm, channel and revision: nobody needed to ask for it
+    if charm is None:  # same charm, channel and revision: the user changed nothing
         return False
     name = quote(app.name)
     if charm.channel != there.channel and not planner.wanted.force:

@@ -1,1 +1,1 @@
-"""Bundles as people write them: composed, decoded, verified."""
+"""Reads bundles as users write them: composed, decoded, verified."""

@@ -99,7 +99,7 @@ def base(part: Part, include: Include) -> Composed:
 
 
 def compose(listed: Sequence[Part], include: Include) -> Composed:
-    """Merge all parts, in order; what cannot be merged is left out and told as a fault.
+    """Merge all parts, in order; what cannot be merged is left out and reported as a fault.
 
     Raises:
         NotValid: The first part is empty.

@@ -1,7 +1,7 @@
 """Makes typed values of a bundle's plain data. Mirrors: juju/charm v12 bundledata.go
 
-Keys that nobody knows are complaints, as in Juju: they are ignored, and told on a dry run. A value of another
-type than its key takes is a fault here; Juju would take nothing in its place.
+Unknown keys are complaints, as in Juju: they are ignored, and shown on a dry run. A value of another type
+than its key takes is a fault here; Juju would take nothing in its place.
 """
 
 from __future__ import annotations

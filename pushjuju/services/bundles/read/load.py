@@ -29,8 +29,8 @@ class Loaded:
         bundle: The values.
         composed: The text with its places, for what is found wrong later.
         folder: What paths of resources are relative to.
-        warnings: What people should look at.
-        ignored: What the text says and nobody reads; told on a dry run.
+        warnings: Warnings for the user.
+        ignored: Keys of the text that have no effect; shown on a dry run.
         faults: The rules that it breaks by itself.
     """
 
@@ -54,7 +54,7 @@ def load(path: Path, overlays: Sequence[str] = ()) -> Loaded:
 
 
 def examine(path: Path, overlays: Sequence[str] = ()) -> Loaded:
-    """Read a bundle; the rules that it breaks come with it, so that they can be told with others.
+    """Read a bundle; return broken rules together with it, so that they can be reported with others.
 
     Raises:
         NotFound: Nothing is there.
@@ -120,7 +120,7 @@ def needs_trust(bundle: Bundle) -> list[str]:
 
 
 def untrusted(names: Sequence[str]) -> NotValid:
-    """Return the error for a bundle whose applications nobody trusts; the text is Juju's."""
+    """Return the error for a bundle whose applications need `--trust`; the text is Juju's."""
     listed = "\n".join(f"  - {name}" for name in names)
     return NotValid(
         "Bundle cannot be deployed without trusting applications with your cloud credentials.\n"

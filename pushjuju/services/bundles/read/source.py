@@ -22,7 +22,7 @@ class Source:
     """One file with documents.
 
     Attributes:
-        file: As people name it.
+        file: The file as the user named it.
         text: Its content.
         folder: The folder to which paths in the bundle are relative, or None for an archive, which has no
             paths.

@@ -1,7 +1,7 @@
 """Actions and commands: asked for, begun, ended, cancelled.
 
-An operation is what a person asked for at once; it has a task for each receiver. The receiver's worker runs
-the tasks. Mirrors: juju apiserver/facades/client/action, state/action.go, state/operation.go (3.6)
+An operation is what a user asked for at once; it has a task for each receiver. The receiver's worker runs the
+tasks. Mirrors: juju apiserver/facades/client/action, state/action.go, state/operation.go (3.6)
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _unit(tx: Tx, model: str, name: str) -> Unit:
     """Return the unit that a receiver means.
 
     Raises:
-        NotFound: No such unit, or nobody leads; the message is Juju's.
+        NotFound: The unit does not exist, or the application has no leader; the message is Juju's.
     """
     if name.endswith(LEADER):
         application = name.removesuffix(LEADER)

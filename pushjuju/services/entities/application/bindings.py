@@ -1,6 +1,6 @@
 """Which space each endpoint of an application is bound to.
 
-An application whose endpoints are all in alpha because nobody said otherwise has no rows. Otherwise every
+An application without bindings of its own, whose endpoints are all in alpha, has no rows. Otherwise every
 endpoint and extra binding has one, and so has the default, whose endpoint is empty.
 
 Mirrors: juju state/endpoint_bindings.go, cmd/juju/application/bind*.go (3.6)
@@ -29,7 +29,7 @@ _LACKING = "is not feasible: one or more deployed machines lack an address in th
 
 
 def parse(text: str) -> dict[str, str]:
-    """Read what people bind: endpoint -> name of a space; the default has an empty endpoint.
+    """Read the bindings that a user typed: endpoint -> name of a space; the default has an empty endpoint.
 
     Raises:
         NotValid: It makes no sense; the messages are Juju's.
@@ -55,7 +55,7 @@ def names(charm: Charm) -> list[str]:
 
 
 def stored(tx: Tx, model: str, application: str) -> dict[str, str]:
-    """Return endpoint -> id of its space; empty where nobody said anything."""
+    """Return endpoint -> id of its space; empty for an application without bindings."""
     rows = tx.rows("binding_list", model=model, application=application)
     return {row["endpoint"]: row["space"] for row in rows}
 
@@ -66,7 +66,7 @@ def space_of(found: Mapping[str, str], endpoint: str) -> str:
 
 
 def document(tx: Tx, application: Application) -> dict[str, str]:
-    """Return endpoint -> name of its space, with the default; for people."""
+    """Return endpoint -> name of its space, with the default, as users see them."""
     found, called = stored(tx, application.model, application.name), spaces.names(tx, application.model)
     every = [_DEFAULT, *names(charms.get(tx, application.model, application.charm_url))]
     return {endpoint: called[space_of(found, endpoint)] for endpoint in every}
@@ -84,7 +84,7 @@ def bound_to(tx: Tx, model: str, space: str) -> list[str]:
 
 
 def _ids(tx: Tx, model: str, charm: Charm, asked: Mapping[str, str]) -> dict[str, str]:
-    """Return what people bind, with ids of spaces.
+    """Return the bindings that a user typed, with ids of spaces.
 
     Raises:
         NotFound: No such space or endpoint.

@@ -29,7 +29,7 @@ class Decided:
         subject: The unit, or the operation that it led to.
         record: As `uniter.decide.record` writes it.
         operation: What it led to; empty when that is not known.
-        title: The hook, as people know it.
+        title: The hook, as users know it.
     """
 
     subject: str

@@ -1,6 +1,6 @@
-"""Resources: files that people give to a charm, and what units have fetched of them.
+"""Resources: the files that users attach for a charm, and the copies that units have fetched.
 
-A resource that a charm declares and nobody gave has no row: it is missing until it is attached.
+A resource that a charm declares has no row until a file is attached: until then it is missing.
 
 Mirrors: juju state/resources.go, apiserver/resources.go, cmd/juju/resource/validation.go (3.6)
 """
@@ -42,7 +42,7 @@ class Upload:
     copy: Staged
 
 
-# --- what people give -------------------------------------------------------------------------------------
+# --- what users give -------------------------------------------------------------------------------------
 
 
 def check_names(declared: Mapping[str, ResourceMeta], names: Sequence[str]) -> None:
@@ -122,7 +122,7 @@ def _look_at(name: str, path: str) -> None:
 
 
 def fingerprint(name: str, path: str) -> str:
-    """Return the SHA-384 of a file that a person named, in hex, as the model has it of what was uploaded.
+    """Return the SHA-384 of a file that a user named, in hex, as the model has it of what was uploaded.
 
     Raises:
         NotFound, NotValid: It is not there, or cannot be read.
@@ -135,7 +135,7 @@ def fingerprint(name: str, path: str) -> str:
 
 
 def _opened(name: str, path: str) -> BinaryIO:
-    """Open a file that a person named.
+    """Open a file that a user named.
 
     Raises:
         NotFound: It is not there.
@@ -182,7 +182,7 @@ def taken_from_store(
 ) -> list[StoreResource]:
     """Return the resources of a store that an application is to change to.
 
-    A file that a person gave stays until the person names a revision.
+    A file that a user gave stays until the user names a revision.
 
     Args:
         found: Name -> what the store has, for the charm that the application gets.

@@ -133,7 +133,7 @@ def public_address(machine: Machine) -> str:
 
 
 def public(addresses: Sequence[Mapping[str, Any]]) -> str:
-    """Return the one of a machine's addresses by which people reach it; empty when it told of none."""
+    """Return the one of a machine's addresses by which users reach it; empty when it told of none."""
     return _preferred(addresses, "public")
 
 

@@ -104,7 +104,7 @@ def forget(tx: Tx, model: str, entity: str, kinds: Iterable[StatusKind]) -> None
 
 
 def shown_unit(workload: StatusInfo, agent: StatusInfo) -> tuple[StatusInfo, StatusInfo]:
-    """Return (workload, agent) as people see them: an agent error is shown as the workload's.
+    """Return (workload, agent) as users see them: an agent error is shown as the workload's.
 
     Mirrors: juju apiserver/common/unitstatus.go (3.6)
     """

@@ -42,7 +42,7 @@ def record(tx: Tx, model: str, url: str) -> CharmRecord:
 
 
 def stored_settings(tx: Tx, model: str, application: str, url: str) -> Settings:
-    """Return what people set, for one charm URL of an application; defaults not included."""
+    """Return what users set, for one charm URL of an application; defaults not included."""
     rows = tx.rows("setting_list", model=model, application=application, charm_url=url)
     return {row["key"]: json.loads(row["value"]) for row in rows}
 

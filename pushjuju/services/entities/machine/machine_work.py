@@ -66,7 +66,7 @@ def failing(ctx: Context, tx: Tx, model: str, moment: Callable[[str], Any] = str
     """Return machine -> who works on it, where something failed when it was worked last.
 
     Args:
-        moment: Makes of a time as the store keeps it what people see.
+        moment: Makes of a time as the store keeps it what users see.
     """
     rows = tx.rows("work_failing", model=model)
     if not rows:

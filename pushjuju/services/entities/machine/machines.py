@@ -194,7 +194,7 @@ def seats_on(tx: Tx, model: str, machine_id: str) -> list[Seat]:
 
 
 def require_id(text: str) -> str:
-    """Return a machine id that a person typed.
+    """Return a machine id that a user typed.
 
     Raises:
         UsageError: The text is not the id of a machine; the message is Juju's.

@@ -1,4 +1,4 @@
-"""The upgrade of a machine to another base, in two steps: a person does the rest by hand.
+"""The upgrade of a machine to another base, in two steps: a user does the rest by hand.
 
 `prepare` locks the machine and lets its units run pre-series-upgrade; then the units rest until `complete`,
 which lets them run post-series-upgrade, sets the machine's base and releases the lock. Each unit reports how
@@ -101,7 +101,7 @@ def _instance_text(status: SeriesStatus) -> str:
     return f"series upgrade {status}: {_SAYS[status]}"
 
 
-# --- what a person asks for -------------------------------------------------------------------------------
+# --- what a user asks for -------------------------------------------------------------------------------
 
 
 def check_supported(base: Base) -> None:

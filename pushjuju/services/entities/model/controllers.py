@@ -86,7 +86,7 @@ def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: M
     try:
         with store.write() as tx:
             found = tx.list(Model, "model_list")
-            if not all(models.is_controller(item) for item in found):  # people's come after controller.toml
+            if not all(models.is_controller(item) for item in found):  # users's come after controller.toml
                 raise StoreDamaged(
                     f"{made.root} has the store of a controller, and no controller.toml",
                     hint="pushjuju restore-backup FILE    restores it from a copy; "

@@ -260,7 +260,7 @@ def _is_mate(text: str) -> bool:
 
 
 def ssh_allow(tx: Tx, model: str) -> list[str]:
-    """Return the CIDRs that may reach the SSH ports of a model's machines, as people wrote them."""
+    """Return the CIDRs that may reach the SSH ports of a model's machines, as users wrote them."""
     return split(str(model_config.get(tx, model, SSH_ALLOW)))
 
 

@@ -1,7 +1,7 @@
 """The way to a machine: directly, or through jump hosts.
 
 A machine that its cloud reaches through a host says so in its row. For all others the model may name one,
-`ssh-jump-host`; what a person's `~/.ssh/config` says of a host holds where neither does.
+`ssh-jump-host`; what a user's `~/.ssh/config` says of a host holds where neither does.
 """
 
 from __future__ import annotations

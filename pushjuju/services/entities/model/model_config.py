@@ -411,7 +411,7 @@ def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:
 
 
 def require(tx: Tx, model: str, key: str) -> Any:
-    """Return the effective value of a key that a person named.
+    """Return the effective value of a key that a user named.
 
     Raises:
         NotFound: No such key; the message is Juju's.

@@ -1,6 +1,6 @@
 """The defaults that new models take: of the controller, of a cloud, of a region.
 
-Kept in controller.toml, where people may edit them:
+Kept in controller.toml, where users may edit them:
 
     [config.model-defaults]              all models of the controller
     [config.region-defaults."lab/east"]  models in a region; "lab" alone: in any region of a cloud
@@ -33,7 +33,7 @@ def _placed(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _typed(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values as their keys' types: people and `bootstrap` may have written texts.
+    """Return values as their keys' types: users and `bootstrap` may have written texts.
 
     Raises:
         NotValid: One does not fit.

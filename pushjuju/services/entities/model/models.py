@@ -165,7 +165,7 @@ def _cloud_settings(cloud: Cloud, region: str) -> dict[str, Any]:
 
 
 def resolve(ctx: Context, text: str | None) -> Model:
-    """Return the model that a person means; the current one for None.
+    """Return the model that a user means; the current one for None.
 
     Args:
         text: `model`, `owner/model`, UUID or a prefix of it of at least 6 digits.
@@ -221,7 +221,7 @@ def get(tx: Tx, model: str) -> Model:
 
 
 def list_models(ctx: Context) -> list[Model]:
-    """Return the models that people made, by name: all but the controller's own."""
+    """Return the models that users made, by name: all but the controller's own."""
     with ctx.store.read() as tx:
         return [model for model in tx.list(Model, "model_list") if not is_controller(model)]
 

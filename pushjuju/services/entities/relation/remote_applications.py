@@ -32,7 +32,7 @@ End = Callable[[Relation], None]
 
 
 def find(tx: Tx, model: str, name: str) -> RemoteApplication | None:
-    """Return what a model consumes under a name, or None; proxies have no name for people."""
+    """Return what a model consumes under a name, or None; proxies have no name for users."""
     found = relations.remote(tx, model, name)
     return found if found is not None and found.url else None
 

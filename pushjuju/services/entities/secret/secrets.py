@@ -237,7 +237,7 @@ def _check_room(tx: Tx, row: SecretRow) -> None:
 
 
 def check_label(tx: Tx, row: SecretRow, label: str) -> None:
-    """Check that the label of a secret is free; people's names for theirs are lines of a table.
+    """Check that the label of a secret is free; users's names for theirs are lines of a table.
 
     Raises:
         NotValid: Such a name holds line ends or other control characters.

@@ -170,7 +170,7 @@ def waits_on(tx: Tx, machine: Machine, *, everything: bool) -> list[str]:
 
 
 def label(backing: Backing) -> str:
-    """Return what people call a volume or filesystem: `volume 0/1 (data/0)`, without the last for a disk."""
+    """Return what users call a volume or filesystem: `volume 0/1 (data/0)`, without the last for a disk."""
     whose = f" ({backing.storage})" if is_storage(backing.storage) else ""
     return f"{backing.kind} {backing.id}{whose}"
 

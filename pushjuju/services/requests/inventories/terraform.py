@@ -1,6 +1,6 @@
 """Machines of a Terraform (or OpenTofu) state, or of what `terraform show -json` prints.
 
-Where each provider keeps the address that people log in to: from the providers' documents.
+Where each provider keeps the address that users log in to: from the providers' documents.
 """
 
 from __future__ import annotations

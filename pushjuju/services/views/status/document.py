@@ -341,7 +341,7 @@ def _units(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
 
 
 def _shown(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
-    """Return (workload, agent) as people see them.
+    """Return (workload, agent) as users see them.
 
     Mirrors: juju apiserver/common/unitstatus.go (3.6)
     """

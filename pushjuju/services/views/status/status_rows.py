@@ -39,7 +39,7 @@ class Seen(NamedTuple):
 
 
 class MachineRow(NamedTuple):
-    """A machine; `dns` is the address by which people reach it."""
+    """A machine; `dns` is the address by which users reach it."""
 
     id: str
     life: str

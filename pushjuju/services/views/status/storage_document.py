@@ -1,4 +1,4 @@
-"""What people see of storage: the documents of `storage`, `show-storage` and `status`.
+"""What users see of storage: the documents of `storage`, `show-storage` and `status`.
 
 Mirrors: juju cmd/juju/storage (3.6)
 """

@@ -89,7 +89,7 @@ def upgrade(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def _conflicted(local: LocalState, remote: RemoteState) -> Decision:
-    """Wait for a person, who says `resolved` or forces another charm."""
+    """Wait for a user, who says `resolved` or forces another charm."""
     report = Effect(kind=EffectKind.REPORT_ERROR, message="upgrade failed")
     if not remote.profile_ready:
         return idle(NO_PROFILE, report)

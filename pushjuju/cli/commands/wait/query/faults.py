@@ -1,4 +1,4 @@
-"""What is wrong with a query, told with its place as Juju tells it. Pure.
+"""Finds faults in a query, and reports each with its place as Juju does. Pure.
 
 Mirrors: juju cmd/juju/waitfor/errors.go, query/errors.go (3.6)
 """

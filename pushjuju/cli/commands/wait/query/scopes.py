@@ -155,7 +155,7 @@ def _application_base(tx: Tx, found: Unit) -> str:
 
 
 def _shown(tx: Tx, found: Unit) -> tuple[StatusInfo, StatusInfo]:
-    """Return (workload, agent) as people see them."""
+    """Return (workload, agent) as the user sees them."""
     workload = statuses.get_status(tx, found.model, StatusKind.WORKLOAD, found.name)
     agent = statuses.get_status(tx, found.model, StatusKind.AGENT, found.name)
     return statuses.shown_unit(

@@ -1,4 +1,4 @@
-"""What a driver of libcloud must be told to be a provider here: the contract of adapters.
+"""The contract of adapters: what pushjuju needs to make a provider of a driver of libcloud.
 
 An adapter knows one driver: how to connect, what its answers mean, what its requests need. It keeps nothing
 that matters and decides nothing; `cloudprovider.py` does. Its methods block, get the driver of the calling
@@ -78,7 +78,7 @@ class Seen:
     Attributes:
         word: The cloud's own word for its state, or why it failed.
         size: Name of its type.
-        arch: Where the type does not tell.
+        arch: The architecture, where the type of instance does not determine it.
         node: What the adapter needs to do something with it.
     """
 
@@ -264,7 +264,7 @@ class HasVolumes(ABC):
 
     @abstractmethod
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
-        """Note whose it is; an empty model: nobody's."""
+        """Note the model that holds the volume; an empty model releases the volume."""
 
     @abstractmethod
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:

@@ -65,7 +65,7 @@ class CloudStack(CloudStackDisks, Guarding):
 
     def __init__(self, site: Site) -> None:
         super().__init__(site)
-        self._jobs: dict[str, str] = {}  # machine -> the job that made it; no list tells it
+        self._jobs: dict[str, str] = {}  # machine -> the job that made it; no list of the API has it
 
     def connect(self) -> Any:
         """Return a driver whose requests `ask` signs."""
@@ -121,7 +121,7 @@ class CloudStack(CloudStackDisks, Guarding):
         )
 
     def _image(self, driver: Any, zone: str, order: Order) -> str:
-        """Return the id of a template: the chosen one, or the newest whose name tells the base.
+        """Return the id of a template: the chosen one, or the newest whose name contains the base.
 
         Raises:
             NotValid: The cloud has no image for the base.
@@ -150,14 +150,14 @@ class CloudStack(CloudStackDisks, Guarding):
         return ",".join(known[item] for item in names)
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
-        """Return the machines whose display name tells the model."""
+        """Return the machines whose display name contains the model."""
         listed = every(driver, "listVirtualMachines", "virtualmachine", zoneid=zone_of(driver, self.site))
         seen = [_seen(item) for item in listed if item["state"] not in _ENDING]
         own = [item for item in seen if item.identity.model == self.site.model.uuid]
         return [item for item in own if not machine or item.identity.machine == machine]
 
     def why(self, driver: Any, seen: Seen) -> str:
-        """Return what the job said that made the machine, if it was started by this process."""
+        """Return the error of the job that made the machine, if this process started the job."""
         job = self._jobs.get(seen.id)
         told = ask(driver, "queryAsyncJobResult", jobid=job) if job else {}
         return failure(told) or seen.word

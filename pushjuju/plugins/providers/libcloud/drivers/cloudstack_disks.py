@@ -20,7 +20,7 @@ _NAME = re.compile(r"juju-([0-9a-f-]{36})-(.+)")
 _NOBODY = "nobody"
 _READY = ("Allocated", "Ready")  # without a place on a host's storage yet, and with one
 _GONE = ("Destroy", "Destroyed", "Expunging", "Expunged")
-_SERIAL = 20  # letters that KVM is told
+_SERIAL = 20  # letters of the id that KVM gets
 
 
 class CloudStackDisks(Adapter, HasVolumes):

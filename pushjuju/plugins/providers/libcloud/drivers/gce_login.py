@@ -99,7 +99,7 @@ class Token:
             return self._text
 
     def forget(self, text: str) -> None:
-        """Ask for a new one next time, unless somebody has."""
+        """Ask for a new token next time, unless another thread has done so."""
         with self._lock:
             if self._text == text:
                 self._until = 0.0

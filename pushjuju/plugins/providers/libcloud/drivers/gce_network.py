@@ -25,7 +25,7 @@ def machine_tag(model: str, machine: str) -> str:
 
 
 def shared(model: str, network: str) -> list[Json]:
-    """Return the firewalls of a model: its machines reach each other, SSH is open to everybody."""
+    """Return the firewalls of a model: its machines reach each other, SSH is open to all addresses."""
     tag = model_tag(model)
     common = {"network": network, "direction": "INGRESS", "targetTags": [tag]}
     mates = [{"IPProtocol": protocol} for protocol in ("tcp", "udp", "icmp")]

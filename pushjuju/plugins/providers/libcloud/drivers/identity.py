@@ -1,4 +1,4 @@
-"""How an instance tells what it was made for: tags, words or its name. Pure.
+"""The marks of an instance that say what it was made for: tags, words or its name. Pure.
 
 A start that is repeated finds the instance of the first one by this. The nonce of the request is kept as a
 digest, since few clouds take every letter.

@@ -65,7 +65,7 @@ def lead(connection: Any, site: Site, timeout_s: float, endpoint: str | None = N
 
 
 def trusting(cloud: CloudSpec, data_dir: Path) -> Any:
-    """Return the class of connections that trust the cloud's certificates besides everybody's.
+    """Return the class of connections that trust the cloud's certificates besides the system's.
 
     Args:
         data_dir: The controller's own directory, where the library finds them.
@@ -74,7 +74,7 @@ def trusting(cloud: CloudSpec, data_dir: Path) -> Any:
     file = _bundle(cloud, data_dir)
     if not file and not cloud.skip_tls_verify:
         return plain
-    if cloud.skip_tls_verify:  # a person said so; the library would warn at each request
+    if cloud.skip_tls_verify:  # the user turned verification off; the library would warn at each request
         import_module("urllib3").disable_warnings()
 
     class Trusting(plain):  # type: ignore[misc, valid-type]

@@ -1,7 +1,7 @@
 """Linode (Akamai): instances and volumes. Blocking.
 
-Tags have 50 letters at most, so an instance tells its identity by its label, which no other of the account
-has: the same once more makes nothing twice.
+Tags have 50 letters at most, so the label of an instance holds its identity. Labels are unique in an account:
+sending a request again makes nothing twice.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Linode(Adapter, HasVolumes):
     )
 
     def connect(self) -> Any:
-        """Return a driver of API v4, whose errors tell their status."""
+        """Return a driver of API v4, whose errors carry their status."""
         (token,) = secret(self.site, "token")
         linode, common = library("compute.drivers.linode"), library("common.linode")
         errors = library("common.exceptions")
@@ -106,7 +106,7 @@ class Linode(Adapter, HasVolumes):
     # --- instances ----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for an instance; its password is known to nobody."""
+        """Create an instance; its random password is not kept anywhere."""
         wanted = {_NAME: order.name, **order.tags}
         body: dict[str, Any] = {
             "label": order.identity.name(),
@@ -205,7 +205,7 @@ class Linode(Adapter, HasVolumes):
         driver.connection.request(f"/v4/volumes/{volume.id}", data=body, method="PUT")
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return the link that the cloud tells, and the serial number, which is the label."""
+        """Return the link that the cloud reports, and the serial number, which is the label."""
         path = str(volume.raw["filesystem_path"])
         return StorageSeen(serial=str(volume.raw["label"]), paths=(path,))
 

@@ -116,7 +116,7 @@ def _driver_class(site: Site, body: dict[str, Any]) -> Any:
 
     def ours(name: str) -> Any:
         plain = getattr(openstack, name)
-        # A service is known by its type; how somebody calls it does not matter.
+        # A service is known by its type; its name does not matter.
         return type(name, (mixin, plain), {"service_name": None, "service_region": None})
 
     return type(

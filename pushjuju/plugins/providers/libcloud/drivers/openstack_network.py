@@ -42,7 +42,7 @@ class Rule:
 
 
 def read_rule(data: Mapping[str, Any]) -> Rule:
-    """Return a rule as Neutron tells it."""
+    """Return a rule in Neutron's form as a rule of pushjuju."""
     return Rule(
         ethertype=str(data["ethertype"]),
         protocol=str(data.get("protocol") or ""),
@@ -171,7 +171,7 @@ class Neutron:
                 self._ask("POST", "security-group-rules", rule.body(group))
             except Exception as error:
                 if getattr(error, "code", 0) != 409 or "exists" not in str(error):
-                    raise  # else somebody was faster
+                    raise  # otherwise another process was faster
         for rule in sorted(set(now) - then, key=str):
             self._delete(f"security-group-rules/{now[rule]}")
 

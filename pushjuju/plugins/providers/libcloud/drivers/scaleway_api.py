@@ -20,7 +20,7 @@ _PAGE = 100
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver whose connection speaks the API of today, and whose errors tell their kind.
+    """Return a driver whose connection speaks the API of today, and whose errors carry their kind.
 
     Raises:
         NotValid: The credential lacks something.

@@ -220,7 +220,7 @@ class Vsphere(Adapter):
         target = {"resource_pool_id": pool, "folder_id": self._place(driver).folder}
         if zone.kind == "hosts":
             target["host_id"] = zone.id
-        elif not zone.alone:  # nobody balances the cluster
+        elif not zone.alone:  # the cluster does not balance its load
             hosts = [item for item in self._get(driver, "/rest/vcenter/host", clusters=zone.id) if _up(item)]
             if not hosts:
                 raise ProviderError(f"no host of cluster {zone.name} takes machines now")
@@ -279,7 +279,7 @@ class Vsphere(Adapter):
         return found.model == self.site.model.uuid and (not machine or found.machine == machine)
 
     def _ips(self, driver: Any, item: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the address that the machine's tools tell; none while they do not run."""
+        """Return the addresses that the machine's tools report; empty while they do not run."""
         if item["power_state"] != _ON:
             return ()
         path = f"/rest/vcenter/vm/{quote(str(item['vm']), safe='')}/guest/identity"

@@ -207,7 +207,7 @@ class Vultr(Adapter, HasVolumes):
         driver.connection.request(url, data=json.dumps(body), method="PATCH")
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:  # noqa: ARG002
-        """Return the serial number that the machine's kernel tells: the first letters of the mount id."""
+        """Return the serial number that the machine's kernel shows: the first letters of the mount id."""
         serial = str(volume.raw["mount_id"])[:20]
         return StorageSeen(serial=serial, paths=(f"/dev/disk/by-id/virtio-{serial}",))
 
