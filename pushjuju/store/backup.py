@@ -1,7 +1,8 @@
 """Copies of the store: made, checked and taken back while other processes go on writing.
 
-A copy is one moment of the store. Taking one back replaces every row in one transaction of the store that is
-in use, never its file: a process that has the file open would go on writing to one that nobody reads.
+A copy is one moment of the store. Restoring it replaces every row in one transaction of the store that is in
+use, never its file: a process that has the file open would go on writing to a file that no other process
+reads.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def copy_store(path: Path, target: Path) -> None:
             new.unlink(missing_ok=True)
             os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with _source(path) as source, _opened(new, "rw") as copy:
-            source.backup(copy)  # all pages in one step: one moment, whoever writes meanwhile
+            source.backup(copy)  # all pages in one step: one moment, also while another process writes
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete by itself
         check_copy(new)
         with explained(target):
@@ -90,7 +91,7 @@ def _sync(path: Path) -> None:
 
 
 def check_copy(path: Path) -> None:
-    """Look at every page, index and reference of a store that nobody writes to.
+    """Check every page, index and reference of a store that no process writes to.
 
     Raises:
         StoreDamaged: Something does not fit; the first problems are in the detail.
@@ -118,7 +119,7 @@ def schema_of(path: Path) -> int:
 
 
 def bring_up_to_date(copy: Path) -> None:
-    """Give a copy that nobody else has today's schema; afterwards it is one file again.
+    """Bring a copy that no other process uses to today's schema; afterwards it is one file again.
 
     Raises:
         StoreTooNew: It was made by a newer pushjuju.
@@ -191,7 +192,7 @@ def take_back(store: Store, source: Path, before: Path) -> None:
 
 
 def _free_claims(tx: Tx) -> None:
-    """Let nobody go on with what he began on the rows that were there; numbers of leases never go back."""
+    """Take all work away from the processes that had begun it; numbers of leases never go back."""
     tx.run("work_free_all")
     tx.next("", "lease", at_least=lease_at_least(datetime.now(UTC)))
 

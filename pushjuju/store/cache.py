@@ -1,9 +1,10 @@
 """What was read before and has not changed since.
 
-A unit's turn, its commit and its next turn read mostly the same rows. SQLite tells which columns a statement
-reads and writes (cascades included), and whether another process has changed the file; the statement itself
-tells, where it is plain enough, which rows. So an answer is kept until one of its columns is written in one
-of its rows, and what follows from many answers until one of them falls; no caller needs to know of it.
+A unit's turn, its commit and its next turn read mostly the same rows. SQLite reports which columns a
+statement reads and writes (cascades included), and whether another process has changed the file; the
+statement itself shows, where it is plain enough, which rows. So an answer is kept until one of its columns is
+written in one of its rows, and what follows from many answers until one of them falls; no caller needs to
+know of it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ MOST_KEPT = 8192  # answers in all; each is about a kilobyte. Four times as many
 MOST_CONCLUDED = 32768  # each is about a kilobyte as well, and spares dozens of answers
 MOST_ROWS = 100  # of an answer that is kept
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-# The columns that tell the rows of a table apart for most of its statements. One that has them in its
-# condition touches only the rows with those values; what others touch may be in any row.
+# The columns that identify the rows of a table for most of its statements. A statement that has them in its
+# condition changes only the rows with those values; what other statements change may be in any row.
 _ROWS = {
     "application": ("name",),
     "charm_state": ("unit",),
@@ -63,7 +64,7 @@ _PURE = frozenset(
 )
 
 
-Place = tuple[str, ...]  # a table, and what its rows have in the columns that tell them apart
+Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -234,8 +235,8 @@ class Memo:
 
     Attributes:
         values: What texts mean that were read from the store or written to it: never out of date.
-        trail: What was asked since somebody wanted to know; None when nobody does, or when something was
-            asked that nobody can answer twice.
+        trail: The statements since tracking began; None without tracking, or after a statement whose answer
+            may differ next time.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -246,7 +247,7 @@ class Memo:
         self._touched: dict[str, int] = {}  # table -> when anything of it was last written
         self._written: dict[tuple[str, str], int] = {}  # the same of a column, or, for none, of its rows
         self._rows: dict[Place, int] = {}  # the same of single rows
-        self._loose: dict[str, int] = {}  # the same of rows that nobody told apart
+        self._loose: dict[str, int] = {}  # the same for rows that are not identified
         self._answers = Recent(MOST_KEPT)  # of entries
         self._conclusions = Recent(MOST_CONCLUDED)  # of (moment, what it follows from, value)
         self._data_version = -1
@@ -261,7 +262,7 @@ class Memo:
             self.clear()
 
     def clear(self) -> None:
-        """Forget every answer: something was undone, or changed in a way that nobody told."""
+        """Forget every answer: a transaction was rolled back, or rows changed in an unknown way."""
         self._answers.clear()
         self._conclusions.clear()
 

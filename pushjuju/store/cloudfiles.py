@@ -90,7 +90,7 @@ class CloudFiles:
         self._edit_cloud(cloud, lambda table: table.__setitem__(name, document))
 
     def remove_credential(self, cloud: str, name: str) -> None:
-        """Take a credential away; it is nobody's default any more."""
+        """Remove a credential; clouds whose default it was have no default any more."""
 
         def change(table: MutableMapping[str, Any]) -> None:
             table.pop(name, None)

@@ -134,6 +134,7 @@ class CommitGroup:
             waiter: asyncio.Future[None] = loop.create_future()
             self._waiters.append(waiter)
             if len(self._waiters) == 1:
-                # A round later, so that whoever comes to the same point in this round shares the commit.
+                # One round later, so that a process that comes to the same point in this
+                # round shares the commit.
                 loop.call_soon(loop.call_soon, self._flush_quietly)
             await waiter

@@ -42,7 +42,7 @@ class Store:
         self._depth = 0
         self._group: CommitGroup | None = None
         self._memo: Memo | None = None
-        self._unchanging = False  # nobody can write to its disk
+        self._unchanging = False  # its disk is read-only
         self._copy_of: tuple[full.Stamp, StoreError] | None = None  # of a store whose disk is full, and why
         self._file = _identity(path)
 
@@ -79,7 +79,7 @@ class Store:
 
     @classmethod
     def _open_unchanging(cls, path: Path) -> Store:
-        """Open a store that nobody can write to, for reading only."""
+        """Open a store that no process can write to, for reading only."""
         try:
             made = cls(path, _connect_unchanging(path))
         except sqlite3.Error as error:
@@ -172,7 +172,7 @@ class Store:
         return memo.concluded(key)
 
     def throw_away(self) -> None:
-        """Write without waiting for the disk: for a copy that nobody needs after this process."""
+        """Write without waiting for the disk: for a copy that is thrown away with this process."""
         self._connection.execute("PRAGMA synchronous = OFF")
 
     def forget(self) -> None:
@@ -232,7 +232,7 @@ class Store:
             self._copy_again(*self._copy_of, reads=begin == "BEGIN")
         try:
             patiently(self._connection, self.path, BUSY_TIMEOUT_S, lambda: self._lock(begin))
-        except sqlite3.Error as error:  # what is open already, if anything, is somebody else's
+        except sqlite3.Error as error:  # no transaction of this process is open yet
             raise explain_error(error, self.path) from error
 
     def _copy_again(self, stamp: full.Stamp, told: StoreError, *, reads: bool) -> None:
@@ -347,7 +347,7 @@ def _connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
 
 
 def _connect_unchanging(path: Path) -> sqlite3.Connection:
-    """Open a file that nobody changes: without locks, and without the files that SQLite keeps beside it."""
+    """Open a file that no process changes: without locks, and without SQLite's files beside it."""
     connection = sqlite3.connect(unchanging.uri(path), uri=True, isolation_level=None, cached_statements=512)
     try:
         connection.row_factory = sqlite3.Row

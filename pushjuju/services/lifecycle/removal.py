@@ -60,7 +60,7 @@ class Force:
 def destroy_unit(
     tx: Tx, unit: Unit, now: datetime, force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
-    """Make a unit go: at once when it never ran, else by way of its hooks. Its storage stays, unless said.
+    """Remove a unit: at once when it never ran, else by way of its hooks. By default its storage stays.
 
     Mirrors: juju state/unit.go DestroyOperation (3.6)
     """
@@ -158,7 +158,7 @@ def kept_text(tx: Tx, machine: Machine) -> str:
 
 
 def _kept(tx: Tx, machine: Machine) -> list[str]:
-    """Return the storage that would go with a machine though nobody said so."""
+    """Return the storage that a machine's end would destroy without a request."""
     return storage.kept_on(tx, machine.model, machine.id) if machine.storage else []
 
 
@@ -181,7 +181,7 @@ def destroy_application(
     """Make an application go: its relations, then its units, then itself.
 
     Raises:
-        Conflict: Other models are related to it, and nobody forces it; the message is Juju's.
+        Conflict: Other models are related to it, and `--force` was not given; the message is Juju's.
 
     Mirrors: juju state/application.go DestroyOperation (3.6)
     """
@@ -239,7 +239,7 @@ def remove_offer(tx: Tx, offer: Offer, now: datetime, force: Force | None = None
     """Take an offer back; by force, the relations to it end.
 
     Raises:
-        Conflict: There are some, and nobody forces it.
+        Conflict: The offer has relations, and `--force` was not given.
     """
     offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force) if force else None)
 

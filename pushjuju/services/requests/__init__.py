@@ -1,1 +1,1 @@
-"""What somebody asks for: one module for each request."""
+"""The requests of users: one module for each request."""

@@ -44,7 +44,7 @@ class Backup:
     Attributes:
         path: The file: a compressed tar archive, readable by its owner only.
         blobs: How many charm archives and resources are in it.
-        meta: What it tells of itself.
+        meta: The description in the copy itself.
     """
 
     path: Path
@@ -177,7 +177,7 @@ def restore(ctx: Context, source: Path) -> Path:
 
 
 def check_archive(source: Path) -> None:
-    """Look whether a file can be a copy at all, before anybody is asked anything.
+    """Check that a file can be a copy at all, before the user is asked anything.
 
     Raises:
         NotValid: It holds something else, or nothing.
@@ -226,7 +226,7 @@ def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str 
 
 
 def _state_of(controller: ControllerDir) -> str:
-    """Tell what there is of a controller's store.
+    """Return which state a controller's store is in.
 
     Raises:
         StoreError: It is there, and another reason than damage keeps us from it.

@@ -239,7 +239,7 @@ def add_charm(
     """Make a model know a charm; return its URL there and its revision.
 
     The number of a local charm grows with every upload and is never used again; a store's charm keeps the
-    store's, and is known once. The archive is copied inside the transaction, so that nobody can take it for
+    store's, and is known once. The archive is copied inside the transaction, so that no process deletes it as
     unused before the charm's row names it.
     """
     charm = packed.charm

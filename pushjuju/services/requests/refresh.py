@@ -161,7 +161,7 @@ def stay(ctx: Context, model: str, request: RefreshRequest) -> Stayed:
 
 
 def _of_store(request: RefreshRequest) -> dict[str, StoreResource]:
-    """Return what the store has for the resources that the charm declares and nobody brings a file for."""
+    """Return the store's revisions of the charm's resources for which the user brings no file."""
     declared = request.packed.charm.meta.resources
     return {
         name: item

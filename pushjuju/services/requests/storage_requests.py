@@ -122,7 +122,7 @@ def _directive(
 
 
 def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list[Answer]:
-    """Attach storage that nobody has to a unit.
+    """Attach storage without an owner to a unit.
 
     Raises:
         NotFound: No such unit.

@@ -157,7 +157,7 @@ def show(
         WrongKey: The key file does not open it.
         BackendError: Its backend does not give the content.
     """
-    with ctx.store.write() as tx:  # behind whoever renews the key
+    with ctx.store.write() as tx:  # a write, so that it waits for a process that renews the key
         row = lookup(tx, model, which)
         document = _document(tx, row)
         chosen = secrets.revision(tx, row, number or row.latest) if number or reveal else None

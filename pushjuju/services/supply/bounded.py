@@ -1,4 +1,4 @@
-"""The output of a program on a machine that nobody trusts: taken up to a size."""
+"""The output of a program on an untrusted machine: read up to a size."""
 
 from __future__ import annotations
 

@@ -273,7 +273,7 @@ class BuildMachine:
         )
 
     async def _sweep(self) -> None:
-        """End the machines of commands that were killed: nobody holds their locks."""
+        """End the machines of commands that were killed: their locks are free."""
         for path in self.folder.glob("*.lock"):
             with path.open("w") as lock, contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

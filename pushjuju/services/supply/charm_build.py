@@ -61,7 +61,7 @@ _FORM = 5  # of what the cache holds
 
 
 def is_source(path: Path) -> bool:
-    """Return True for a source tree that nobody built yet.
+    """Return True for a source tree that was not built yet.
 
     A `venv` that `.jujuignore` leaves out, or that is a developer's virtual environment, is not what a build
     installed.
@@ -76,7 +76,7 @@ def _is_developers(root: Path, rules: Sequence[ignore.Rule]) -> bool:
 
 
 def _left_out(root: Path) -> Callable[[str, list[str]], set[str]]:
-    """Return what tells `copytree` the names of a folder that stay out of the charm.
+    """Return the filter by which `copytree` leaves names of a folder out of the charm.
 
     The rules of `.jujuignore` are for the source tree. They hold here, and not for what the build installs.
     """
@@ -118,7 +118,7 @@ def built(
         work: An empty folder; the tree is made there.
         base: The base of the machines, which says what their Python is.
         arch: The architecture of the machines.
-        say: Told when something slow begins.
+        say: Called when a slow step begins.
         origin: What stands before the names of files in errors; the path if None.
         alone: Let the charm name this base and architecture only: others have archives of their own.
         scripts: Whether scripts and sources of packages may be run, in a machine that is thrown away.

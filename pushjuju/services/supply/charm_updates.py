@@ -63,7 +63,7 @@ def questions(tx: Tx, model: str) -> list[Question]:
 
 
 def note(ctx: Context, asked: Sequence[Question], answers: Sequence[StoreCharm | HubError]) -> list[str]:
-    """Keep what a store answered; return what it could not tell, one line for each application."""
+    """Record the answer of a store; return its failures, one line for each application."""
     problems, now = [], ctx.clock.now()
     with ctx.store.write() as tx:
         for question, answer in zip(asked, answers, strict=True):

@@ -18,7 +18,7 @@ SIZE_KEY = "PUSHJUJU_CACHE_MB"
 DEFAULT_MB = 8192
 PART = ".part"
 _HOUR_S = 3600.0
-_PARTS_S = 30 * 24 * _HOUR_S  # downloads that nobody went on with
+_PARTS_S = 30 * 24 * _HOUR_S  # downloads that were not continued
 TREES = 30  # folders of packages that are kept
 
 

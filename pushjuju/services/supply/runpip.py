@@ -113,7 +113,7 @@ def run(words: Sequence[str], markers: Mapping[str, str], *, quiet: bool = True)
     Args:
         words: Its arguments.
         markers: The values against which environment markers of requirements are evaluated.
-        quiet: Whether it tells only what goes wrong.
+        quiet: True when only errors are printed.
 
     Raises:
         NotFound: There is no pip.

@@ -118,7 +118,7 @@ def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
     """Return the store that a model gets its charms from: its `charmhub-url`, through its proxies.
 
     Args:
-        patient: Whether a store that is busy is asked again; nobody waits for the answer of one that is not.
+        patient: True to retry while a store is busy; when False, one attempt is made.
 
     Raises:
         NotFound: No plugin knows such a store.
@@ -259,7 +259,7 @@ def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
     )
     wanted = request.base or bases.default
     if wanted and request.kind != BUNDLE and not request.keep_base:
-        choose_base(url.name, [wanted], rules)  # one that nobody knows is refused before anything is sent
+        choose_base(url.name, [wanted], rules)  # an unknown base is refused before anything is sent
     channel = Channel.parse(request.channel) if request.channel else None
     ask = Ask(
         name=url.name,
@@ -361,7 +361,7 @@ def cached(
     """Return a file of a store, from the cache if it was ever here.
 
     Raises:
-        HubError: It does not come, or is not what the store said.
+        HubError: The download failed, or differs from what the store described.
     """
     from pushjuju.plugins.charmtypes import no_tell
     from pushjuju.services.supply import download_cache
@@ -384,7 +384,7 @@ def fetch_file(
     """Return a file of a store; the arguments are those of `cached`.
 
     Raises:
-        HubError: It does not come, or is not what the store said.
+        HubError: The download failed, or differs from what the store described.
     """
     return cached(ctx.environ, store, wanted, what, tell)
 
@@ -405,7 +405,7 @@ def fetch(
         model: One that may have this very archive: then nothing is fetched, even where the cache is gone.
 
     Raises:
-        HubError: It does not come, or is not what the store said.
+        HubError: The download failed, or differs from what the store described.
         InvalidCharm: It is no charm.
     """
     target = folder / f"{origin.charm.name}.charm"
@@ -436,7 +436,7 @@ def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> Pack
     charm = replace(charm, revision=origin.charm.revision)
     try:
         shutil.copyfile(ctx.controller.blobs.path(record.sha256), target)
-    except OSError:  # it went meanwhile, or there is no room: fetching it tells what is wrong
+    except OSError:  # it went meanwhile, or there is no room: the download will report which
         return None
     return PackedCharm(path=target, sha256=record.sha256, size=record.size, members=(), charm=charm)
 
@@ -469,7 +469,7 @@ def told_charm(charm: StoreCharm) -> Charm | None:
     """Return a charm as its store describes it, so that the charm can be judged before it is fetched.
 
     Returns:
-        Its metadata, options and bases; None where the store told too little, or what makes no sense.
+        Its metadata, options and bases, or None when the store's description is incomplete or wrong.
     """
     from pushjuju.charms.archive.reader import load
 

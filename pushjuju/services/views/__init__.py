@@ -1,1 +1,1 @@
-"""What Juju's commands tell, as plain documents."""
+"""The documents that Juju's commands print, as plain data."""

@@ -1,4 +1,4 @@
-"""What `clouds`, `show-cloud`, `regions`, `credentials` and `show-credential` tell.
+"""The documents of `clouds`, `show-cloud`, `regions`, `credentials` and `show-credential`.
 
 Keys and order are Juju's. Mirrors: juju cmd/juju/cloud/list.go, show.go, listcredentials.go (3.6)
 """
@@ -98,7 +98,7 @@ def cloud_document(
     stored: CloudCredentials | None = None,
     users: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a cloud as `clouds` and `show-cloud` tell of it."""
+    """Return a cloud as `clouds` and `show-cloud` print it."""
     kind = kind_of(host, cloud.type)
     known = cloud.to_document()
     pairs: tuple[tuple[str, Any], ...] = (

@@ -1,4 +1,4 @@
-"""What the `show-` commands, `models` and `controllers` tell, as plain documents.
+"""The documents of the `show-` commands, `models` and `controllers`, as plain data.
 
 Keys and order are those of Juju's JSON; times are aware datetimes, for the command line to render.
 """
@@ -205,7 +205,7 @@ def show_model(ctx: Context, model: Model) -> dict[str, Any]:
     shown["sla"] = "unsupported"
     shown["agent-version"] = shown.pop("agent-version")
     if "credential" in shown:
-        shown["credential"] = shown.pop("credential")  # Juju tells it last
+        shown["credential"] = shown.pop("credential")  # Juju prints it last
     shown["supported-features"] = [
         {"name": "juju", "description": "the version of Juju used by the model", "version": JUJU_VERSION}
     ]
@@ -221,7 +221,7 @@ def controllers_document(
     """Return the document of `controllers`.
 
     Args:
-        problem: Told the name of a controller that cannot be read, and why; what is known of it is listed.
+        problem: Called with the name of a controller that cannot be read, and why; the rest is listed.
     """
     found = {name: _controller(datadir, name, user, problem) for name in datadir.controllers()}
     return {"controllers": found, "current-controller": datadir.current_controller() or ""}

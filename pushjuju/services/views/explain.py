@@ -125,7 +125,7 @@ def _unit(tx: Tx, seen: Seen, unit: Unit) -> Reason:
 
 
 def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
-    """Tell what a unit decides, and when it decides again."""
+    """Return what a unit decides, and when it decides again."""
     if wanted is None:
         return Reason(subject=unit.name, doing=_UNDECIDED, reason="")
     why = wanted.reason
@@ -145,7 +145,7 @@ def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
 def _stuck(
     found: Reason, wanted: Wanted | None, mine: Operation | None, stuck: Trouble, item: WorkItem | None
 ) -> Reason:
-    """Tell of a unit whose machine cannot be used what it would do, why it cannot, and when that is tried."""
+    """Return what a unit on an unusable machine would do, why it cannot, and when the next attempt is."""
     what = found.reason
     if mine is not None:
         what = f"{mine.name} was begun there, and its result is not known"
@@ -162,7 +162,7 @@ def _stuck(
 
 
 def _attended(found: Reason, by: Hands | None) -> Reason:
-    """Add who works on something later, or that nobody does; nobody needs to work on what is at rest."""
+    """Add who works on something later, or that no process does; at rest no process is needed."""
     if by is None:
         return found
     return replace(found, attended_by="" if by.working else by.waiting, unattended=by.none)
@@ -267,7 +267,7 @@ def _machine(tx: Tx, seen: Seen, name: str) -> Reason:
 
 
 def _resting(seen: Seen, machine: Machine, found: Reason) -> Reason:
-    """Tell of a machine with nothing to do why it is looked at again."""
+    """Return why a machine with nothing to do is checked again."""
     if machine.life != Life.ALIVE or not machine.instance_id or found.doing != "waiting":
         return found
     if found.reason or found.attempts:
@@ -301,7 +301,7 @@ def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> I
 
 
 def _storage(tx: Tx, seen: Seen, instance: StorageInstance) -> Reason:
-    """Tell of a storage instance what its volume or filesystem is at."""
+    """Return the step of a storage instance's volume or filesystem."""
     from pushjuju.services.entities.storage import storage
 
     doing, why, dues, attempts = "not made yet", [], list[datetime](), 0

@@ -1,4 +1,4 @@
-"""The history of hook runs, from the operations that are kept anyway: what `hooks` tells.
+"""The history of hook runs, from the operations that are kept anyway: the data of `hooks`.
 
 Rows are read as they are: records of every table take as long to import as the rest of the command.
 """

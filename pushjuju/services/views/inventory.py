@@ -41,10 +41,10 @@ _DULL = (
 )  # fmt: skip - not worth a word when something is added
 _LONGEST = 80
 _WITH_APPLICATION = ("setting", "binding", "exposure", "resource", "storage directive", "annotation")
-_NOTES = {"storage": "data", "machine": "instance"}  # of what the note on something gone tells
-_SEALED = "sealed"  # content that nobody may see: only that it is another one is told
-_INNER = ("option", "document")  # of a setting: what its default is told from
-_DEFAULT = "default"  # of a setting: what holds where nobody set anything
+_NOTES = {"storage": "data", "machine": "instance"}  # facts of a removed entity, from the note on it
+_SEALED = "sealed"  # secret content: the difference shows that it changed, never the values
+_INNER = ("option", "document")  # of a setting: where its default comes from
+_DEFAULT = "default"  # of a setting: its value while no user sets it
 _SHOWN = "shown"  # the name for users, where the entity is a number
 
 Key = tuple[str, str, str]  # kind, model, entity
@@ -179,7 +179,7 @@ def _with_defaults(
     before: Inventory,
     after: Inventory,
 ) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """Return a setting before and after; where nobody set it, a default of the charm is its value."""
+    """Return a setting before and after; an unset setting has the charm's default as its value."""
     application = ("application", key[1], key[2].partition(" ")[0])
     default = (old or new or {}).get(_DEFAULT)
     sides = [None if side is None else {"value": side["value"]} for side in (old, new)]

@@ -1,4 +1,4 @@
-"""Offers and what is consumed, as `status`, `offers`, `find-offers`, `show-offer` and bundles tell of them.
+"""Offers and remote applications, as `status`, `offers`, `find-offers`, `show-offer` and bundles have them.
 
 Keys and order are those of Juju's JSON; times are aware datetimes, or what the caller makes
 of them.

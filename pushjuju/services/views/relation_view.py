@@ -1,4 +1,4 @@
-"""One relation with both of its sides and all that they told each other: `show-relation`."""
+"""One relation with both of its sides and all their settings: `show-relation`."""
 
 from __future__ import annotations
 

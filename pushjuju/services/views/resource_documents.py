@@ -1,4 +1,4 @@
-"""What `resources` and `charm-resources` tell, as plain documents.
+"""The documents of `resources` and `charm-resources`, as plain data.
 
 Keys and order are those of Juju's JSON. Mirrors: juju cmd/juju/resource formatter.go, list.go (3.6)
 """
@@ -21,7 +21,7 @@ from pushjuju.store.rows.records import Resource, UnitResource
 from pushjuju.store.tx import Tx
 
 _NEVER = "0001-01-01T00:00:00Z"
-_UNKNOWN = -1  # Juju's number for "no progress to tell"
+_UNKNOWN = -1  # Juju's number for "no progress known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class Shown:
         return f"{from_iso(self.time):%Y-%m-%dT%H:%M}" if self.time else "-"
 
     def document(self) -> Struct:
-        """Return it as Juju's JSON tells it."""
+        """Return it in Juju's JSON form."""
         found: dict[str, Any] = {}
         if self.application:
             found = {"resourceid": f"{self.application}/{self.name}", "applicationId": self.application}
@@ -82,7 +82,7 @@ class Detail:
     expected: Shown
 
     def document(self) -> Struct:
-        """Return it as Juju's JSON tells it."""
+        """Return it in Juju's JSON form."""
         return Struct(
             [
                 ("unitID", self.unit),
@@ -106,7 +106,7 @@ class Update:
     size: int
 
     def document(self) -> Struct:
-        """Return it as Juju's JSON tells it."""
+        """Return it in Juju's JSON form."""
         found: dict[str, Any] = {"name": self.name, "type": self.type, "path": self.path}
         if self.description:
             found["description"] = self.description

@@ -1,4 +1,4 @@
-"""What `spaces`, `show-space` and `subnets` tell, as plain documents.
+"""The documents of `spaces`, `show-space` and `subnets`, as plain data.
 
 Keys and order are those of Juju's JSON. Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)
 """

@@ -55,7 +55,7 @@ class Listing:
 
 
 def task_document(tx: Tx, task: Task) -> Document:
-    """Return a task as `run` and `show-task` tell of it."""
+    """Return a task as `run` and `show-task` print it."""
     document: Document = {"id": str(task.id), "status": task.status, task.kind: task.receiver}
     if task.message:
         document["message"] = task.message

@@ -90,7 +90,7 @@ class Blobs:
             Path(target.name).unlink(missing_ok=True)
 
     def _forget_halves(self) -> None:
-        """Delete copies that dead processes left: nobody holds a lock on them."""
+        """Delete unfinished copies of dead processes: their locks are free."""
         for path in self.root.glob(f"{_NEW}*"):
             with contextlib.suppress(FileNotFoundError, BlockingIOError), path.open("rb") as stream:
                 if time.time() - path.stat().st_mtime > _OLD_S:

@@ -240,7 +240,7 @@ def refresh(
     """Take over what a refresh says of resources: given ones, and what the new charm says of the others.
 
     Raises:
-        NotValid: The new charm declares one that nobody gave; the message is Juju's.
+        NotValid: The new charm declares a resource without a file; the message is Juju's.
     """
     given = {upload.meta.name for upload in files}.union(of_store)
     model, name = application.model, application.name
@@ -306,7 +306,7 @@ def _application(tx: Tx, model: str, name: str) -> Application:
 
 
 def of_application(tx: Tx, application: Application) -> list[Resource]:
-    """Return the resources of an application by name; one that nobody gave has neither content nor time."""
+    """Return the resources of an application by name; one without a file has neither content nor time."""
     model, name = application.model, application.name
     rows = tx.list(Resource, "resource_of_application", model=model, application=name)
     found = {row.name: row for row in rows}

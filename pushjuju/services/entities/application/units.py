@@ -56,7 +56,7 @@ def add(
 
     Raises:
         NotFound: A machine to place on does not exist, or storage to attach.
-        Conflict: Storage to attach is somebody's, or elsewhere.
+        Conflict: The storage to attach belongs to another unit, or is on another machine.
         NotValid: A machine that dies, is being upgraded or has another base; a subordinate application.
     """
     if application.subordinate:

@@ -1,4 +1,4 @@
-"""Disabled commands: what may not be done to a model until somebody enables it again.
+"""Disabled commands: what may not be done to a model until a user enables it again.
 
 Mirrors: juju state/block.go, cmd/juju/block (3.6)
 """

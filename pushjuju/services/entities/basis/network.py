@@ -1,4 +1,4 @@
-"""Addresses, bindings and what network-get tells.
+"""Addresses, bindings and the answers of network-get.
 
 Mirrors: juju core/network/address.go, apiserver/facades/agent/uniter/networkinfoiaas.go (3.6)
 """
@@ -41,7 +41,8 @@ def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") ->
     """Return the usable addresses of a machine, most public first.
 
     Args:
-        nics: As the machine told them: [{name, mac, mtu, parent, addresses: [{value, cidr}], up}].
+        nics: The network devices as the machine sent them: [{name, mac, mtu, parent, addresses: [{value,
+            cidr}], up}].
         gateway: Its default gateway.
 
     Returns:
@@ -159,7 +160,7 @@ def addresses_hash(machine: Machine, bindings: Mapping[str, str]) -> str:
 
 
 def network_info(machine: Machine, egress: Iterable[str] = (), space: str = ALPHA_ID) -> dict[str, Any]:
-    """Return what network-get tells of a binding; nothing when the machine has no address in its space.
+    """Return network-get's answer for a binding; empty when the machine has no address in its space.
 
     Space alpha has the machine's private address too, wherever that is.
 
@@ -206,7 +207,7 @@ def single_subnet(value: str) -> str:
 
 
 def relation_settings(info: Mapping[str, Any]) -> dict[str, str]:
-    """Return the keys that a unit's bag gets when it enters a relation, of what network-get tells of it."""
+    """Return the keys that a unit's bag gets when it enters a relation, from network-get's answer."""
     if not info:
         return {}
     first = info["ingress-addresses"][0]
@@ -218,10 +219,10 @@ def relation_settings(info: Mapping[str, Any]) -> dict[str, str]:
 
 
 def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] = ()) -> dict[str, Any]:
-    """Return what network-get tells of a binding in a relation to another model: a public address.
+    """Return network-get's answer for a binding in a relation to another model: a public address.
 
     Args:
-        info: What it tells of the binding.
+        info: The answer for the binding.
         public: The unit's public address; empty when it is unknown.
         egress: Subnets that the relation or the model names; else the public address alone.
 

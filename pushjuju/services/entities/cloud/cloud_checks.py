@@ -1,6 +1,6 @@
 """Finds faults in the definition of a cloud, as far as its type tells. Pure.
 
-Mirrors: juju cloud/clouds.go, `ValidateCloudSet` (3.6): a key that nobody knows is a warning.
+Mirrors: juju cloud/clouds.go, `ValidateCloudSet` (3.6): an unknown key causes a warning.
 """
 
 from __future__ import annotations

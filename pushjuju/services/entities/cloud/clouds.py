@@ -201,7 +201,7 @@ def secret_attributes(kind: ProviderType | None, auth_type: str, names: Collecti
 
 
 def document(places: Folders, cloud: str, region: str, credential: str) -> dict[str, Any]:
-    """Return a cloud with a credential, as `credential-get` tells of them."""
+    """Return a cloud with a credential, as `credential-get` prints them."""
     spec, known = open_spec(places, cloud, region), open_credential(places, cloud, credential)
     found: dict[str, Any] = {
         "type": spec.type,

@@ -34,7 +34,7 @@ class Hands:
 
     @property
     def none(self) -> bool:
-        """Whether it stays as it is until somebody types a command."""
+        """Return True when no process works on it: it waits for a command of the user."""
         return not (self.working or self.waiting)
 
     def text(self, program: str = "pushjuju", again: str = "") -> str:

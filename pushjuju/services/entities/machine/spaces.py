@@ -81,7 +81,7 @@ def subnets(tx: Tx, model: str) -> list[Subnet]:
 
 
 def default_space(tx: Tx, model: str) -> str:
-    """Return the id of the space that endpoints are bound to unless somebody says otherwise.
+    """Return the id of the space that endpoints are bound to by default.
 
     Raises:
         NotFound: The model names one that is not there.
@@ -119,7 +119,7 @@ def _names_it(constraints: Mapping[str, Any], name: str) -> bool:
     return any(word.removeprefix("^") == name for word in constraints.get("spaces") or ())
 
 
-# --- what machines tell -----------------------------------------------------------------------------------
+# --- what machines report ---------------------------------------------------------------------------------
 
 
 def note_addresses(tx: Tx, machine: Machine, addresses: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -271,7 +271,7 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
     """Remove a space; its subnets go to alpha, and so do bindings when it is forced.
 
     Returns:
-        Who names it: where there is somebody and it is not forced, nothing is changed.
+        What names the space: when anything does and the removal is not forced, nothing is changed.
 
     Raises:
         NotFound: There is no such space.

@@ -243,7 +243,7 @@ def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: boo
 
 
 def complete(ctx: Context, model: str, machine_id: str) -> None:
-    """Tell the units of a prepared machine that its upgrade is done.
+    """Let the units of a prepared machine run post-series-upgrade.
 
     Raises:
         NotFound: There is no such machine, or it was never prepared.
@@ -267,7 +267,7 @@ def complete(ctx: Context, model: str, machine_id: str) -> None:
         wake.machine(tx, model, machine_id, now, "upgrade-machine complete")
 
 
-# --- what units tell --------------------------------------------------------------------------------------
+# --- what units report ------------------------------------------------------------------------------------
 
 
 def unit_is(tx: Tx, unit: Unit, status: SeriesStatus, message: str, now: datetime) -> None:

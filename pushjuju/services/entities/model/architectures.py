@@ -23,7 +23,7 @@ def own_arch() -> str:
 
 
 def wanted(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | None = None) -> str:
-    """Return the architecture that new machines shall have; empty when nobody says.
+    """Return the architecture that new machines shall have; empty when no constraint names one.
 
     Args:
         own: The constraints of the application.

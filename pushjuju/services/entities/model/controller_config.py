@@ -205,7 +205,7 @@ def max_agent_state(ctx: Context) -> int:
 
 
 def _state_size(ctx: Context, key: str) -> int:
-    """Return a limit; 0 turns the setting off, and leaves the bound that nobody can lift."""
+    """Return a limit; 0 turns the setting off, and leaves the hard limit."""
     config = ctx.controller.settings().get("config", {})
     size = int(parse_value(key, config.get(key, SETTINGS[key].default)))
     return min(size or limits.UNIT_STATE, limits.UNIT_STATE)

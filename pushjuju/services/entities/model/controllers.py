@@ -43,7 +43,7 @@ def bootstrap(
         name: The controller's; `cloud-region` when None, `cloud` for the region "default".
         host: Plugins, for the clouds that they bring.
         credential: The default credential of its models; empty for the cloud's default.
-        begin: Told its name just before it is made.
+        begin: Called with its name just before it is made.
 
     Raises:
         NotFound: No such cloud, region or credential.
@@ -113,7 +113,8 @@ def sweep(datadir: DataDir) -> list[str]:
     """
     folder, gone = datadir.root / "controllers", []
     for name in left_behind(folder):
-        # One whose store cannot be read stays as it is: that is for the command that wants it to tell.
+        # A controller whose store cannot be read stays as it is: the command that opens it reports
+        # that.
         with suppress(PushjujuError), taken_over(folder, name) as ours:
             if ours and name in datadir.controllers() and not used(datadir.controller(name)):
                 remove(datadir, name)
@@ -138,7 +139,7 @@ def used(controller: ControllerDir) -> bool:
 
 
 def remove(datadir: DataDir, name: str) -> None:
-    """Delete a controller with its store, keys and archives; machines are somebody else's business.
+    """Delete a controller with its store, keys and archives; its machines are left alone.
 
     Raises:
         NotFound: There is no such controller.

@@ -163,7 +163,7 @@ def _consumers(tx: Tx, model: str, links: Iterable[Any]) -> dict[str, tuple[str,
 
 
 def egress_of(tx: Tx, model: str, relation: int) -> list[str]:
-    """Return from where the units of a model come in a relation: as said with `--via`, or for the model.
+    """Return the addresses that the units of a model use in a relation: those of `--via`, or the model's.
 
     Else each of them comes from its own public address.
     """

@@ -16,7 +16,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.tx import Tx
 
 KEY = "ssh-jump-host"
-ALWAYS = "proxy-ssh"  # Juju's key: whether ssh and scp go that way when nobody says
+ALWAYS = "proxy-ssh"  # Juju's key: whether ssh and scp use the jump host by default
 
 
 def to(tx: Tx, model: str, ssh: Mapping[str, Any]) -> tuple[jumps.Hop, ...]:

@@ -112,7 +112,7 @@ SERIES = "default-series"  # its deprecated form
 FIXED = ("charmhub-url", "firewall-mode")  # what only the one who makes a model may choose
 READ_ONLY = ("agent-version", "name", "type", "uuid")
 UNSHOWN = ("authorized-keys",)  # kept with the settings, but worked by the words for keys alone
-_MAY_BE_EMPTY = ("ssh-allow",)  # nobody but those who work the machines
+_MAY_BE_EMPTY = ("ssh-allow",)  # when empty, SSH is open only to the hosts that work the machines
 _MODES = ("requires-prompts", "strict")
 
 

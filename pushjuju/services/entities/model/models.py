@@ -147,7 +147,7 @@ def _placed(ctx: Context, asked: str | None, credential: str) -> tuple[Cloud, st
 
 
 def provider_config(ctx: Context, cloud_type: str) -> dict[str, Any]:
-    """Return what the provider of a type of cloud gives new models; of a type that nobody drives nothing."""
+    """Return the settings that a provider gives new models; empty for a type without a provider."""
     from pushjuju.plugins.manager import PluginHost
 
     try:

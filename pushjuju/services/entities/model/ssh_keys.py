@@ -58,7 +58,7 @@ def parse(text: str) -> PublicKey:
     Raises:
         NotValid: The text is not a public key; the message is Juju's.
     """
-    import base64  # here: whoever looks at machines comes through this module, few parse keys
+    import base64  # imported here: every reader of machines imports this module, few parse keys
     import hashlib
 
     words = text.split(None, 2)

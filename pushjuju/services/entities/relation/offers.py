@@ -221,7 +221,7 @@ def remove_of_application(tx: Tx, application: Application, now: datetime, end: 
     """Take back what is offered of an application that goes.
 
     Raises:
-        Conflict: Others are related to it, and nobody forces it; the message is Juju's.
+        Conflict: Applications are related to it, and `--force` was not given; the message is Juju's.
     """
     found = of_application(tx, application.model, application.name)
     if end is None and any(connections(tx, item) for item in found):

@@ -126,7 +126,7 @@ def _require_same(present: RemoteApplication, offer: Offer) -> None:
 
 
 def retarget(tx: Tx, offer: Offer, application: str, endpoints: Mapping[str, Any], now: datetime) -> None:
-    """Tell those who consume an offer that it has other endpoints now, or is of another application."""
+    """Update the applications that consume an offer: it has other endpoints, or another application."""
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
         if remote.url:
             tx.run(
@@ -195,7 +195,7 @@ def tell_consumers(tx: Tx, model: str, application: str, now: datetime) -> None:
 
 
 def terminate(tx: Tx, offer: Offer, now: datetime) -> None:
-    """Tell those who consume an offer that it is gone."""
+    """Update the applications that consume an offer: the offer is gone."""
     status = StatusInfo(status=Workload.TERMINATED, message=TERMINATED)
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
         if remote.url:

@@ -43,7 +43,7 @@ def name_of(tx: Tx, backend: str) -> str:
 
 
 def used_by(tx: Tx, model: str) -> dict[str, Any]:
-    """Return where the secrets of a model are, as `show-model` tells it: name -> number and status."""
+    """Return where the secrets of a model are, as `show-model` has it: name -> number and status."""
     counts = {row["backend"]: row["number"] for row in tx.rows("secret_count_in_model", model=model)}
     found = {INTERNAL: {"num-secrets": counts.pop("", 0), "status": "active"}}
     for backend, number in sorted(counts.items()):

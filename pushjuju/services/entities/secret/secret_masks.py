@@ -1,7 +1,7 @@
 """Values of secrets are masked in whatever is kept of what a unit says.
 
 The machine masks what a run has read or written before it sends a line; here the same is done for all that
-the unit may know, because it may have kept a value since, and nobody knows who holds the machine.
+the unit may know, because it may have kept a value since, and the machine is not trusted.
 """
 
 from __future__ import annotations

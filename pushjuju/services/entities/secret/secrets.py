@@ -1,7 +1,7 @@
 """Secrets in the model: making, changing, removing; who owns, who may read.
 
-Content is sealed before it is stored (`store.keys`). Who changes a secret here also wakes up those who see
-it: its consumers run secret-changed, its owner secret-remove for revisions that nobody reads any more.
+Content is sealed before it is stored (`store.keys`). A change of a secret here also wakes those who see it:
+its consumers run secret-changed, its owner secret-remove for revisions that no unit reads any more.
 
 Mirrors: juju state/secrets.go (3.6)
 """
@@ -116,7 +116,7 @@ def managed(tx: Tx, unit: Unit) -> list[SecretRow]:
 
 
 def count(tx: Tx, model: str, owner: Owner) -> int:
-    """Return how many secrets somebody has."""
+    """Return the number of secrets of an owner."""
     rows = tx.rows(
         "secret_of_owner",
         model=model,
@@ -500,7 +500,7 @@ def touch_owner(tx: Tx, row: SecretRow, now: datetime, reason: str) -> None:
 
 
 def touch_obsolete(tx: Tx, row: SecretRow, now: datetime) -> None:
-    """Wake the owner of a secret, or the worker that prunes it, when nobody reads some of its revisions."""
+    """Wake the owner of a secret, or the worker that prunes it, when some revisions have no reader."""
     if tx.row("secret_obsolete", model=row.model, secret=row.id) is None:
         return
     reason = f"nobody reads an old revision of secret {row.id}"
@@ -561,7 +561,7 @@ def make_due(tx: Tx, model: str, now: datetime) -> datetime | None:
 
 
 def prune(tx: Tx, model: str, now: datetime) -> None:
-    """Delete revisions of user secrets that nobody reads, where the admin said so."""
+    """Delete revisions of user secrets without a reader, where the admin enabled that."""
     rows = tx.list(
         SecretRow, "secret_of_owner", model=model, application="", owner_kind=OwnerKind.MODEL, owner=""
     )

@@ -2,7 +2,7 @@
 
 Here only rows change; the work itself is done by the worker of the machine
 (`workers.machine.storage_worker`), or by the model's loop where no machine is concerned. Data is destroyed
-when somebody said so, never because a unit or an application goes.
+when a user asked for that, never because a unit or an application is removed.
 
 Mirrors: juju state/storage.go, state/volume.go, state/filesystem.go (3.6)
 """
@@ -326,12 +326,12 @@ def set_status(tx: Tx, backing: Backing, status: StorageStatus, now: datetime, m
 
 
 def attach_one(tx: Tx, unit: Unit, charm: Charm, storage: str, now: datetime) -> None:
-    """Attach an instance that nobody has to a unit, which owns it then.
+    """Attach an instance without an owner to a unit, which owns it then.
 
     Raises:
         NotFound: No such storage.
         NotValid: The charm does not take it, or not one more.
-        Conflict: It is somebody's, or elsewhere; the message is Juju's where Juju has one.
+        Conflict: It belongs to another unit, or is elsewhere; the message is Juju's where Juju has one.
     """
     if not is_storage(storage):
         raise NotValid(f'storage ID "{storage}" not valid')
@@ -446,7 +446,7 @@ def detach(tx: Tx, charm_of: Mapping[str, Charm], instance: StorageInstance, now
         charm_of: Application -> its charm.
 
     Raises:
-        NotFound: It is attached to nobody.
+        NotFound: It is not attached to any unit.
         NotValid: The charm cannot be without it; the message is Juju's.
     """
     rows = attachments(tx, instance)
@@ -479,7 +479,7 @@ def begin_detach_all(tx: Tx, unit: Unit, now: datetime) -> None:
 def leave(tx: Tx, unit: Unit, storage: str, now: datetime) -> None:
     """Take an instance from a unit whose charm has let go of it, or never had it; twice does no harm.
 
-    The instance stays, nobody's, unless it was to go, or nothing was ever made of it.
+    The instance stays, without an owner, unless it was being removed, or was never made.
     """
     if not tx.run("storage_attachment_delete", model=unit.model, unit=unit.name, storage=storage):
         return
@@ -591,7 +591,7 @@ def forget_host(tx: Tx, backing: Backing, row: BackingAttachment, now: datetime)
 
 
 def forget(tx: Tx, model: str, storage: str, now: datetime) -> None:
-    """Forget an instance that goes, wherever it is: whatever is left of it is nobody's."""
+    """Forget an instance that is removed, wherever it is: what is left of it has no owner."""
     instance = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
     if instance is None or instance.life == Life.ALIVE:
         return
@@ -607,7 +607,7 @@ def forget(tx: Tx, model: str, storage: str, now: datetime) -> None:
 
 
 def doom_of_unit(tx: Tx, unit: Unit) -> None:
-    """Let the storage of a unit go with it: somebody said so."""
+    """Let the storage of a unit be removed together with it, on request."""
     for row in of_unit(tx, unit.model, unit.name):
         doom(tx, get(tx, unit.model, row.storage), destroy=True)
 
@@ -619,7 +619,7 @@ def unit_gone(tx: Tx, unit: Unit, now: datetime) -> None:
 
 
 def kept_on(tx: Tx, model: str, machine: str) -> list[str]:
-    """Return the storage, but for disks, that lives on a machine and that nobody has said to destroy."""
+    """Return the storage, except disks, that lives on a machine and that no request destroys."""
     behind = tx.list(Backing, "backing_on_machine", model=model, machine=machine)
     ids = sorted({backing.storage for backing in behind}, key=natural_key)
     found = (get(tx, model, storage) for storage in ids)
@@ -627,7 +627,7 @@ def kept_on(tx: Tx, model: str, machine: str) -> list[str]:
 
 
 def doom_on(tx: Tx, model: str, machine: str, now: datetime) -> None:
-    """Let the storage that lives on a machine go with it: somebody said so."""
+    """Let the storage that lives on a machine be removed together with it, on request."""
     for name in kept_on(tx, model, machine):
         doom(tx, get(tx, model, name), destroy=True)
         advance(tx, model, name, now)

@@ -40,7 +40,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pools:
-    """The pools of a model: those that somebody made, and those that are there."""
+    """The pools of a model: those that users made, and those that exist in every model."""
 
     types: Mapping[str, StorageType]
     made: Mapping[str, StoragePool]

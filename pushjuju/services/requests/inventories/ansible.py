@@ -23,7 +23,7 @@ _DEEPEST = 20  # groups in groups
 def from_ini(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     """Yield the hosts of an inventory in the form of an ini file."""
     found, group, kind = Inventory(), "ungrouped", "hosts"
-    told: dict[str, int] = {}  # groups that something is said of, with the line
+    told: dict[str, int] = {}  # groups that a line of the file describes, with the line
     for number, line in enumerate(map(str.strip, text.splitlines()), 1):
         if not line or line[0] in ";#":
             continue

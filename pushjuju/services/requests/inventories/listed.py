@@ -11,7 +11,7 @@ from pushjuju.core.errors import NotValid
 
 MOST = 10_000  # hosts of one file
 PROXY_COMMAND = "proxycommand"  # what stands for one: its text may hold a password
-_MOST_FAULTS = 50  # that one message tells
+_MOST_FAULTS = 50  # faults in one message
 
 
 def jump_of(command: str) -> str:
@@ -66,7 +66,7 @@ class Listed:
 
 
 class Faults:
-    """What is wrong with a file: found one after the other, told together."""
+    """The faults of a file: found one after the other, reported together."""
 
     def __init__(self, file: str) -> None:
         self.file = file

@@ -210,7 +210,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
 
 
 def _instance(rows: Rows, machine: MachineRow) -> Seen:
-    """Return the status of an instance; one that cannot be used tells since when, and who works on it."""
+    """Return the status of an instance; that of an unusable one says since when, and who works on it."""
     seen = _seen(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if machine.id not in rows.failing:
         return seen

@@ -120,7 +120,7 @@ class Rows(NamedTuple):
         unguarded: Machine whose firewall rules are not in force -> why.
         profiles: Machine -> its profiles of charms, and why they are not those it should have.
         spaces: Id -> name of every network space.
-        bindings: Application -> (endpoint, id of its space), where somebody bound it.
+        bindings: Application -> (endpoint, id of its space), for applications with bindings of their own.
     """
 
     model: Model
@@ -244,7 +244,7 @@ def _statuses(tx: Tx, model: str, moment: Moment) -> dict[str, dict[str, Seen]]:
 def _with_stopped(
     ctx: Context, model: Model, machines: list[MachineRow], statuses: dict[str, dict[str, Seen]]
 ) -> dict[str, dict[str, Seen]]:
-    """Tell machines of this host that are off as stopped, before a command has tried to reach them."""
+    """Show machines of this host that are off as stopped, before a command has tried to reach them."""
     instances = statuses.get(StatusKind.INSTANCE, {})
     runs = {
         machine.instance_id: machine.id
