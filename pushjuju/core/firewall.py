@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import digest
-from pushjuju.core.ports import OpenPort, PortRange
+from pushjuju.core.model.ports import OpenPort, PortRange
 
 EVERYWHERE = ("0.0.0.0/0", "::/0")
 ALL_ENDPOINTS = ""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pushjuju.plugins.api.hook_tools import HookToolFamily
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
-from pushjuju.plugins.types import HookToolFamily
 
 MODULES: tuple[tuple[str, str], ...] = (
     ("local", "pushjuju.plugins.providers.local"),

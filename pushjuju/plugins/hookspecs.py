@@ -21,25 +21,14 @@ from typing import Any
 
 import pluggy
 
-from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, CharmStore, SourceServices
-from pushjuju.plugins.types import (
-    CloudSpec,
-    ContainerHost,
-    Credential,
-    DetectedCredential,
-    Firewall,
-    HookToolFamily,
-    MachineStorage,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    SecretBackend,
-    SecretBackendType,
-    Services,
-    StartRequest,
-    StorageProvider,
-    StorageType,
-)
+from pushjuju.plugins.api.backends import SecretBackend, SecretBackendType
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, DetectedCredential, ProviderType
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.api.hook_tools import HookToolFamily
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
+from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, CharmStore, SourceServices
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
+from pushjuju.plugins.api.targets import ContainerHost
 
 PROJECT = "pushjuju"
 ENTRY_POINT_GROUP = "pushjuju"

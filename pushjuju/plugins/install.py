@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from pushjuju.core import children
 from pushjuju.core.errors import ProviderError
-from pushjuju.plugins.types import Finding, Fix, Progress
+from pushjuju.plugins.api.findings import Finding, Fix
+from pushjuju.plugins.api.providers import Progress
 
 _PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
 _HINTS = {

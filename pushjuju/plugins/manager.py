@@ -18,26 +18,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
-from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, CharmStore, SourceKind, SourceServices
-from pushjuju.plugins.types import (
-    CloudSpec,
-    ContainerHost,
-    Credential,
-    DetectedCredential,
-    Firewall,
-    HookToolFamily,
-    MachineStorage,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    SecretBackend,
-    SecretBackendType,
-    Services,
-    StartRequest,
-    StorageProvider,
-    StorageType,
-    no_warning,
-)
+from pushjuju.plugins.api.backends import SecretBackend, SecretBackendType
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, DetectedCredential, ProviderType
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.api.hook_tools import HookToolFamily
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest, no_warning
+from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, CharmStore, SourceKind, SourceServices
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
+from pushjuju.plugins.api.targets import ContainerHost
 
 if TYPE_CHECKING:
     import pluggy

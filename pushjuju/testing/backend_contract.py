@@ -17,7 +17,7 @@ from __future__ import annotations
 import pytest
 
 from pushjuju.core.errors import BackendError, NotFound
-from pushjuju.plugins.types import SecretBackend
+from pushjuju.plugins.api.backends import SecretBackend
 
 PATH = "8f14e45f-ceea-467f-9575-6a9b3f0a1c11/d0abc0000000000000a0-1"
 FIRST, SECOND = {"token": "YQ==", "raw": "AP8="}, {"token": "Yg=="}

@@ -23,13 +23,14 @@ from typing import Any
 import pytest
 
 from pushjuju.core.base import Base
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest, no_progress
 from pushjuju.plugins.providers.local.bases import cache_dir, ensure_base
 from pushjuju.plugins.providers.local.provider import LocalProvider
 from pushjuju.plugins.providers.local.sources import BasesConfig
 from pushjuju.plugins.providers.local.sweep import leftovers, sweep
 from pushjuju.plugins.providers.local.system import which
 from pushjuju.plugins.providers.nspawn.layout import Layout
-from pushjuju.plugins.types import CloudSpec, ModelInfo, Services, StartRequest, no_progress
 from pushjuju.testing.ssh import TestTransport, new_key
 
 RUNS = Path("/var/tmp/pushjuju-tests")  # noqa: S108 (one folder per run, 0700, made by root)

@@ -20,17 +20,16 @@ import pytest
 from pushjuju.core.constraint_rules import check
 from pushjuju.core.errors import AlreadyExists, NotFound
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.types import (
+from pushjuju.plugins.api.providers import (
     Constrained,
     Enlister,
     Provider,
     Reachable,
-    ScriptResult,
-    SSHTarget,
     Started,
     StartRequest,
     Zoned,
 )
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.testing.blocking import calls_that_block
 
 MODEL = "0b0b0b0b-1111-4222-8333-a1a1a1a1a1a1"

@@ -20,7 +20,7 @@ from pushjuju.charms.archive.reader import read_charm
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, Download, Held, Platform, StoreCharm
 from pushjuju.core.errors import HubError, PushjujuError
-from pushjuju.plugins.charmtypes import CharmPlace, CharmStore
+from pushjuju.plugins.api.sources import CharmPlace, CharmStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

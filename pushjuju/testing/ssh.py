@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from pushjuju.core.errors import AuthFailed, HostKeyChanged, SudoRefused, Unreachable
-from pushjuju.plugins.types import ScriptResult, SSHTarget
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 
 _RETRY_S = 0.05
 _SUDO_REFUSED = 97

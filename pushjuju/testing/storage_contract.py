@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.errors import Conflict, NotFound
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.types import StorageItem, StorageProvider, StorageSeen
+from pushjuju.plugins.api.storage_types import StorageItem, StorageProvider, StorageSeen
 
 
 class StorageBench(Protocol):

@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusInfo
 from pushjuju.core.values import changed
 from pushjuju.services.entities.basis.context import Context

@@ -17,10 +17,10 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.tasks import EXEC
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
-from pushjuju.core.tasks import EXEC
 from pushjuju.core.values import changed
 from pushjuju.portable import loglevels
 from pushjuju.runner.trust import intake
@@ -31,7 +31,7 @@ from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.entities.secret.secret_masks import Mask, mask_of, plain
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.actions import commit_action, commit_commands, task_number
+from pushjuju.uniter.action_runs import commit_action, commit_commands, task_number
 from pushjuju.uniter.ahead import drop, promote
 from pushjuju.uniter.apply.flush import flush, refusal
 from pushjuju.uniter.apply.perform import perform

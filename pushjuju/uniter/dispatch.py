@@ -12,7 +12,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config, models
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.actions import action_frame
+from pushjuju.uniter.action_runs import action_frame
 from pushjuju.uniter.decide import (
     Answer,
     Decision,

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.life import Life
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.status import (
     AGENT_INITIALISING,
     INSTALLING_AGENT,
@@ -32,7 +32,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.actions import settled_in_model
+from pushjuju.uniter.action_runs import settled_in_model
 from pushjuju.uniter.ahead import plan
 from pushjuju.uniter.apply.perform import perform
 from pushjuju.uniter.decide import (

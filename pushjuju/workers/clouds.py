@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pushjuju.plugins.api.clouds import Credential
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
+from pushjuju.plugins.api.targets import RemoteRunner
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import Credential, ModelInfo, Provider, RemoteRunner, Services
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config

@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from pushjuju.core.errors import ConnectionLost, SudoRefused, Unreachable
-from pushjuju.plugins.types import ScriptResult
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.runner.ssh.transport import Connection, Connector
 from pushjuju.runner.target import MachineTarget
 from pushjuju.workers.reach import AS_ROOT, NO_SUDO, run_command

@@ -13,7 +13,7 @@ from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, SudoRefused, Unreachable
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import machine_tag, parent_machine
-from pushjuju.plugins.types import ScriptResult, SSHTarget
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
 from pushjuju.services.entities.basis.context import Context

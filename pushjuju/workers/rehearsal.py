@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.core.tasks import EXEC, Receiver, TaskStatus
-from pushjuju.plugins.types import StorageMade, StorageSeen
+from pushjuju.plugins.api.storage_types import StorageMade, StorageSeen
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
@@ -27,7 +27,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.forced_ends import ends_ahead
 from pushjuju.store.rows.records import Machine, Model, Operation, Unit
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.actions import task_number
+from pushjuju.uniter.action_runs import task_number
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide import Answer, HookKind, OperationName
 from pushjuju.uniter.dispatch import read_operation

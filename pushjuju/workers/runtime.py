@@ -17,16 +17,12 @@ from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.holding import owner_line
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.api.hook_tools import HookToolFamily
+from pushjuju.plugins.api.providers import Provider, no_warning
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import (
-    Firewall,
-    HookToolFamily,
-    MachineStorage,
-    Provider,
-    SSHTarget,
-    StorageProvider,
-    no_warning,
-)
 from pushjuju.runner.push.packer import Program, pack, tool_names
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.ssh.transport import Connector

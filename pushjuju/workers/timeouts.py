@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from pushjuju.core.errors import InstanceGone, NotFound, ProviderError
-from pushjuju.plugins.types import SSHTarget
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.store.rows.records import Machine
 
 START_S = 3600.0  # an image that is fetched first, or a bare-metal machine that a provider waits for

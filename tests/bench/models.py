@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import Agent, InstanceStatus, MachineStatus, StatusKind, Workload
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.network import addresses_from_nics

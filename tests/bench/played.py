@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.types import Instance, SSHTarget, Started, StartRequest
+from pushjuju.plugins.api.providers import Instance, Started, StartRequest
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.push import bootstrap
 from pushjuju.runner.push.packer import pack
 from pushjuju.runner.remote.base import wire

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
-from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.base import Base
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest
 from pushjuju.plugins.providers.libcloud import ec2
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
-from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services, StartRequest
 from tests.bench.figures import Report
 from tests.clouds.moto_server import Moto, server  # noqa: F401
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pushjuju.core.secrets import Content, OwnerKind
+from pushjuju.core.model.secrets import Content, OwnerKind
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.requests import user_secrets

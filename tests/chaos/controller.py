@@ -26,7 +26,7 @@ from pushjuju.charms.archive.pack import PackedCharm, pack
 from pushjuju.charms.format.config import parse_settings
 from pushjuju.core.base import Base
 from pushjuju.core.clock import Clock, from_iso, to_iso
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup

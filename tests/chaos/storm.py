@@ -22,7 +22,7 @@ from typing import Any
 
 from pushjuju.core.clock import Clock
 from pushjuju.core.errors import ConnectionLost, Overtaken, StoreError
-from pushjuju.plugins.types import Started
+from pushjuju.plugins.api.providers import Started
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.db import Store
 from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim

@@ -14,7 +14,7 @@ import pytest
 
 from pushjuju.core.errors import AlreadyExists, AuthFailed, ConnectionLost, SudoRefused, Unreachable
 from pushjuju.core.status import NOT_COMMUNICATING, StatusKind
-from pushjuju.plugins.types import SSHTarget
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.push.packer import Program, pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.ssh import transport

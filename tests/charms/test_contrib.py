@@ -21,8 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.providers.nspawn.layout import Layout
-from pushjuju.plugins.types import ScriptResult, SSHTarget
 from pushjuju.testing.machines import LocalCloud
 from tests.charms.client import HELLO, REPOSITORY, Client, watched_charm
 from tests.charms_tools.packing import cache_dir, made_once, pip

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.plugins.types import SSHTarget
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.ssh import new_key
 from tests.charms.client import HELLO, Client

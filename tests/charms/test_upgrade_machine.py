@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pushjuju.plugins.api.providers import no_progress
 from pushjuju.plugins.providers.local.bases import cache_dir, ensure_base
 from pushjuju.plugins.providers.local.sources import BasesConfig
-from pushjuju.plugins.types import no_progress
 from pushjuju.testing.machines import LocalCloud, local_cloud  # noqa: F401
 from tests.charms.client import Client
 

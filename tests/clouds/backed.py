@@ -9,24 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, ProviderType
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.kinds import KINDS
 from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    Firewall,
-    MachineStorage,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    Services,
-    StorageProvider,
-    StorageType,
-)
 from tests.clouds.disks import Disks
 from tests.clouds.standing import Standing
 

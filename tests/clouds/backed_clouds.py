@@ -9,6 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, ProviderType
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
+from pushjuju.plugins.api.storage_types import StorageProvider, StorageType
 from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers import libcloud
@@ -18,17 +22,6 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.kinds import KINDS
 from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    Firewall,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    Services,
-    StorageProvider,
-    StorageType,
-)
 from tests.clouds.disks import Disks
 from tests.clouds.standing import Standing
 

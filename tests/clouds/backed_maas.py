@@ -11,23 +11,14 @@ from dataclasses import replace
 from typing import Any
 
 from pushjuju.core.errors import TransportError
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, ProviderType
+from pushjuju.plugins.api.providers import Instance, ModelInfo, Provider, Services, StartRequest
+from pushjuju.plugins.api.storage_types import StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers import maas
 from pushjuju.plugins.providers.maas import disks
 from pushjuju.plugins.providers.maas.documents import Document, identity
 from pushjuju.plugins.providers.maas.provider import MaasProvider
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    Instance,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    Services,
-    StartRequest,
-    StorageProvider,
-    StorageType,
-)
 from tests.clouds.standing import Standing
 
 KIND = "maas-here"

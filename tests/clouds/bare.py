@@ -6,19 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pushjuju.core.errors import NotValid
+from pushjuju.plugins.api.clouds import CloudSpec, ProviderType
+from pushjuju.plugins.api.providers import Instance, ModelInfo, Provider, Services, Started, StartRequest
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers.local.provider import LocalProvider
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Instance,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    Services,
-    SSHTarget,
-    Started,
-    StartRequest,
-)
 
 KIND = "bare"
 

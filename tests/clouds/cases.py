@@ -18,16 +18,11 @@ from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import check
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.firewall import IngressRule, MachineRules
-from pushjuju.core.ports import PortRange
+from pushjuju.core.model.ports import PortRange
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.providers.libcloud.calls import Calls
-from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
-from pushjuju.plugins.providers.libcloud.drivers import open_adapter
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
-from pushjuju.plugins.types import (
-    CloudSpec,
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import (
     Constrained,
-    Credential,
     Instance,
     ModelInfo,
     Provider,
@@ -36,6 +31,10 @@ from pushjuju.plugins.types import (
     StartRequest,
     Zoned,
 )
+from pushjuju.plugins.providers.libcloud.calls import Calls
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.drivers import open_adapter
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from tests.clouds.httpfake import Answer, HttpFake
 from tests.clouds.vanishing import at_each_moment, start_in_the_end
 

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable
 
-from pushjuju.plugins.types import Provider, StartRequest
+from pushjuju.plugins.api.providers import Provider, StartRequest
 from pushjuju.testing.blocking import calls_that_block
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import quote
 
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageProvider, StorageSeen
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageProvider, StorageSeen
 from tests.clouds.standing import Standing
 
 

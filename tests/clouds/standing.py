@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import Instance, ModelInfo, Services, Started, StartRequest
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers.local.provider import LocalProvider
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Instance,
-    ModelInfo,
-    Services,
-    SSHTarget,
-    Started,
-    StartRequest,
-)
 
 
 class Standing:

@@ -12,12 +12,15 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.firewall import IngressRule, MachineRules
-from pushjuju.core.ports import PortRange
+from pushjuju.core.model.ports import PortRange
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.firewalls import GuardedMachine
+from pushjuju.plugins.api.storage_types import StorageItem
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
-from pushjuju.plugins.types import CloudSpec, Credential, GuardedMachine, ScriptResult, StorageItem
 from tests.clouds.cases import MODEL, OTHER, CloudBench, CloudCases
 from tests.clouds.fake_azure import (
     APPLICATION,

@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import ProviderError
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
+from pushjuju.plugins.api.storage_types import StorageProvider
 from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
@@ -19,7 +22,6 @@ from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.kinds import KINDS
 from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
-from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Provider, Services, StorageProvider
 from tests.clouds import test_openstack
 from tests.clouds.cases import MODEL
 from tests.clouds.fake_openstack import FakeOpenStack
@@ -40,7 +42,7 @@ def test_nothing_is_loaded_before_it_is_used() -> None:
     program = (
         "import sys, pathlib\n"
         "from pushjuju.plugins.manager import PluginHost\n"
-        "from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services\n"
+        "from pushjuju.plugins.api.providers import CloudSpec, Credential, ModelInfo, Services\n"
         "host = PluginHost(environ={}, path=[])\n"
         f"for kind in {sorted(ADAPTERS)}:\n"
         "    host.storage_types(kind)\n"

@@ -14,9 +14,9 @@ import pytest
 
 from pushjuju.core.errors import ProviderError
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.storage_types import StorageItem, StorageProvider
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
-from pushjuju.plugins.types import StorageItem, StorageProvider
 from pushjuju.testing.storage_contract import StorageContract
 from tests.clouds.benches import bench_of
 from tests.clouds.cases import CloudBench

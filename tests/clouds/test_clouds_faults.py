@@ -13,8 +13,8 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.api.providers import Started, StartRequest
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
-from pushjuju.plugins.types import Started, StartRequest
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.loops import poller

@@ -11,9 +11,10 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.firewall import IngressRule, MachineRules
-from pushjuju.core.ports import PortRange
+from pushjuju.core.model.ports import PortRange
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.types import CloudSpec, Credential, StorageItem, StorageSeen
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from tests.clouds import fake_cloudstack
 from tests.clouds.cases import MODEL, CloudBench, CloudCases
 from tests.clouds.fake_cloudstack import HIDDEN, KEY, FakeCloudStack

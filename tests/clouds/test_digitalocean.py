@@ -10,8 +10,9 @@ import pytest
 
 from pushjuju.core.errors import Conflict, NotFound
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
-from pushjuju.plugins.types import CloudSpec, Credential, StorageItem
 from tests.clouds.cases import KEY, MODEL, CloudBench, CloudCases
 from tests.clouds.fake_digitalocean import TOKEN, FakeDigitalOcean
 from tests.clouds.httpfake import Answer

@@ -12,11 +12,13 @@ import pytest
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import ModelInfo, Services
+from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud import ebs, ebsstorage, ec2
 from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
-from pushjuju.plugins.types import CloudSpec, ModelInfo, Services, StorageItem
 from pushjuju.testing.storage_contract import StorageContract
 from tests.clouds.moto_server import (  # noqa: F401
     Moto,

@@ -15,26 +15,25 @@ from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import check
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.firewall import IngressRule, MachineRules
-from pushjuju.core.ports import PortRange
+from pushjuju.core.model.ports import PortRange
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.firewalls import GuardedMachine
+from pushjuju.plugins.api.providers import (
+    Constrained,
+    ModelInfo,
+    Provider,
+    Reachable,
+    Services,
+    StartRequest,
+    Zoned,
+)
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud import ec2
 from pushjuju.plugins.providers.libcloud.calls import Calls
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Constrained,
-    Credential,
-    GuardedMachine,
-    ModelInfo,
-    Provider,
-    Reachable,
-    ScriptResult,
-    Services,
-    StartRequest,
-    Zoned,
-)
 from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.crowd import start_twenty
 from tests.clouds.ec2_proxy import Ec2Proxy

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
 from pushjuju.plugins.providers.libcloud import ebs, ec2
-from pushjuju.plugins.types import CloudSpec, Credential
 from tests.charms.client import HELLO, Client
 from tests.charms.conftest import client, local_cloud  # noqa: F401
 from tests.charms.test_storage import DATA, make_charm, rows, states

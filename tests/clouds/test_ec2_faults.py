@@ -21,10 +21,11 @@ from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, Provider
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import ModelInfo, Services, Started, StartRequest
 from pushjuju.plugins.providers.libcloud import ec2, ec2provider, ec2types
 from pushjuju.plugins.providers.libcloud.calls import Calls
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
-from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services, Started, StartRequest
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.loops import poller

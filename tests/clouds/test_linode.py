@@ -9,7 +9,8 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.plugins.types import CloudSpec, Credential, StorageSeen
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.storage_types import StorageSeen
 from tests.clouds.cases import CloudBench, CloudCases
 from tests.clouds.fake_linode import TOKEN, FakeLinode, error
 from tests.clouds.volumes_cases import life_of_a_volume

@@ -19,15 +19,10 @@ from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, Provider
 from pushjuju.core.extras import install_hint
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.providers.lxd import instances, provider
-from pushjuju.plugins.providers.lxd.provider import LxdProvider
-from pushjuju.plugins.providers.lxd.server import as_ours
-from pushjuju.plugins.types import (
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import (
     CharmProfile,
-    CloudSpec,
     Constrained,
-    Credential,
     Instance,
     ModelInfo,
     Profiled,
@@ -35,9 +30,13 @@ from pushjuju.plugins.types import (
     Reachable,
     Services,
     StartRequest,
-    StorageItem,
     Zoned,
 )
+from pushjuju.plugins.api.storage_types import StorageItem
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.providers.lxd import instances, provider
+from pushjuju.plugins.providers.lxd.provider import LxdProvider
+from pushjuju.plugins.providers.lxd.server import as_ours
 from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.lxd_standin import MAC, StandIn
 from tests.clouds.vanishing import at_each_moment, start_in_the_end

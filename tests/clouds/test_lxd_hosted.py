@@ -19,9 +19,10 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import ProviderError
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest, Zoned
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.lxd import hosted
-from pushjuju.plugins.types import ModelInfo, Provider, ScriptResult, Services, StartRequest, Zoned
 from tests.clouds.lxd_standin import StandIn
 
 pytest.importorskip("pylxd", reason="the provider of LXD needs pylxd")

@@ -11,10 +11,12 @@ import pytest
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import ModelInfo, Services
+from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
-from pushjuju.plugins.providers.lxd.storage import LxdStorage
-from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services, StorageItem
+from pushjuju.plugins.providers.lxd.volumes import LxdStorage
 from pushjuju.testing.provider_contract import MODEL
 from pushjuju.testing.storage_contract import StorageContract
 from tests.clouds.lxd_standin import StandIn

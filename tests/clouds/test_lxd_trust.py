@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import CredentialInvalid, NotValid, ProviderError
+from pushjuju.plugins.api.clouds import CloudSpec
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.lxd import trust
-from pushjuju.plugins.types import CloudSpec
 
 
 class Server:

@@ -29,23 +29,22 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.providers.maas import client, documents, provider
-from pushjuju.plugins.providers.maas.client import ApiKey, Maas
-from pushjuju.plugins.providers.maas.disks import gigabytes
-from pushjuju.plugins.providers.maas.provider import MaasProvider
-from pushjuju.plugins.types import (
-    CloudSpec,
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import (
     Constrained,
-    Credential,
     ModelInfo,
     Provider,
     Reachable,
     Services,
     StartRequest,
-    StorageItem,
     Zoned,
 )
+from pushjuju.plugins.api.storage_types import StorageItem
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.providers.maas import client, documents, provider
+from pushjuju.plugins.providers.maas.client import ApiKey, Maas
+from pushjuju.plugins.providers.maas.disks import gigabytes
+from pushjuju.plugins.providers.maas.provider import MaasProvider
 from tests.clouds.asgi import serve
 from tests.clouds.crowd import start_twenty
 from tests.clouds.maas_fake import (

@@ -12,11 +12,14 @@ from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import check
 from pushjuju.core.errors import Conflict, CredentialInvalid, NotFound, NotValid, ProviderError
 from pushjuju.core.firewall import IngressRule, MachineRules
-from pushjuju.core.ports import PortRange
+from pushjuju.core.model.ports import PortRange
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.firewalls import GuardedMachine
+from pushjuju.plugins.api.storage_types import StorageItem
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
-from pushjuju.plugins.types import CloudSpec, Credential, GuardedMachine, ScriptResult, StorageItem
 from tests.clouds.cases import MODEL, CloudBench, CloudCases
 from tests.clouds.fake_openstack import APP_ID, APP_SECRET, PASSWORD, PROJECT, FakeOpenStack
 from tests.clouds.httpfake import Answer

@@ -11,7 +11,8 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.types import CloudSpec, Credential, StorageItem, StorageSeen
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from tests.clouds.cases import CloudBench, CloudCases
 from tests.clouds.fake_scaleway import KEY, PROJECT, FakeScaleway, image
 from tests.clouds.httpfake import Answer

@@ -12,6 +12,9 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotSupported, NotValid, ProviderError
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import ModelInfo, Services
+from pushjuju.plugins.api.storage_types import StorageItem, StorageProvider, StorageSeen
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.calls import Gone
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
@@ -19,15 +22,6 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import endpoint, reason
 from pushjuju.plugins.providers.libcloud.vspherestorage import VsphereStorage
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    ModelInfo,
-    Services,
-    StorageItem,
-    StorageProvider,
-    StorageSeen,
-)
 from tests.clouds.cases import MODEL, CloudBench, CloudCases
 from tests.clouds.fake_vsphere import PASSWORD, USER, FakeVsphere, failed
 from tests.clouds.httpfake import Answer

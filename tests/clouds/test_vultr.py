@@ -10,7 +10,8 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.types import CloudSpec, Credential, StorageItem, StorageSeen
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from tests.clouds.cases import CloudBench, CloudCases
 from tests.clouds.fake_vultr import TOKEN, FakeVultr
 from tests.clouds.httpfake import Answer

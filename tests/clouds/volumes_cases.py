@@ -9,8 +9,8 @@ import pytest
 
 from pushjuju.core.errors import Conflict, NotFound
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
-from pushjuju.plugins.types import StorageItem, StorageSeen
 from tests.clouds.cases import OTHER, CloudBench
 
 

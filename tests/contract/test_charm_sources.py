@@ -15,7 +15,7 @@ from pushjuju.cli.commands.charm.mirror import make_server
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Platform
 from pushjuju.core.errors import NotValid, ProviderError
-from pushjuju.plugins.charmtypes import CharmPlace, CharmStore, SourceServices
+from pushjuju.plugins.api.sources import CharmPlace, CharmStore, SourceServices
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.bundles.mirroring import Wanted, mirror
 from pushjuju.testing.source_contract import CharmPlaceContract, CharmStoreContract, StoreBench

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
-from pushjuju.plugins.types import ModelInfo, ScriptResult, Services, SSHTarget, StartRequest
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.provider_contract import MODEL, ProviderContract
 from tests.clouds import test_digitalocean, test_gce, test_openstack

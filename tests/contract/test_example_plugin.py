@@ -14,16 +14,10 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import (
-    CloudSpec,
-    ModelInfo,
-    Provider,
-    ScriptResult,
-    Services,
-    SSHTarget,
-    StartRequest,
-)
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.provider_contract import MODEL, ProviderContract
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import Unreachable
-from pushjuju.plugins.types import ScriptResult, SSHTarget
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.network import Line
 

@@ -13,19 +13,13 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.providers.local import machines
 from pushjuju.plugins.providers.local.provider import LocalProvider
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.plugins.providers.nspawn.layout import Layout
-from pushjuju.plugins.types import (
-    CloudSpec,
-    ModelInfo,
-    Provider,
-    ScriptResult,
-    Services,
-    SSHTarget,
-    StartRequest,
-)
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.provider_contract import MODEL, ProviderContract
 

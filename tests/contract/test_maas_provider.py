@@ -6,15 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    ModelInfo,
-    ScriptResult,
-    Services,
-    SSHTarget,
-    StartRequest,
-)
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.provider_contract import MODEL, ProviderContract
 from tests.clouds.asgi import serve

@@ -17,8 +17,9 @@ from pushjuju.core.errors import (
     SudoRefused,
     Unreachable,
 )
+from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.providers.manual.provider import ManualProvider
-from pushjuju.plugins.types import ModelInfo, ScriptResult, Services, SSHTarget, StartRequest
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.provider_contract import MODEL, OTHER_MODEL, EnlistContract
 from pushjuju.testing.ssh import TestTransport, new_key

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.requests import integrate
 from pushjuju.store.db import Store
 from tests.world.charms import Charms

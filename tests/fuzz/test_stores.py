@@ -17,7 +17,7 @@ from pushjuju.cli.commands.charm import charm_table
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, StoreCharm
 from pushjuju.core.errors import PushjujuError
-from pushjuju.plugins.charmtypes import SourceServices
+from pushjuju.plugins.api.sources import SourceServices
 from pushjuju.plugins.sources.mirror import Mirror
 from tests.fuzz.hostile import ODD, fuzz
 

@@ -15,16 +15,10 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.base import Base
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    ModelInfo,
-    ScriptResult,
-    Services,
-    SSHTarget,
-    StartRequest,
-)
 from pushjuju.testing.provider_contract import MODEL
 from pushjuju.testing.ssh import TestTransport, new_key
 from tests.charms.client import PUSHJUJU, Client

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.plugins.types import SSHTarget
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.testing.machines import local_cloud  # noqa: F401
 from tests.charms import recorder
 from tests.charms.client import Client

@@ -11,9 +11,10 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import CredentialInvalid, NotValid, ProviderError
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import ModelInfo, Services
 from pushjuju.plugins.providers.lxd import trust
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
-from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services
 from pushjuju.testing.provider_contract import MODEL, ProviderContract
 from tests.lxd.conftest import LxdBench
 from tests.lxd.server import Lxd

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.providers.lxd.storage import LxdStorage
-from pushjuju.plugins.types import StorageItem
+from pushjuju.plugins.api.storage_types import StorageItem
+from pushjuju.plugins.providers.lxd.volumes import LxdStorage
 from pushjuju.testing.storage_contract import StorageBench, StorageContract
 from tests.lxd.conftest import LxdBench
 from tests.lxd.server import Lxd

@@ -14,7 +14,7 @@ from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.clock import FakeClock, to_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses

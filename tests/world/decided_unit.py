@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.uniter.decide import (
     Answer,
     Decision,

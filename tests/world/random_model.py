@@ -8,11 +8,11 @@ from typing import Any
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.life import Life
-from pushjuju.core.placement import Placement
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.placement import Placement
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.core.tasks import TaskStatus
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership, statuses

@@ -9,16 +9,10 @@ from typing import Any
 from pushjuju.core.errors import ConnectionLost, PushjujuError, Unreachable
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.types import (
-    Finding,
-    Firewall,
-    GuardedMachine,
-    Hardware,
-    Instance,
-    SSHTarget,
-    Started,
-    StartRequest,
-)
+from pushjuju.plugins.api.findings import Finding
+from pushjuju.plugins.api.firewalls import Firewall, GuardedMachine
+from pushjuju.plugins.api.providers import Hardware, Instance, Started, StartRequest
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.session import ExecResult
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.driver import Driver, Settled

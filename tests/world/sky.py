@@ -18,20 +18,11 @@ from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import Attr, CloudSpec, Credential, ProviderType, Reached
+from pushjuju.plugins.api.findings import Finding
+from pushjuju.plugins.api.providers import Instance, Provider, Started, StartRequest
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import (
-    Attr,
-    CloudSpec,
-    Credential,
-    Finding,
-    Instance,
-    Provider,
-    ProviderType,
-    Reached,
-    SSHTarget,
-    Started,
-    StartRequest,
-)
 
 PUSHJUJU_API = (1, 4)
 TOKEN = Attr(name="token", summary="the token", required=True, secret=True)

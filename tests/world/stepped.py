@@ -19,8 +19,10 @@ from typing import Any, Self
 from pushjuju.core.errors import ConnectionLost, LeaseLost, StoreError, Unreachable
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.firewalls import Firewall, GuardedMachine
+from pushjuju.plugins.api.providers import Instance, Started, StartRequest
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import Firewall, GuardedMachine, Instance, SSHTarget, Started, StartRequest
 from pushjuju.runner.remote.base import results
 from pushjuju.runner.session import ExecResult
 from pushjuju.services.entities.basis.context import Context

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pushjuju.core.offerurl import parse
+from pushjuju.core.model.offerurl import parse
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers, relations
 from pushjuju.services.requests import consume, integrate

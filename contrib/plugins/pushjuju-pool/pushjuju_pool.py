@@ -1,7 +1,7 @@
 """A cloud of servers that the user lists: an example of a provider plugin.
 
 It imports what any third party may: `pushjuju.core`, `pushjuju.plugins.hookspecs` and
-`pushjuju.plugins.types`.
+`pushjuju.plugins.api.providers`.
 """
 
 from __future__ import annotations
@@ -18,22 +18,20 @@ from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import ORDER, Constraints
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import (
+from pushjuju.plugins.api.clouds import Attr, CloudSpec, ProviderType
+from pushjuju.plugins.api.findings import Finding
+from pushjuju.plugins.api.providers import (
     Address,
-    Attr,
-    CloudSpec,
-    Finding,
     Hardware,
     Instance,
     ModelInfo,
-    ProviderType,
     Services,
-    SSHTarget,
     Started,
     StartRequest,
     Zone,
 )
+from pushjuju.plugins.api.targets import SSHTarget
+from pushjuju.plugins.hookspecs import hookimpl
 
 PUSHJUJU_API = (1, 3)
 

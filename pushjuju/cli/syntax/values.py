@@ -14,7 +14,7 @@ from pushjuju.cli.terminal.console import Console
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, UsageError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.storage import Directive, parse_directives
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote

@@ -101,7 +101,7 @@ def judge(
 def around_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
     """Return what applications and units have: their storage, their machines and the hosts of those."""
     from pushjuju.services.entities.application import units
-    from pushjuju.services.entities.storage import storage
+    from pushjuju.services.entities.storage import storage_instances as storage
 
     found: list[Unit] = []
     with ctx.store.read() as tx:

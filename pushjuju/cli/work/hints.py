@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pushjuju.cli.terminal.times import clock_text
 from pushjuju.cli.work import session
 from pushjuju.core.clock import from_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import statuses

@@ -14,13 +14,13 @@ from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import drive, hints
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import Conflict, NotFound, NotPermitted, NotValid, PushjujuError, UsageError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.names import is_machine
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.application.applications import get as get_application
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
-from pushjuju.services.entities.storage import disks, storage
+from pushjuju.services.entities.storage import disks, storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Machine
 
@@ -140,7 +140,7 @@ def machine_lines(opened: Session, ids: Sequence[str], *, keep_instance: bool) -
 def _on_machine(tx: Tx, model: str, name: str) -> list[str]:
     there = machines.units_on(tx, model, name)
     units_ = [f"- will remove unit {unit.name}" for unit in there]
-    stored = [f"- will remove storage {item}" for item in storage.kept_on(tx, model, name)]
+    stored = [f"- will remove storage {item}" for item in storage_instances.kept_on(tx, model, name)]
     own = [f"{DISK}{backing.id}" for _, backing in disks.of_machine(tx, model, name)]
     return units_ + stored + own
 
@@ -164,9 +164,9 @@ def _storage_lines(tx: Tx, units_: Sequence[Unit], *, destroy: bool) -> list[str
     """Return what becomes of the storage of units that go: it stays, unless it was to go already."""
     with_storage = [unit for unit in units_ if unit.storage]
     found = [
-        storage.get(tx, unit.model, row.storage)
+        storage_instances.get(tx, unit.model, row.storage)
         for unit in with_storage
-        for row in storage.of_unit(tx, unit.model, unit.name)
+        for row in storage_instances.of_unit(tx, unit.model, unit.name)
     ]
     gone = [item.id for item in found if destroy or item.life != Life.ALIVE]
     kept = [item.id for item in found if item.id not in gone]
@@ -255,7 +255,7 @@ def _tell_kept(cli: Cli, opened: Session, names: Sequence[str]) -> None:
             if machine is None or machine.life != Life.ALIVE:
                 continue
             if text := removal.kept_text(tx, machine):
-                stored = " ".join(storage.kept_on(tx, opened.uuid, name))
+                stored = " ".join(storage_instances.kept_on(tx, opened.uuid, name))
                 cli.console.info(f"machine {name} is {text}")
                 cli.console.info(f"{cli.program} remove-storage{at} {stored}    lets the machine go")
 

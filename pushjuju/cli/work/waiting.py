@@ -14,7 +14,7 @@ from pushjuju.cli.terminal.times import log_line
 from pushjuju.cli.work import drive, session
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.tasks import TaskStatus
+from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.services.entities.action import actions
 from pushjuju.services.views import tasks
 from pushjuju.store.rows.records import Task

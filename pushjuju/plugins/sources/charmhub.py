@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.charmstore import Ask, Download, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError
-from pushjuju.plugins.charmtypes import (
+from pushjuju.plugins.api.sources import (
     CharmSourceType,
     CharmStore,
     SourceKind,

@@ -16,7 +16,7 @@ from pushjuju.core.base import RISKS
 from pushjuju.core.channel import LATEST, Channel
 from pushjuju.core.charmstore import Ask, Download, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError, NotFound, NotValid
-from pushjuju.plugins.charmtypes import (
+from pushjuju.plugins.api.sources import (
     CharmSourceType,
     CharmStore,
     SourceKind,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pushjuju.core import children
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
-from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, SourceKind, SourceServices
+from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, SourceKind, SourceServices
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
 
 PUSHJUJU_API = PLUGIN_API

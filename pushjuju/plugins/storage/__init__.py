@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pushjuju.core.storage import Kind, Scope
+from pushjuju.plugins.api.providers import Provider
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import MachineStorage, Provider, StorageProvider, StorageType
 
 PUSHJUJU_API = (1, 1)
 _FILESYSTEM, _BLOCK = frozenset({Kind.FILESYSTEM}), frozenset({Kind.BLOCK})

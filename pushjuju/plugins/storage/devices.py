@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shlex import quote
 
-from pushjuju.plugins.types import StorageSeen
+from pushjuju.plugins.api.storage_types import StorageSeen
 
 WAIT_S = (
     30  # until a device that does not appear is given up: the kernel needs a moment after the cloud is done

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from shlex import quote
 
-from pushjuju.plugins.types import BootMount, StorageItem
+from pushjuju.plugins.api.storage_types import BootMount, StorageItem
 
 _HALF_MADE = "pushjuju-new"  # label of a file system that is being made
 _HEAD = """\

@@ -9,7 +9,7 @@ from __future__ import annotations
 from shlex import quote
 
 from pushjuju.core.storage import STORAGE_DIR
-from pushjuju.plugins.types import BootMount, StorageItem
+from pushjuju.plugins.api.storage_types import BootMount, StorageItem
 
 _HEAD = 'set -u\ndie() { echo "$*" >&2; exit 1; }\n'
 _NODES = """\

@@ -12,7 +12,7 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotValid
-from pushjuju.core.secrets import Content, Rotation, check_content, is_id
+from pushjuju.core.model.secrets import Content, Rotation, check_content, is_id
 from pushjuju.runner.remote.base import wire
 
 Document = dict[str, Any]

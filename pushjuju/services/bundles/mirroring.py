@@ -20,7 +20,7 @@ from pushjuju.core.errors import HubError, NotFound
 from pushjuju.services.supply.store_charms import cached, suggested
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.charmtypes import CharmStore, Tell
+    from pushjuju.plugins.api.sources import CharmStore, Tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.relation import remote_applications
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import expose, integrate
 from pushjuju.store.rows.records import Offer
@@ -59,7 +59,7 @@ def remove_machine(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -
     machine = machines.get(tx, model, args["machine"])
     if machine.life == Life.ALIVE and not machines.units_on(tx, model, machine.id):
         if args.get("destroy-storage"):
-            storage.doom_on(tx, model, machine.id, now)
+            storage_instances.doom_on(tx, model, machine.id, now)
         removal.destroy_machine(tx, machine, now)
 
 

@@ -18,7 +18,7 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure
-from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.storage import Directive
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles.plan.changes import Change, Method
@@ -422,7 +422,7 @@ def _set_trust(work: _Work, change: Change) -> None:
 
 
 def _consume(work: _Work, change: Change) -> None:
-    from pushjuju.core import offerurl
+    from pushjuju.core.model import offerurl
     from pushjuju.services.requests import consume
 
     url = offerurl.parse(str(change.args["url"]))

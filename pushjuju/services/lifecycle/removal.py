@@ -13,10 +13,10 @@ from functools import partial
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.names import UnitName, parent_machine
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
-from pushjuju.core.tasks import Receiver
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import units
@@ -26,7 +26,7 @@ from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import firewall, models
 from pushjuju.services.entities.relation import offers, relations, remote_applications
 from pushjuju.services.entities.secret import remote_secrets, secrets
-from pushjuju.services.entities.storage import storage, storage_work
+from pushjuju.services.entities.storage import storage_instances, storage_work
 from pushjuju.services.lifecycle import storage_ends
 from pushjuju.services.lifecycle.forced_ends import forced_ends as forced_ends  # noqa: PLC0414 - part of removals
 from pushjuju.services.lifecycle.forced_ends import forced_subject as forced_subject  # noqa: PLC0414
@@ -65,7 +65,7 @@ def destroy_unit(
     Mirrors: juju state/unit.go DestroyOperation (3.6)
     """
     if destroy_storage and unit.storage:
-        storage.doom_of_unit(tx, unit)
+        storage_instances.doom_of_unit(tx, unit)
     if force:
         tx.run("unit_set_forced", model=unit.model, name=unit.name)
         _force_later(tx, unit.model, FORCE_UNIT, unit.name, now, force)
@@ -107,7 +107,7 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
         secrets.forget_unit(tx, unit, now)
         remote_secrets.forget_unit(tx, unit, now)
     if unit.storage:
-        storage.unit_gone(tx, unit, now)
+        storage_instances.unit_gone(tx, unit, now)
     actions.cancel_all(tx, unit.model, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
     statuses.forget(tx, unit.model, unit.name, UNIT_KINDS)
     tx.run("operation_delete_unit", model=unit.model, unit=unit.name)
@@ -159,7 +159,7 @@ def kept_text(tx: Tx, machine: Machine) -> str:
 
 def _kept(tx: Tx, machine: Machine) -> list[str]:
     """Return the storage that a machine's end would destroy without a request."""
-    return storage.kept_on(tx, machine.model, machine.id) if machine.storage else []
+    return storage_instances.kept_on(tx, machine.model, machine.id) if machine.storage else []
 
 
 def let_go_of_empty(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
@@ -196,7 +196,7 @@ def destroy_application(
             relations.destroy(tx, relation, now)
     for unit in units.of_application(tx, application.model, application.name):
         if destroy_storage and unit.storage:
-            storage.doom_of_unit(tx, unit)
+            storage_instances.doom_of_unit(tx, unit)
         if not unit.principal or force:
             destroy_unit(tx, unit, now, force)
     finish_application(tx, application.model, application.name, now)
@@ -286,7 +286,7 @@ def destroy_machine(
     if force:
         tx.run("machine_set_forced", model=machine.model, id=machine.id)
         if machine.storage:
-            storage.doom_on(tx, machine.model, machine.id, now)
+            storage_instances.doom_on(tx, machine.model, machine.id, now)
         for container in hosted:
             destroy_machine(tx, container, now, force=force)
         for unit in machines.units_on(tx, machine.model, machine.id):
@@ -310,7 +310,7 @@ def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
     """Delete a machine whose instance is gone."""
     actions.cancel_all(tx, machine.model, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED, now)
     if machine.storage:
-        storage.machine_gone(tx, machine.model, machine.id, now)
+        storage_instances.machine_gone(tx, machine.model, machine.id, now)
     statuses.forget(tx, machine.model, machine.id, machines.MACHINE_KINDS)
     tx.run("operation_delete_machine", model=machine.model, machine=machine.id)
     tx.run("machine_delete", model=machine.model, id=machine.id)
@@ -433,7 +433,7 @@ def force_dead(tx: Tx, unit: Unit, now: datetime, force: Force) -> None:
         relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
     leadership.revoke(tx, unit, now)
     if unit.storage:
-        storage.unit_gone(tx, unit, now)
+        storage_instances.unit_gone(tx, unit, now)
     tx.run("unit_set_life", model=unit.model, name=unit.name, life=Life.DEAD)
     wake.unit(tx, unit, now, f"{unit.name} is dead")
     _force_later(tx, unit.model, FORCE_REMOVE_UNIT, unit.name, now, force)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from pushjuju.core.errors import Conflict
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Kind, Scope
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.storage_records import StorageInstance
 from pushjuju.store.tx import Tx
@@ -62,8 +62,8 @@ def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
             hint="copy the data, or use --destroy-storage",
         )
     for item in found:
-        storage.doom(tx, item, destroy=destroy is not False or not item.releasable)
-        storage.advance(tx, model.uuid, item.id, now)
+        storage_instances.doom(tx, item, destroy=destroy is not False or not item.releasable)
+        storage_instances.advance(tx, model.uuid, item.id, now)
 
 
 def _counts(items: list[StorageInstance]) -> str:

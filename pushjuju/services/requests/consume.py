@@ -16,8 +16,8 @@ from pushjuju.charms.values.endpoints import Bound, Pair, Side
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import digest
-from pushjuju.core.life import Life
-from pushjuju.core.offerurl import OfferUrl
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote

@@ -16,8 +16,8 @@ from pushjuju.charms.values import wire
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid
-from pushjuju.core.life import Life
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind, Workload
 from pushjuju.core.storage import Directive
 from pushjuju.portable.names import is_application
@@ -27,7 +27,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances as storage
 from pushjuju.store.rows.records import Application, CharmRecord
 from pushjuju.store.tx import Tx
 

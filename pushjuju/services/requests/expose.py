@@ -11,7 +11,7 @@ from datetime import datetime
 
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure, parse_cidr
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall, models

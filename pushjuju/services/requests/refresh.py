@@ -13,14 +13,14 @@ from pushjuju.charms.format.upgrade import UpgradeFacts, UsedRelation, check_bas
 from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive
 from pushjuju.services.entities.application import applications, bindings, resources, units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.relation import relations
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances as storage
 from pushjuju.services.requests import deploy
 from pushjuju.services.supply import charm_updates, origins
 from pushjuju.store.rows.records import Application

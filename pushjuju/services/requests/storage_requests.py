@@ -13,14 +13,14 @@ from typing import Any
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive, Kind, Scope, StorageStatus, is_storage
-from pushjuju.plugins.types import StorageMade
+from pushjuju.plugins.api.storage_types import StorageMade
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import models
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Unit
@@ -58,7 +58,7 @@ def _each(ctx: Context, subjects: Iterable[str], do: Callable[[Tx, str], Answer]
 def _instance(tx: Tx, model: str, subject: str) -> StorageInstance:
     if not is_storage(subject):
         raise NotValid(f'storage ID "{subject}" not valid')
-    return storage.get(tx, model, subject)
+    return storage_instances.get(tx, model, subject)
 
 
 def unit_charm(tx: Tx, unit: Unit) -> Charm:
@@ -98,8 +98,8 @@ def _add(ctx: Context, tx: Tx, unit: Unit, name: str, asked: Directive) -> list[
     )  # fmt: skip
     if given is None or asked.pool or asked.size:
         given = _directive(open_pools(ctx, tx, unit.model), tx, unit, charm, name, asked, given)
-    storage.check_more(tx, unit, store, asked.count)
-    return storage.add(tx, unit, store, given, asked.count, ctx.clock.now())
+    storage_instances.check_more(tx, unit, store, asked.count)
+    return storage_instances.add(tx, unit, store, given, asked.count, ctx.clock.now())
 
 
 def _directive(
@@ -117,7 +117,7 @@ def _directive(
         size=asked.size or (given.size if given else 0),
         count=max(charm.meta.storage[name].count_min, 1),
     )
-    planned = storage.plan(tx, pools, unit.model, unit.application, charm, {name: wanted})
+    planned = storage_instances.plan(tx, pools, unit.model, unit.application, charm, {name: wanted})
     return next(item for item in planned if item.name == name)
 
 
@@ -132,7 +132,7 @@ def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list
 
     def do(tx: Tx, subject: str) -> Answer:
         unit = units.get(tx, model, unit_name)
-        storage.attach_one(tx, unit, unit_charm(tx, unit), subject, ctx.clock.now())
+        storage_instances.attach_one(tx, unit, unit_charm(tx, unit), subject, ctx.clock.now())
         return Answer(subject=subject, units=(unit_name,))
 
     return _each(ctx, ids, do)
@@ -143,13 +143,13 @@ def detach(ctx: Context, model: str, ids: Iterable[str], *, force: bool = False)
 
     def do(tx: Tx, subject: str) -> Answer:
         instance = _instance(tx, model, subject)
-        rows = storage.attachments(tx, instance)
+        rows = storage_instances.attachments(tx, instance)
         owners = [units.get(tx, model, row.unit) for row in rows]
         known = {unit.application: unit_charm(tx, unit) for unit in owners}
-        storage.detach(tx, known, instance, ctx.clock.now())
+        storage_instances.detach(tx, known, instance, ctx.clock.now())
         if force:
             for unit in owners:
-                storage.leave(tx, unit, subject, ctx.clock.now())
+                storage_instances.leave(tx, unit, subject, ctx.clock.now())
         return Answer(subject=subject, units=tuple(unit.name for unit in owners))
 
     return _each(ctx, ids, do)
@@ -162,8 +162,8 @@ def remove(
 
     def do(tx: Tx, subject: str) -> Answer:
         instance = _instance(tx, model, subject)
-        rows = storage.attachments(tx, instance)
-        storage.remove(tx, instance, ctx.clock.now(), force=force, destroy=destroy)
+        rows = storage_instances.attachments(tx, instance)
+        storage_instances.remove(tx, instance, ctx.clock.now(), force=force, destroy=destroy)
         if force:
             removal.force_storage_later(tx, model, subject, ctx.clock.now(), removal.Force())
         return Answer(subject=subject, units=tuple(row.unit for row in rows))
@@ -207,8 +207,10 @@ def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageM
             managed=int(managed), life=Life.ALIVE, created=to_iso(now),
         )  # fmt: skip
         tx.insert("storage_instance", instance)
-        below = _imported(tx, instance, storage.VOLUME, found.attributes, made, now) if managed else ""
-        _imported(tx, instance, storage.FILESYSTEM, found.attributes, made, now, volume=below)
+        below = (
+            _imported(tx, instance, storage_instances.VOLUME, found.attributes, made, now) if managed else ""
+        )
+        _imported(tx, instance, storage_instances.FILESYSTEM, found.attributes, made, now, volume=below)
     return instance.id
 
 
@@ -225,12 +227,12 @@ def _imported(
     backing = Backing(
         model=instance.model, kind=kind, id=str(tx.next(instance.model, kind)), storage=instance.id,
         volume=volume, pool=instance.pool, provider=instance.provider,
-        attributes={**attributes, **({storage.IMPORTED: "true"} if volume else {})}, size=made.size,
+        attributes={**attributes, **({storage_instances.IMPORTED: "true"} if volume else {})}, size=made.size,
         provider_id="" if volume else made.provider_id, hardware_id=made.hardware_id, wwn=made.wwn,
         life=Life.ALIVE, begun=1,
     )  # fmt: skip
     tx.insert("backing", backing)
-    storage.set_status(tx, backing, StorageStatus.DETACHED, now)
+    storage_instances.set_status(tx, backing, StorageStatus.DETACHED, now)
     return backing.id
 
 
@@ -242,7 +244,7 @@ def application_directives(ctx: Context, model: str, name: str) -> dict[str, Sto
     """
     with ctx.store.read() as tx:
         applications.get(tx, model, name)
-        return {item.name: item for item in storage.directives(tx, model, name)}
+        return {item.name: item for item in storage_instances.directives(tx, model, name)}
 
 
 def set_application_directives(ctx: Context, model: str, name: str, asked: Mapping[str, Directive]) -> None:
@@ -262,12 +264,12 @@ def put_application_directives(
     """Change what future units get inside a transaction; as `set_application_directives`."""
     model, name = application.model, application.name
     charm = charms.get(tx, model, application.charm_url)
-    known = {item.name: item for item in storage.directives(tx, model, name)}
+    known = {item.name: item for item in storage_instances.directives(tx, model, name)}
     wanted = {
         key: replace(item, pool=item.pool or known[key].pool, size=item.size or known[key].size)
         if key in known
         else item
         for key, item in asked.items()
     }
-    planned = storage.plan(tx, open_pools(ctx, tx, model), model, name, charm, wanted)
-    storage.put_directives(tx, (item for item in planned if item.name in asked))
+    planned = storage_instances.plan(tx, open_pools(ctx, tx, model), model, name, charm, wanted)
+    storage_instances.put_directives(tx, (item for item in planned if item.name in asked))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context

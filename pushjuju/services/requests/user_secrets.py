@@ -11,7 +11,7 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
-from pushjuju.core.secrets import Content, OwnerKind, is_uri, new_id, parse_uri, uri
+from pushjuju.core.model.secrets import Content, OwnerKind, is_uri, new_id, parse_uri, uri
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets

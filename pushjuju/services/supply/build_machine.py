@@ -26,9 +26,9 @@ from pushjuju.charms.build.parts import REACTIVE, BuildPlan
 from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
-from pushjuju.plugins.cloudtypes import CloudSpec
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import ModelInfo, Provider, Services, StartRequest
 from pushjuju.services.entities.model.architectures import own_arch
 from pushjuju.services.supply import bounded
 

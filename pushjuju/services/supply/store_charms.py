@@ -35,7 +35,7 @@ from pushjuju.core.charmstore import (
     StoreResource,
 )
 from pushjuju.core.errors import HubError, InvalidCharm, NotFound, NotValid, PushjujuError
-from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
@@ -44,7 +44,7 @@ from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.rows.records import Application, Machine
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.charmtypes import CharmStore, Tell
+    from pushjuju.plugins.api.sources import CharmStore, Tell
 
 URL_KEY = "charmhub-url"
 DEFAULT_URL = "https://api.charmhub.io"
@@ -123,7 +123,7 @@ def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
     Raises:
         NotFound: No plugin knows such a store.
     """
-    from pushjuju.plugins.charmtypes import SourceServices
+    from pushjuju.plugins.api.sources import SourceServices
     from pushjuju.plugins.manager import PluginHost
 
     with ctx.store.read() as tx:
@@ -363,7 +363,7 @@ def cached(
     Raises:
         HubError: The download failed, or differs from what the store described.
     """
-    from pushjuju.plugins.charmtypes import no_tell
+    from pushjuju.plugins.api.sources import no_tell
     from pushjuju.services.supply import download_cache
 
     target = cache_folder(environ) / (wanted.sha256 or wanted.sha384)

@@ -18,7 +18,7 @@ from pushjuju.store.files.blobs import Staged
 from pushjuju.store.rows.records import Resource
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.charmtypes import CharmStore
+    from pushjuju.plugins.api.sources import CharmStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

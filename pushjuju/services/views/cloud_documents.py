@@ -10,8 +10,8 @@ from typing import Any
 
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import ProviderType
 from pushjuju.services.entities.basis import users as people
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.cloud import clouds

@@ -13,9 +13,9 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.names import parent_machine
-from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, InstanceStatus, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import leadership, statuses
@@ -202,9 +202,9 @@ def _unit_next(tx: Tx, unit: Unit, found: Reason) -> Iterable[str]:
 
 
 def _attached(tx: Tx, unit: Unit) -> list[str]:
-    from pushjuju.services.entities.storage import storage
+    from pushjuju.services.entities.storage import storage_instances
 
-    return [row.storage for row in storage.of_unit(tx, unit.model, unit.name)]
+    return [row.storage for row in storage_instances.of_unit(tx, unit.model, unit.name)]
 
 
 # --- applications -----------------------------------------------------------------------------------------
@@ -302,16 +302,16 @@ def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> I
 
 def _storage(tx: Tx, seen: Seen, instance: StorageInstance) -> Reason:
     """Return the step of a storage instance's volume or filesystem."""
-    from pushjuju.services.entities.storage import storage
+    from pushjuju.services.entities.storage import storage_instances
 
     doing, why, dues, attempts = "not made yet", [], list[datetime](), 0
     machine = ""
-    for backing in storage.backings(tx, instance):
-        status = statuses.get_status(tx, backing.model, storage.KINDS[backing.kind], backing.id)
+    for backing in storage_instances.backings(tx, instance):
+        status = statuses.get_status(tx, backing.model, storage_instances.KINDS[backing.kind], backing.id)
         if status is not None:
             doing = str(status.status)
             why += [f"{backing.kind} {backing.id}: {status.message}"] if status.message else []
-        rows: list[Backing | BackingAttachment] = [backing, *storage.hosts(tx, backing)]
+        rows: list[Backing | BackingAttachment] = [backing, *storage_instances.hosts(tx, backing)]
         for row in rows:
             dues += [from_iso(row.due)] if row.due else []
             attempts = max(attempts, row.attempts)

@@ -13,8 +13,8 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.life import Life
-from pushjuju.core.offerurl import OfferUrl
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.core.status import StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.application import applications

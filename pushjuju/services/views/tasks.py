@@ -12,8 +12,8 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
+from pushjuju.core.model.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.core.names import UnitName
-from pushjuju.core.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import ActionOperation, Task, TaskLog

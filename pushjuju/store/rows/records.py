@@ -132,7 +132,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineUpgrade:
-    """The lock of a machine that is being upgraded to another base; `status` as in `core.series`."""
+    """The lock of a machine that is being upgraded to another base; `status` as in `core.model.series`."""
 
     model: str
     machine: str
@@ -186,8 +186,8 @@ class Unit:
     """A unit; `state` is what its runner remembers, `decision` the last decision with its reason.
 
     Both are JSON documents as text: few of those who read a unit look into them. `series`: the step of its
-    machine's upgrade that the unit has reached (`core.series`); `series_target`: the new base; `storage`: how
-    many storage attachments it has.
+    machine's upgrade that the unit has reached (`core.model.series`); `series_target`: the new base;
+    `storage`: how many storage attachments it has.
     """
 
     model: str

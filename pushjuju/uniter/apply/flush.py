@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pushjuju.core import limits
-from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
+from pushjuju.core.model.ports import OpenPort, PortRange, changed, conflict
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import controller_config, firewall

@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.life import Life
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind, Workload
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import upgrade_machine
 from pushjuju.services.entities.relation import relations, remote_applications
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Relation, RelationScope
 from pushjuju.store.tx import Tx
@@ -71,9 +71,9 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
             said = str(effect.data["message"])
             upgrade_machine.unit_is(tx, unit, SeriesStatus(effect.message), said, now)
         case EffectKind.DESTROY_STORAGE_ATTACHMENTS:
-            storage.begin_detach_all(tx, unit, now)
+            storage_instances.begin_detach_all(tx, unit, now)
         case EffectKind.REMOVE_STORAGE_ATTACHMENT:
-            storage.leave(tx, unit, effect.storage_id, now)
+            storage_instances.leave(tx, unit, effect.storage_id, now)
         case EffectKind.SECRET_ROTATED | EffectKind.SECRET_EXPIRY_SEEN:
             note(ctx, tx, unit, effect, rotated=effect.kind is EffectKind.SECRET_ROTATED)
         case EffectKind.FORGET_RELATION | EffectKind.FORGET_STORAGE:

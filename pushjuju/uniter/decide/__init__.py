@@ -20,7 +20,7 @@ Public names (stable):
 `pushjuju.uniter.state.operation` holds the state transitions of the operations.
 """
 
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.uniter.decide.decision import (
     Answer,
     Decision,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pushjuju.core.life import Life
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.uniter.decide.state import ResolvedMode
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.portable.names import is_unit
 
 

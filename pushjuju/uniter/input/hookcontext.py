@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.charms.format.config import merge_settings
 from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core import limits
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.application.units import of_application

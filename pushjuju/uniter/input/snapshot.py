@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pushjuju.charms.format.config import Settings
 from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core.errors import NotValid
-from pushjuju.core.life import Life
-from pushjuju.core.series import SeriesStatus
-from pushjuju.core.tasks import Receiver
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.model.tasks import Receiver
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis import leadership, network

@@ -17,7 +17,7 @@ from typing import Any
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted, NotValid, PushjujuError
-from pushjuju.core.secrets import OwnerKind, parse_uri, uri
+from pushjuju.core.model.secrets import OwnerKind, parse_uri, uri
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import remote_secrets, secrets

@@ -12,10 +12,10 @@ from typing import Any
 
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.storage import Kind
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.views.status.storage_document import device_path
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.storage_records import StorageDirective
@@ -86,7 +86,7 @@ def storage_refused(tx: Tx, unit: Unit, charm: Charm, asked: Mapping[str, int]) 
         if unit.life != Life.ALIVE:
             return f"{prefix}unit is not alive"
         try:
-            storage.check_more(tx, unit, store, count)
+            storage_instances.check_more(tx, unit, store, count)
         except PushjujuError as error:
             return prefix + error.message
     return ""
@@ -97,7 +97,7 @@ def flush_storage(tx: Tx, unit: Unit, charm: Charm, asked: Mapping[str, int], no
     for name, count in sorted(asked.items()):
         directive = _directive(tx, unit, name)
         if directive is not None:
-            storage.add(tx, unit, charm.meta.storage[name], directive, count, now)
+            storage_instances.add(tx, unit, charm.meta.storage[name], directive, count, now)
 
 
 def _directive(tx: Tx, unit: Unit, name: str) -> StorageDirective | None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.storage import parse_size
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.natural import natural_key
@@ -15,7 +15,7 @@ from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config, models
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Status, Unit
 from pushjuju.store.tx import Tx
@@ -121,7 +121,7 @@ def force(tx: Tx, cleanup: Cleanup, now: datetime) -> None:
     elif cleanup.kind == "force-relation":
         removal.force_relation(tx, cleanup.model, int(cleanup.entity), now)
     elif cleanup.kind == "force-storage":
-        storage.forget(tx, cleanup.model, cleanup.entity, now)
+        storage_instances.forget(tx, cleanup.model, cleanup.entity, now)
 
 
 async def _end_model(runtime: Runtime, model: Model) -> None:

@@ -13,7 +13,7 @@ from datetime import timedelta
 from pushjuju.core.errors import InstanceGone, NotFound, PushjujuError
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Instance, Provider
+from pushjuju.plugins.api.providers import Instance, Provider
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity, machines

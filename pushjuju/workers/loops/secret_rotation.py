@@ -11,8 +11,8 @@ from datetime import datetime
 from functools import partial
 
 from pushjuju.core.errors import BackendError, NotFound, PushjujuError
-from pushjuju.core.secrets import Content
-from pushjuju.plugins.types import SecretBackend
+from pushjuju.core.model.secrets import Content
+from pushjuju.plugins.api.backends import SecretBackend
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
 from pushjuju.store.rows.records import Model

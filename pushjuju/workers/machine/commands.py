@@ -11,12 +11,12 @@ import uuid
 from collections.abc import Collection
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.tasks import Receiver
+from pushjuju.core.model.tasks import Receiver
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine, Operation, Task
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.actions import commands_of, lock_of
+from pushjuju.uniter.action_runs import commands_of, lock_of
 from pushjuju.uniter.dispatch import Prepared
 
 TITLE = "juju-exec"

@@ -23,10 +23,10 @@ from pushjuju.core.errors import (
     Unreachable,
 )
 from pushjuju.core.holding import way_out
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
-from pushjuju.plugins.types import Provider, Resumer
+from pushjuju.plugins.api.providers import Provider, Resumer
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import leadership, logs, network, statuses, wake
 from pushjuju.services.entities.basis.context import Context

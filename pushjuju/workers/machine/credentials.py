@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 
 from pushjuju.core.clouds import StoredCredential
 from pushjuju.core.errors import PushjujuError
+from pushjuju.plugins.api.clouds import Credential
+from pushjuju.plugins.api.providers import Provider, Reachable
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import Credential, Provider, Reachable
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.store.rows.records import Machine, Model

@@ -16,7 +16,8 @@ from datetime import timedelta
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import Overtaken, RemoteFailed
 from pushjuju.core.firewall import MachineRules
-from pushjuju.plugins.types import Firewall, GuardedMachine, ScriptResult
+from pushjuju.plugins.api.firewalls import Firewall, GuardedMachine
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.runner.session import MachineSession
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.basis import logs

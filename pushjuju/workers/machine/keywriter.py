@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pushjuju.core.errors import Overtaken, PushjujuError, RemoteFailed
-from pushjuju.plugins.types import SSHTarget
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.model import ssh_keys

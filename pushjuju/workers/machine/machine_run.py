@@ -28,7 +28,7 @@ from pushjuju.core.errors import (
     StoreError,
     TransportError,
 )
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
 from pushjuju.runner.session import MachineSession, with_disk_named
@@ -41,7 +41,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.queue import ROUTINE
 from pushjuju.store.rows.records import Machine, Operation, Relation, Seat, Unit
-from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
+from pushjuju.uniter.action_runs import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.decide import Answer
 from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation

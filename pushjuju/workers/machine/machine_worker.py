@@ -20,7 +20,7 @@ from pushjuju.core.errors import (
     StoreError,
     TransportError,
 )
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.session import MachineSession

@@ -6,7 +6,7 @@ Mirrors: juju worker/instancemutater (3.6)
 from __future__ import annotations
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.plugins.types import Profiled
+from pushjuju.plugins.api.providers import Profiled
 from pushjuju.services.entities.charm import charm_profiles
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.events import Event

@@ -13,8 +13,7 @@ from datetime import datetime
 
 from pushjuju.core.errors import PushjujuError, StoreError, TransportError
 from pushjuju.core.storage import DISK_OF, MOST_MIB, STORAGE_DIR, Kind, is_storage
-from pushjuju.plugins.storage import devices, mounts
-from pushjuju.plugins.types import (
+from pushjuju.plugins.api.storage_types import (
     BootMount,
     MachineStorage,
     StorageItem,
@@ -22,11 +21,12 @@ from pushjuju.plugins.types import (
     StorageProvider,
     StorageSeen,
 )
+from pushjuju.plugins.storage import devices, mounts
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.services.entities.model import models
-from pushjuju.services.entities.storage import disks, storage, storage_work
+from pushjuju.services.entities.storage import disks, storage_instances, storage_work
 from pushjuju.services.entities.storage.storage_work import Step, Todo
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Machine
@@ -241,7 +241,7 @@ class StorageWork:
         item, provider = self._item(todo), self._provider(backing)
         if todo.volume is not None:
             device = await self._device(todo)
-            taken = storage.IMPORTED in backing.attributes
+            taken = storage_instances.IMPORTED in backing.attributes
             found = await self._run(mounts.take(device) if taken else mounts.make(item, device))
             name = self._word(found, "uuid", _UUID) if taken else item.uuid
             made = StorageMade(provider_id=name, size=self._size(found, item.size))
@@ -310,7 +310,7 @@ class StorageWork:
             with self.ctx.store.read() as tx:
                 boot = provider.at_boot(storage_work.item_of(tx, below, todo.volume[1]))
         found = boot or BootMount(what=f"UUID={todo.backing.provider_id or item.uuid}")
-        taken = storage.IMPORTED in todo.backing.attributes
+        taken = storage_instances.IMPORTED in todo.backing.attributes
         return BootMount(what=found.what, type="auto" if taken else "ext4", options=found.options)
 
     async def _device(self, todo: Todo) -> str:

@@ -9,9 +9,11 @@ from typing import Any
 
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.api.clouds import Reached
+from pushjuju.plugins.api.findings import Finding
+from pushjuju.plugins.api.providers import ModelInfo, Reachable, Services, no_progress
 from pushjuju.plugins.install import install_packages, load_modules
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import Finding, ModelInfo, Reachable, Reached, Services, no_progress
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.store.datadir import DataDir

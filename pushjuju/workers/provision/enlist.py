@@ -13,9 +13,9 @@ from typing import Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import MachineStatus, StatusKind
-from pushjuju.plugins.types import Enlister, Started
+from pushjuju.plugins.api.providers import Enlister, Started
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall, models, ssh_keys

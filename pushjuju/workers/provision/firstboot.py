@@ -14,7 +14,7 @@ from pushjuju.core import cloudinit_script
 from pushjuju.core.base import Base
 from pushjuju.core.errors import HeldElsewhere, Unreachable
 from pushjuju.core.holding import HELD, claim_script
-from pushjuju.plugins.types import SSHTarget
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Machine

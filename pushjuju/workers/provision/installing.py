@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Instance, Provider
+from pushjuju.plugins.api.providers import Instance, Provider
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity, machines

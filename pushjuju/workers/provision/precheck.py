@@ -14,9 +14,9 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid, ProviderError
-from pushjuju.core.life import Life
-from pushjuju.core.placement import Placement, PlacementKind
-from pushjuju.plugins.types import Constrained, Provider, Zoned
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.plugins.api.providers import Constrained, Provider, Zoned
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines, spaces

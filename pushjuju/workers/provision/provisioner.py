@@ -10,10 +10,12 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError, ZoneIndependent
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Hardware, Provider, SSHTarget, Started, StartRequest, StorageItem
+from pushjuju.plugins.api.providers import Hardware, Provider, Started, StartRequest
+from pushjuju.plugins.api.storage_types import StorageItem
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charm_profiles

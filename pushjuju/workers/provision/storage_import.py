@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.plugins.types import StorageMade, StorageProvider
+from pushjuju.plugins.api.storage_types import StorageMade, StorageProvider
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.requests import storage_requests

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.core import cloudinit
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.plugins.types import StartRequest
+from pushjuju.plugins.api.providers import StartRequest
 from pushjuju.store.datadir import ControllerDir
 from pushjuju.workers.provision import proxies
 

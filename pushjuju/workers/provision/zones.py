@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pushjuju.core import zones as rules
 from pushjuju.core.errors import NotValid
-from pushjuju.plugins.types import Provider, StartRequest, Zoned
+from pushjuju.core.model import zones as rules
+from pushjuju.plugins.api.providers import Provider, StartRequest, Zoned
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.store.rows.records import Machine

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pushjuju.charms.archive.pack import pack
 from pushjuju.core.base import Base
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests import deploy, integrate

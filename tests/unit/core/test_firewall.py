@@ -15,7 +15,7 @@ from pushjuju.core.firewall import (
     parse_cidr,
     unit_ingress,
 )
-from pushjuju.core.ports import OpenPort, PortRange
+from pushjuju.core.model.ports import OpenPort, PortRange
 
 WEB, ADMIN, LOG = (PortRange("tcp", number, number) for number in (80, 8080, 514))
 PING = PortRange("icmp", -1, -1)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.core.secrets import Content, Rotation, content_of, is_id, new_id, parse_uri
+from pushjuju.core.model.secrets import Content, Rotation, content_of, is_id, new_id, parse_uri
 
 ID = "d0abc0000000000000a0"
 MODEL = "8f14e45f-ceea-467f-9575-6a9b3f0a1c11"

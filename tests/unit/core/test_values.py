@@ -14,8 +14,8 @@ from pushjuju.core import errors
 from pushjuju.core.base import RISKS, SERIES, Base
 from pushjuju.core.clock import FakeClock, SystemClock, from_iso, to_iso
 from pushjuju.core.errors import InvalidCharm, NotValid, PushjujuError
-from pushjuju.core.life import Life
-from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.status import StatusInfo, derive_application_status
 from pushjuju.core.values import changed
 

@@ -11,8 +11,9 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, ProviderError
 from pushjuju.plugins import builtin
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import CloudSpec, ModelInfo, Services, StartRequest
 
 HOOKS = Path(builtin.__file__).with_name("hooks")
 MODEL = ModelInfo(uuid="m", name="test", controller_uuid="c")
@@ -24,7 +25,7 @@ BUILT_IN = (
 )  # fmt: skip
 SKY = """
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import HookToolFamily, ProviderType
+from pushjuju.plugins.api.providers import HookToolFamily, ProviderType
 
 PUSHJUJU_API = (1, 0)
 
@@ -268,7 +269,7 @@ def test_answers_are_kept_until_a_directory_changes(site: Site, tmp_path: Path) 
 
 def test_importing_the_host_loads_nothing_heavy() -> None:
     """`status` may import it; pluggy, entry points and providers come with use."""
-    program = "import sys, pushjuju.plugins.manager, pushjuju.plugins.types; print(*sys.modules)"
+    program = "import sys, pushjuju.plugins.manager, pushjuju.plugins.api.providers; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     heavy = {"pluggy", "importlib.metadata", "asyncio", "subprocess", "asyncssh", "cryptography"}
     assert heavy.isdisjoint(done.stdout.split())

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.offerurl import parse
+from pushjuju.core.model.offerurl import parse
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal

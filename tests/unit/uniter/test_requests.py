@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.services.entities.application import applications
 from pushjuju.store.rows.records import Operation as OperationRow
 from pushjuju.uniter.decide import (

@@ -12,7 +12,7 @@ import pytest
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AuthFailed
-from pushjuju.core.secrets import Content, OwnerKind, Rotation
+from pushjuju.core.model.secrets import Content, OwnerKind, Rotation
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.basis.clock_jumps import after_jump

@@ -18,7 +18,7 @@ from pushjuju.core.errors import (
     StoreDamaged,
     StoreError,
 )
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines

@@ -165,7 +165,7 @@ async def test_model_is_destroyed_with_all_that_runs(runtime: TestController) ->
 
 
 async def test_two_units_of_one_machine_take_turns(runtime: TestController) -> None:
-    from pushjuju.core.placement import Placement
+    from pushjuju.core.model.placement import Placement
 
     work = PlayedRuntime(runtime)
     runtime.deploy("a")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.plugins.types import HookToolFamily
+from pushjuju.plugins.api.hook_tools import HookToolFamily
 from pushjuju.runner.push.packer import pack
 from pushjuju.runner.remote.operation import hookrun
 from pushjuju.runner.remote.toolkit import Tool, run_tool

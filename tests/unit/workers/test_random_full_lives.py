@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.core.storage import Directive, Kind
-from pushjuju.core.tasks import TaskStatus
-from pushjuju.plugins.types import StorageMade, StorageSeen
+from pushjuju.plugins.api.storage_types import StorageMade, StorageSeen
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import ActionRequest
 from pushjuju.services.entities.machine import machines

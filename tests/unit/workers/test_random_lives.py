@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.model import models

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound, NotValid, WrongKey
-from pushjuju.core.secrets import Content, OwnerKind
+from pushjuju.core.model.secrets import Content, OwnerKind
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.entities.secret import secret_backends, secret_keys, secrets

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.secrets import Content, OwnerKind, Rotation
+from pushjuju.core.model.secrets import Content, OwnerKind, Rotation
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.lifecycle import removal

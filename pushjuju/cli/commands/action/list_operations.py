@@ -15,8 +15,8 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.core.names import is_machine
-from pushjuju.core.tasks import TaskStatus
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.views import tasks

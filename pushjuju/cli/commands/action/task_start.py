@@ -10,8 +10,8 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import drive, session
 from pushjuju.cli.work.waiting import failures
 from pushjuju.core.errors import HookFailed, UsageError
+from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.names import machine_tag, unit_tag
-from pushjuju.core.tasks import Receiver
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.action import actions
 from pushjuju.services.views import tasks

@@ -25,7 +25,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import HubError, NotValid, UsageError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.model import model_config
 

@@ -10,7 +10,7 @@ from pushjuju.cli.work import session
 from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import UsageError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 
 
 def precheck(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.cli.work.session import Session
     from pushjuju.core.charmstore import StoreResource
-    from pushjuju.plugins.charmtypes import CharmPlace
+    from pushjuju.plugins.api.sources import CharmPlace
     from pushjuju.services.supply.store_charms import CharmRequest, StoreOrigin
 
 GIT = "git+"
@@ -233,7 +233,7 @@ def local_charm(argument: str) -> Path:
 
 def _place(cli: Cli, argument: str) -> CharmPlace | None:
     """Return what brings the charm at an address, or None when no plugin knows it."""
-    from pushjuju.plugins.charmtypes import SourceServices
+    from pushjuju.plugins.api.sources import SourceServices
     from pushjuju.plugins.manager import PluginHost
 
     host = PluginHost(environ=cli.env, warn=cli.console.warn)

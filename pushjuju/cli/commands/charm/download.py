@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pushjuju.core.base import Base
     from pushjuju.core.channel import Channel
     from pushjuju.core.charmstore import Ask, StoreCharm
-    from pushjuju.plugins.charmtypes import CharmStore
+    from pushjuju.plugins.api.sources import CharmStore
 
 
 @command(

@@ -9,7 +9,7 @@ from pushjuju.core.errors import NotValid, UsageError
 
 if TYPE_CHECKING:
     from pushjuju.core.channel import Channel
-    from pushjuju.plugins.charmtypes import CharmStore
+    from pushjuju.plugins.api.sources import CharmStore
 
 STORE_ARCHES = ("all", "amd64", "arm64", "ppc64el", "riscv64", "s390x")
 
@@ -25,7 +25,7 @@ def open_store(cli: Cli, url: str) -> CharmStore:
         NotFound: No plugin knows such a store.
         UsageError: It is no address; the message is Juju's.
     """
-    from pushjuju.plugins.charmtypes import SourceServices
+    from pushjuju.plugins.api.sources import SourceServices
     from pushjuju.plugins.manager import PluginHost
     from pushjuju.services.supply.store_charms import DEFAULT_URL
 

@@ -12,7 +12,7 @@ from pushjuju.cli.terminal.questions import Asking, something
 from pushjuju.cli.work import scope
 from pushjuju.core.clouds import Cloud, is_cloud
 from pushjuju.core.errors import NotValid, PushjujuError, UsageError
-from pushjuju.plugins.types import ProviderType, Question
+from pushjuju.plugins.api.clouds import ProviderType, Question
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents

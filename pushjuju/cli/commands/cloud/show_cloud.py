@@ -10,7 +10,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
 from pushjuju.core.errors import NotFound
-from pushjuju.plugins.types import ProviderType
+from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.views import cloud_documents as documents
 

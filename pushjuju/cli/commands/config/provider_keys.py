@@ -7,8 +7,8 @@ from typing import Any
 
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.plugins.api.clouds import Attr
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import Attr
 from pushjuju.services.entities.model import model_config
 
 _OURS = frozenset(

@@ -21,7 +21,7 @@ from pushjuju.core.clouds import (
     read_credentials,
 )
 from pushjuju.core.errors import Aborted, NotFound, NotValid, Silent
-from pushjuju.plugins.types import Attr, ProviderType
+from pushjuju.plugins.api.clouds import Attr, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.store.cloudfiles import CloudFiles

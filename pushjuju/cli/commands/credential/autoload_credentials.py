@@ -15,7 +15,7 @@ from pushjuju.core.clouds import (
     StoredCredential,
 )
 from pushjuju.core.errors import NotFound, PushjujuError
-from pushjuju.plugins.types import DetectedCredential, ProviderType
+from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.views import cloud_documents as documents

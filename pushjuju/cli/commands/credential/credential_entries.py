@@ -13,7 +13,7 @@ from pushjuju.core.clouds import (
     StoredCredential,
 )
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
-from pushjuju.plugins.types import ProviderType
+from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents

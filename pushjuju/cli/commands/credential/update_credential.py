@@ -23,7 +23,7 @@ from pushjuju.core.clouds import (
     StoredCredential,
 )
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
-from pushjuju.plugins.types import ProviderType
+from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 

@@ -14,7 +14,7 @@ from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import drive, session
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
-from pushjuju.core.placement import PlacementKind
+from pushjuju.core.model.placement import PlacementKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 

@@ -12,8 +12,8 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session, waiting
 from pushjuju.core.base import Base
 from pushjuju.core.errors import Conflict, UsageError
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.names import application_of, is_machine
-from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses

@@ -11,7 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.core.offerurl import parse
+from pushjuju.core.model.offerurl import parse
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 

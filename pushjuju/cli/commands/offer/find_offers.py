@@ -12,7 +12,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.core.offerurl import OfferUrl, parse
+from pushjuju.core.model.offerurl import OfferUrl, parse
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.relation.offers import Wanted

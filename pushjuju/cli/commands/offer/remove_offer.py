@@ -12,7 +12,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotValid
-from pushjuju.core.offerurl import OfferUrl, parse
+from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.names import is_application
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.core.offerurl import OfferUrl, parse
+from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.names import is_application
 
 

@@ -13,7 +13,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import AlreadyExists, NotValid, UsageError
-from pushjuju.core.offerurl import OfferUrl, parse
+from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.quote import quote
 from pushjuju.services.requests import integrate as service
 

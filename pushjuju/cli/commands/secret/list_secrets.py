@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid
-from pushjuju.core.secrets import OwnerKind
+from pushjuju.core.model.secrets import OwnerKind
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.secret.secrets import MODEL, Owner
 from pushjuju.services.requests import user_secrets as service

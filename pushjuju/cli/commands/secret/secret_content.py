@@ -11,7 +11,7 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import drive, session
 from pushjuju.core import limits
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.core.secrets import Content, content_of
+from pushjuju.core.model.secrets import Content, content_of
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote, quote_list
 

@@ -75,7 +75,7 @@ def _offer(ctx: Context, name: str) -> str:
         NotFound: There is no such offer; the message is Juju's.
         NotValid: It is no URL of one.
     """
-    from pushjuju.core.offerurl import parse
+    from pushjuju.core.model.offerurl import parse
     from pushjuju.services.entities.relation import offers
 
     with ctx.store.read() as tx:

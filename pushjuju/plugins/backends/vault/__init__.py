@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pushjuju.plugins.api.backends import SecretBackend, SecretBackendType
+from pushjuju.plugins.api.clouds import Attr
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import Attr, SecretBackend, SecretBackendType
 
 PUSHJUJU_API = (1, 1)
 VAULT = "vault"

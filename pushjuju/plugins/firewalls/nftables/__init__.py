@@ -6,8 +6,9 @@ It guards machines of clouds that have no firewall: always those of `local`, and
 
 from __future__ import annotations
 
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.api.providers import ModelInfo
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
-from pushjuju.plugins.types import Firewall, ModelInfo
 
 PUSHJUJU_API = PLUGIN_API
 _OURS = "local"

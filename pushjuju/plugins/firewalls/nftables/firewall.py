@@ -10,8 +10,10 @@ import shlex
 
 from pushjuju.core.errors import RemoteFailed
 from pushjuju.core.firewall import MachineRules
+from pushjuju.plugins.api.firewalls import GuardedMachine
+from pushjuju.plugins.api.providers import ModelInfo
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.firewalls.nftables import ruleset
-from pushjuju.plugins.types import GuardedMachine, ModelInfo, ScriptResult
 
 FOLDER = "/etc/pushjuju"
 RULES = f"{FOLDER}/firewall.nft"

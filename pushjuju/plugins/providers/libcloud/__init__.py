@@ -8,19 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, DetectedCredential, ProviderType
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
+from pushjuju.plugins.api.storage_types import StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    DetectedCredential,
-    Firewall,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    Services,
-    StorageProvider,
-    StorageType,
-)
 
 PUSHJUJU_API = (1, 4)
 

@@ -28,20 +28,13 @@ from pushjuju.core.extras import install_command
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import Reached
+from pushjuju.plugins.api.findings import Finding, Fix
+from pushjuju.plugins.api.providers import Hardware, Instance, Started, StartRequest, Zone
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers.libcloud.calls import TRIES, Calls, Gone
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, HasVolumes, Order, Seen
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
-from pushjuju.plugins.types import (
-    Finding,
-    Fix,
-    Hardware,
-    Instance,
-    Reached,
-    SSHTarget,
-    Started,
-    StartRequest,
-    Zone,
-)
 
 T = TypeVar("T")
 

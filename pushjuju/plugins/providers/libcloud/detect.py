@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pushjuju.core.errors import NotValid
-from pushjuju.plugins.types import DetectedCredential
+from pushjuju.plugins.api.clouds import DetectedCredential
 
 Environ = Mapping[str, str]
 _LARGEST = 1024 * 1024  # bytes of a file that is looked into

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.providers.libcloud.ec2 import MODEL_TAG, tag
-from pushjuju.plugins.types import StorageItem
 
 STORAGE_TAG = "pushjuju-storage"
 _GIB = 1024  # MiB

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import Conflict, NotFound, ProviderError
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.libcloud import ebs
 from pushjuju.plugins.providers.libcloud.calls import Gone
 from pushjuju.plugins.providers.libcloud.ebs import Volume
 from pushjuju.plugins.providers.libcloud.ec2 import MODEL_TAG
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 
 if TYPE_CHECKING:
     from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider

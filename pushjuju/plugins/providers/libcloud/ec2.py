@@ -20,9 +20,10 @@ from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.instance_types import LEAST_ROOT_DISK, InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import Address, Hardware, Instance
 from pushjuju.plugins.providers.libcloud.calls import TIMEOUT_S
 from pushjuju.plugins.providers.libcloud.drivers.library import library, trusting
-from pushjuju.plugins.types import Address, CloudSpec, Credential, Hardware, Instance
 
 MODEL_TAG, MACHINE_TAG, NONCE_TAG = "juju-model-uuid", "pushjuju-machine", "pushjuju-nonce"
 MOST_USER_DATA = 16384  # bytes, the cloud's limit

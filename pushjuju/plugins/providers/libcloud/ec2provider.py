@@ -21,23 +21,13 @@ from pushjuju.core.extras import install_command
 from pushjuju.core.firewall import EVERYWHERE, MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached
+from pushjuju.plugins.api.findings import Finding, Fix
+from pushjuju.plugins.api.providers import Instance, ModelInfo, Services, Started, StartRequest, Zone
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers.libcloud import ebs, ec2, ec2types
 from pushjuju.plugins.providers.libcloud.calls import Calls, Gone
 from pushjuju.plugins.providers.libcloud.cloudprovider import user_data
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    Finding,
-    Fix,
-    Instance,
-    ModelInfo,
-    Reached,
-    Services,
-    SSHTarget,
-    Started,
-    StartRequest,
-    Zone,
-)
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from pushjuju.core.errors import ProviderError, RemoteFailed
 from pushjuju.core.firewall import MachineRules
-from pushjuju.plugins.types import GuardedMachine
+from pushjuju.plugins.api.firewalls import GuardedMachine
 
 
 class HasGroups(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pushjuju.plugins.types import Attr, ProviderType, Question
+from pushjuju.plugins.api.clouds import Attr, ProviderType, Question
 
 
 def _words(text: str) -> list[str]:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pushjuju.core.storage import Kind, Scope
-from pushjuju.plugins.types import Attr, StorageType
+from pushjuju.plugins.api.clouds import Attr
+from pushjuju.plugins.api.storage_types import StorageType
 
 _SPEEDS = (
     "standard", "gp2", "gp3", "io1", "io2", "st1", "sc1",

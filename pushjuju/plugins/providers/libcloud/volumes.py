@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import Gone
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Seen, Volume
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 
 READY_S = 180.0
 INSTANCE_LOOKS = 5  # after so many looks at a volume the instance that waits for it is looked at

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pushjuju.core.errors import NotFound, NotSupported
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import Gone
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_disks import VmDisks
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 
 _STAYS = "disks of vSphere go with their machine: they cannot be released or imported"
 

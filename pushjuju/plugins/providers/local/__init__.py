@@ -6,19 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.core.storage import Kind, Scope
+from pushjuju.plugins.api.clouds import Attr, CloudSpec, Credential, ProviderType
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import (
-    Attr,
-    CloudSpec,
-    Credential,
-    MachineStorage,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    Services,
-    StorageProvider,
-    StorageType,
-)
 
 PUSHJUJU_API = (1, 1)
 

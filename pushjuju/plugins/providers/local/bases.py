@@ -17,11 +17,11 @@ from pushjuju.core import children
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.providers import Progress
 from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.local.prepare import prepare_root
 from pushjuju.plugins.providers.local.sources import KEYRINGS, BasesConfig, Source, host_base
 from pushjuju.plugins.providers.local.system import locked, open_folder, remove_tree, run
-from pushjuju.plugins.types import Progress
 
 _PROBE_S = 5
 # The release pocket of Ubuntu 24.04 keeps this file; it is trusted by its hash, not by the way it comes.

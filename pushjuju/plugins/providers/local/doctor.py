@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pushjuju.core import children
+from pushjuju.plugins.api.findings import Finding, Fix
 from pushjuju.plugins.providers.local.network import nameservers
 from pushjuju.plugins.providers.local.system import PATH, run, which
 from pushjuju.plugins.providers.nspawn.cgroups import hierarchies
-from pushjuju.plugins.types import Finding, Fix
 
 # command, package, what for, whether nothing works without it
 _COMMANDS = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushjuju.plugins.types import Finding, Fix
+from pushjuju.plugins.api.findings import Finding, Fix
 
 MACHINES = 250  # what fits into the /24 that a controller takes by itself
 _MEMORY_MIB = 30  # of an idle machine

@@ -16,11 +16,11 @@ from typing import Any
 
 from pushjuju.core import errors
 from pushjuju.core.base import Base
+from pushjuju.plugins.api.providers import Progress
 from pushjuju.plugins.providers.local import doctor, machines, volumes
 from pushjuju.plugins.providers.local.bases import BaseRoot, ensure_base
 from pushjuju.plugins.providers.local.sources import BasesConfig
 from pushjuju.plugins.providers.nspawn.layout import Layout
-from pushjuju.plugins.types import Progress
 
 Data = Mapping[str, Any]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.core import children, errors
+from pushjuju.plugins.api.providers import Progress
 from pushjuju.plugins.providers.local.operations import OPERATIONS, Data
 from pushjuju.plugins.providers.local.system import which
-from pushjuju.plugins.types import Progress
 
 Call = Callable[[str, Data, Progress], Data]
 

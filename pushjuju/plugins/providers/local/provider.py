@@ -20,6 +20,21 @@ from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.findings import Finding
+from pushjuju.plugins.api.providers import (
+    Address,
+    Hardware,
+    Instance,
+    ModelInfo,
+    Progress,
+    Services,
+    Started,
+    StartRequest,
+    Zone,
+    no_progress,
+)
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers.local import doctor as checks
 from pushjuju.plugins.providers.local import limits
 from pushjuju.plugins.providers.local.bases import cache_dir, find_cached, host_arch
@@ -29,21 +44,6 @@ from pushjuju.plugins.providers.local.privileged import Call, caller, sudo_works
 from pushjuju.plugins.providers.local.sources import BasesConfig
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.plugins.providers.nspawn.layout import Layout, Record
-from pushjuju.plugins.types import (
-    Address,
-    CloudSpec,
-    Finding,
-    Hardware,
-    Instance,
-    ModelInfo,
-    Progress,
-    Services,
-    SSHTarget,
-    Started,
-    StartRequest,
-    Zone,
-    no_progress,
-)
 
 _PARALLEL = 8
 ZONE_TAG = "pushjuju-zone"

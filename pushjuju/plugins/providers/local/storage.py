@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.local.volumes import volume_id
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 
 if TYPE_CHECKING:
     from pushjuju.plugins.providers.local.provider import LocalProvider

@@ -9,21 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.core.storage import Kind, Scope
+from pushjuju.plugins.api.clouds import Attr, CloudSpec, Credential, ProviderType, Question
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
+from pushjuju.plugins.api.targets import ContainerHost
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import (
-    Attr,
-    CloudSpec,
-    ContainerHost,
-    Credential,
-    MachineStorage,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    Question,
-    Services,
-    StorageProvider,
-    StorageType,
-)
 
 PUSHJUJU_API = (1, 4)
 

@@ -18,20 +18,11 @@ from pushjuju.core.base import Base
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import ProviderError
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.findings import Finding
+from pushjuju.plugins.api.providers import CharmProfile, Instance, ModelInfo, Services, Started, StartRequest
+from pushjuju.plugins.api.targets import ContainerHost, SSHTarget
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
-from pushjuju.plugins.types import (
-    CharmProfile,
-    CloudSpec,
-    ContainerHost,
-    Credential,
-    Finding,
-    Instance,
-    ModelInfo,
-    Services,
-    SSHTarget,
-    Started,
-    StartRequest,
-)
 
 INSTALL_S = 1800.0  # a slow line and a slow disk
 NO_LXD = 69  # exit status of the script: nothing to install LXD from

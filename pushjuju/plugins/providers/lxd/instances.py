@@ -12,8 +12,8 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.providers import Address, Hardware, Instance, ModelInfo, StartRequest
 from pushjuju.plugins.providers.arches import juju_arch
-from pushjuju.plugins.types import Address, Hardware, Instance, ModelInfo, StartRequest
 
 MODEL_KEY, MACHINE_KEY = "user.juju-model-uuid", "user.pushjuju-machine"
 NONCE_KEY, HOST_KEYS_KEY = "user.pushjuju-nonce", "user.pushjuju-host-keys"

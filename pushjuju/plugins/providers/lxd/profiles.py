@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pushjuju.core.errors import ProviderError
+from pushjuju.plugins.api.providers import CharmProfile
 from pushjuju.plugins.providers.lxd.instances import MODEL_KEY
 from pushjuju.plugins.providers.lxd.server import Api, ignore_gone
-from pushjuju.plugins.types import CharmProfile
 
 CHARM_KEY = "user.pushjuju-charm"
 

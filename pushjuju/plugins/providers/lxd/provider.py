@@ -17,26 +17,23 @@ from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, PushjujuError
 from pushjuju.core.extras import install_command
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.providers.arches import juju_arch
-from pushjuju.plugins.providers.lxd import instances, profiles
-from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, NONCE_KEY, VM
-from pushjuju.plugins.providers.lxd.server import WITHOUT_LXD, Api, Gone, Server, connect, failed, ignore_gone
-from pushjuju.plugins.providers.lxd.storage import LxdStorage
-from pushjuju.plugins.types import (
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached
+from pushjuju.plugins.api.findings import Finding, Fix
+from pushjuju.plugins.api.providers import (
     CharmProfile,
-    CloudSpec,
-    Credential,
-    Finding,
-    Fix,
     Instance,
     ModelInfo,
-    Reached,
     Services,
-    SSHTarget,
     Started,
     StartRequest,
     Zone,
 )
+from pushjuju.plugins.api.targets import SSHTarget
+from pushjuju.plugins.providers.arches import juju_arch
+from pushjuju.plugins.providers.lxd import instances, profiles
+from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, NONCE_KEY, VM
+from pushjuju.plugins.providers.lxd.server import WITHOUT_LXD, Api, Gone, Server, connect, failed, ignore_gone
+from pushjuju.plugins.providers.lxd.volumes import LxdStorage
 
 ADDRESS_S = 180.0  # until an instance without an address is given up
 LOOK_S = 0.2

@@ -26,7 +26,8 @@ from pushjuju.core.errors import (
     QuotaExceeded,
 )
 from pushjuju.core.extras import install_hint
-from pushjuju.plugins.types import CloudSpec, Credential, Services
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import Services
 
 T = TypeVar("T")
 

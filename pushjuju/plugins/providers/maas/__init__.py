@@ -9,20 +9,17 @@ from collections.abc import Mapping, Sequence
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.storage import Kind, Scope
-from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import (
+from pushjuju.plugins.api.clouds import (
     Attr,
     CloudSpec,
     Credential,
     DetectedCredential,
-    MachineStorage,
-    ModelInfo,
-    Provider,
     ProviderType,
     Question,
-    StorageProvider,
-    StorageType,
 )
+from pushjuju.plugins.api.providers import ModelInfo, Provider
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
+from pushjuju.plugins.hookspecs import hookimpl
 
 PUSHJUJU_API = (1, 4)
 

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, PushjujuError
-from pushjuju.plugins.types import CloudSpec, Credential
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
 
 Params = Iterable[tuple[str, str]]
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pushjuju.core.errors import NotValid
+from pushjuju.plugins.api.clouds import DetectedCredential
 from pushjuju.plugins.providers.maas.client import ATTRIBUTE, AUTH_TYPE
-from pushjuju.plugins.types import DetectedCredential
 
 _LARGEST = 64 * 1024  # bytes of a file that is looked into
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pushjuju.core.errors import NotValid
-from pushjuju.plugins.types import StorageItem, StorageSeen
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 
 VOLUME_KEY = "pushjuju-volume-"
 """Begins the annotation that tells the disk of a volume; the volume's uuid follows."""

@@ -16,8 +16,8 @@ from typing import Any
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.providers import Address, Hardware, Instance, StartRequest
 from pushjuju.plugins.providers.maas import disks
-from pushjuju.plugins.types import Address, Hardware, Instance, StartRequest
 
 Document = Mapping[str, Any]
 """A machine as MAAS describes it."""

@@ -17,22 +17,14 @@ from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import NotFound, NotValid, ProviderError, PushjujuError, ZoneIndependent
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached
+from pushjuju.plugins.api.findings import Finding
+from pushjuju.plugins.api.providers import Instance, ModelInfo, Started, StartRequest, Zone
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers.maas import documents
 from pushjuju.plugins.providers.maas.client import Gone, Maas, Mismatch, Unsure
+from pushjuju.plugins.providers.maas.disk_storage import MaasStorage
 from pushjuju.plugins.providers.maas.documents import Document, Placement
-from pushjuju.plugins.providers.maas.storage import MaasStorage
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    Finding,
-    Instance,
-    ModelInfo,
-    Reached,
-    SSHTarget,
-    Started,
-    StartRequest,
-    Zone,
-)
 
 LOOK_S = 1.0
 LATE_LOOKS = 5  # for a machine whose allocation got no answer

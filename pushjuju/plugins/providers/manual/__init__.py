@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, ProviderType, Question
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    ModelInfo,
-    Provider,
-    ProviderType,
-    Question,
-    Services,
-)
 
 PUSHJUJU_API = (1, 5)
 

@@ -31,24 +31,22 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.holding import owner_line, way_out
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.providers.arches import juju_arch
-from pushjuju.plugins.providers.manual import scripts
-from pushjuju.plugins.providers.manual.target import Target
-from pushjuju.plugins.types import (
+from pushjuju.plugins.api.findings import Finding
+from pushjuju.plugins.api.providers import (
     Address,
-    Finding,
     Hardware,
     Instance,
     ModelInfo,
     Progress,
-    RemoteRunner,
-    ScriptResult,
     Services,
-    SSHTarget,
     Started,
     StartRequest,
     no_progress,
 )
+from pushjuju.plugins.api.targets import RemoteRunner, ScriptResult, SSHTarget
+from pushjuju.plugins.providers.arches import juju_arch
+from pushjuju.plugins.providers.manual import scripts
+from pushjuju.plugins.providers.manual.target import Target
 
 _TIMEOUT_S = 120.0
 _UNSUPPORTED = frozenset(

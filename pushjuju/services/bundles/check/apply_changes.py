@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pushjuju.core import constraints as rules
-from pushjuju.core import offerurl
 from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.model import offerurl
 from pushjuju.portable.natural import natural_order
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.check import stored_charms
@@ -177,7 +177,7 @@ def _storage(
         return  # the fault of the directive was reported
     if not changed:
         return
-    from pushjuju.services.entities.storage.storage import judge as judge_store
+    from pushjuju.services.entities.storage.storage_instances import judge as judge_store
     from pushjuju.services.entities.storage.storage_pools import open_pools
 
     pools = open_pools(site.ctx, site.tx, site.model)

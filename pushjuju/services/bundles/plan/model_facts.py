@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pushjuju.charms.format.config import merge_settings
 from pushjuju.charms.values.model import Role
 from pushjuju.core.base import Base
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.bundles.plan.facts import (
@@ -27,7 +27,7 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import constraints, model_config
 from pushjuju.services.entities.relation import offers, remote_applications
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.supply import origins
 from pushjuju.store.rows.records import (
     Application,
@@ -100,7 +100,9 @@ def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str
         subordinate_to=tuple(sorted(principals)),
         units=[] if app.subordinate else _units(units),
         endpoints_bound=_bindings(tx, app),
-        storage={row.name: (row.pool, row.size, row.count) for row in storage.directives(tx, model, name)},
+        storage={
+            row.name: (row.pool, row.size, row.count) for row in storage_instances.directives(tx, model, name)
+        },
         resources={row.name: row.revision if row.origin == resources.STORE else -1 for row in files},
         uploads={row.name: row.fingerprint for row in files if row.origin == resources.UPLOAD},
         arch=origin.arch if origin else "",
@@ -145,7 +147,7 @@ def _machines(tx: Tx, model: str) -> dict[str, MachineFacts]:
             constraints=row.constraints,
             annotations=noted.get(row.id, {}),
             containers=tuple(inside.get(row.id, ())),
-            storage=tuple(storage.kept_on(tx, model, row.id)) if row.storage else (),
+            storage=tuple(storage_instances.kept_on(tx, model, row.id)) if row.storage else (),
         )
         for row in sorted(alive, key=lambda row: natural_key(row.id))
         if parent_machine(row.id) is None

@@ -16,9 +16,9 @@ from pushjuju.charms.format.actions import insert_defaults, juju_exec, validate_
 from pushjuju.charms.values.model import ActionSpec
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.names import machine_tag, unit_tag
-from pushjuju.core.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.services.entities.basis import leadership, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms

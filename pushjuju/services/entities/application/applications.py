@@ -20,7 +20,7 @@ from pushjuju.charms.values.goform import typed
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.basis import wake

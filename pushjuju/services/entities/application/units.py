@@ -9,15 +9,15 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.life import Life
-from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import constraints, models
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.rows.records import Application, Machine, Unit
 from pushjuju.store.tx import Tx
 
@@ -64,7 +64,7 @@ def add(
     if attach and count != 1:
         raise NotValid(f"AttachStorage is non-empty, but NumUnits is {count}")
     targets = list(placements[:count]) + [None] * (count - len(placements))
-    if attach and not placements and (home := storage.home_of(tx, application.model, attach)):
+    if attach and not placements and (home := storage_instances.home_of(tx, application.model, attach)):
         targets = [Placement(kind=PlacementKind.MACHINE, value=home)]
     return [_add_one(tx, application, target, now, attach) for target in targets]
 
@@ -87,8 +87,8 @@ def _add_one(
 
 def _equip(tx: Tx, application: Application, unit: Unit, now: datetime, attach: Sequence[str] = ()) -> None:
     """Give a new unit its storage, if its charm has any."""
-    if attach or storage.directives(tx, unit.model, unit.application):
-        storage.equip(tx, unit, charms.get(tx, unit.model, application.charm_url), now, attach)
+    if attach or storage_instances.directives(tx, unit.model, unit.application):
+        storage_instances.equip(tx, unit, charms.get(tx, unit.model, application.charm_url), now, attach)
 
 
 def add_subordinate(tx: Tx, application: Application, principal: Unit, now: datetime) -> Unit:

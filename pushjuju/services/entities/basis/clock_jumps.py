@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.secrets import Rotation
+from pushjuju.core.model.secrets import Rotation
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.queue import LEASE_S, clock_is_right, latest_moment
 from pushjuju.store.rows.secret_records import SecretRow

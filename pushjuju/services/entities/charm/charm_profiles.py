@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.charms.values.model import LXDProfile
-from pushjuju.plugins.types import CharmProfile
+from pushjuju.plugins.api.providers import CharmProfile
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import Machine

@@ -12,7 +12,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.suggest import closest, is_alike
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.types import Attr, ProviderType
+    from pushjuju.plugins.api.clouds import Attr, ProviderType
 
 _TYPES: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "attrs": ("a map", dict),

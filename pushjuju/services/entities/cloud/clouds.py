@@ -16,8 +16,8 @@ from pushjuju.store.cloudfiles import CloudFiles
 from pushjuju.store.datadir import ControllerDir, DataDir
 
 if TYPE_CHECKING:
+    from pushjuju.plugins.api.clouds import CloudSpec, Credential, ProviderType
     from pushjuju.plugins.manager import PluginHost
-    from pushjuju.plugins.types import CloudSpec, Credential, ProviderType
 
 BUILT_IN: Mapping[str, str] = {"local": "local", "manual": "manual"}
 _SUMMARIES: Mapping[str, str] = {
@@ -153,7 +153,7 @@ def spec_of(cloud: Cloud, region: str) -> CloudSpec:
         NotFound: It has no such region.
     """
     # Imported here: commands that only look start a tenth faster without it.
-    from pushjuju.plugins.types import CloudSpec
+    from pushjuju.plugins.api.clouds import CloudSpec
 
     found = cloud.region(region) if cloud.regions else None
     return CloudSpec(
@@ -175,7 +175,7 @@ def open_credential(places: Folders, cloud: str, name: str) -> Credential:
     Raises:
         NotFound: It is named, but not there.
     """
-    from pushjuju.plugins.types import Credential
+    from pushjuju.plugins.api.clouds import Credential
 
     if not name:
         return Credential()

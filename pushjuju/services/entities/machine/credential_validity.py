@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from pushjuju.core.errors import CredentialInvalid, PushjujuError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import MODEL_SUSPENDED, StatusKind
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context

@@ -12,9 +12,9 @@ from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.names import is_machine, parent_machine
-from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.core.storage import Directive
 from pushjuju.portable.natural import natural_key

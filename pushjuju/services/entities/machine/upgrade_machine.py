@@ -18,8 +18,8 @@ from pushjuju.charms.values.charm_bases import WORKLOAD_BASES
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
-from pushjuju.core.life import Life
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.status import Agent, InstanceStatus, StatusInfo, StatusKind, Workload
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake

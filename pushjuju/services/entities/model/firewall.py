@@ -28,8 +28,8 @@ from pushjuju.core.firewall import (
     merged,
     unit_ingress,
 )
+from pushjuju.core.model.ports import OpenPort, PortRange
 from pushjuju.core.names import UnitName
-from pushjuju.core.ports import OpenPort, PortRange
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis import wake as touch
 from pushjuju.services.entities.model import model_config

@@ -10,7 +10,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, UsageError
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.store.rows.model import Model

@@ -15,8 +15,8 @@ from pushjuju.charms.values.model import Charm, Endpoint, Scope
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
-from pushjuju.core.life import Life
-from pushjuju.core.offerurl import OfferUrl
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote

@@ -12,7 +12,7 @@ from pushjuju.charms.values.endpoints import Bound, Pair, RelationFacts, Side, c
 from pushjuju.charms.values.model import Endpoint
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.charm import charms

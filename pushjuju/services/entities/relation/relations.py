@@ -13,7 +13,7 @@ from datetime import datetime
 
 from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core.clock import to_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusKind
 from pushjuju.portable.jsontext import compact
 from pushjuju.services.entities.basis import statuses, wake

@@ -16,7 +16,7 @@ from pushjuju.charms.values.endpoints import Side
 from pushjuju.charms.values.model import Endpoint, Role, Scope
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload, derive_application_status
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.quote import quote

@@ -18,9 +18,10 @@ from typing import Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound, NotValid
-from pushjuju.core.secrets import MASK, Content, check_content
+from pushjuju.core.model.secrets import MASK, Content, check_content
+from pushjuju.plugins.api.backends import SecretBackend, SecretBackendType
+from pushjuju.plugins.api.clouds import Attr
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import Attr, SecretBackend, SecretBackendType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config

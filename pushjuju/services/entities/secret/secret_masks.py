@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from pushjuju.core.errors import StoreError
-from pushjuju.core.secrets import MASK, Content
+from pushjuju.core.model.secrets import MASK, Content
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import remote_secrets, secrets
 from pushjuju.store.rows.records import Application, Unit

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
-from pushjuju.core.secrets import Content, OwnerKind, parse_uri
+from pushjuju.core.model.secrets import Content, OwnerKind, parse_uri
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.basis.context import Context

@@ -16,7 +16,7 @@ from pushjuju.charms.values.model import Role
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, StoreError
-from pushjuju.core.secrets import RETRY, Content, OwnerKind, Rotation
+from pushjuju.core.model.secrets import RETRY, Content, OwnerKind, Rotation
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context

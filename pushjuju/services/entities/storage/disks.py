@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive, Kind, check_count
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
 from pushjuju.store.tx import Tx
@@ -41,7 +41,7 @@ def check(tx: Tx, pools: Pools, model: str, asked: Sequence[Directive]) -> list[
 
 
 def _pool(tx: Tx, pools: Pools, model: str, asked: Directive) -> Pool:
-    name = asked.pool or storage.default_pool(tx, model, Kind.BLOCK, asked, pools)
+    name = asked.pool or storage_instances.default_pool(tx, model, Kind.BLOCK, asked, pools)
     try:
         found = pools.get(name)
     except NotFound as error:
@@ -63,7 +63,7 @@ def add(tx: Tx, pools: Pools, machine: Machine, asked: Sequence[Directive], now:
         pools.keep(tx, machine.model, pool)
         for _ in range(item.count):
             _add_one(tx, machine, pool, item.size, now)
-    storage.count_on(tx, machine.model, "", machine.id)
+    storage_instances.count_on(tx, machine.model, "", machine.id)
 
 
 def _add_one(tx: Tx, machine: Machine, pool: Pool, size: int, now: datetime) -> None:
@@ -73,7 +73,7 @@ def _add_one(tx: Tx, machine: Machine, pool: Pool, size: int, now: datetime) -> 
         life=Life.ALIVE, created=to_iso(now),
     )  # fmt: skip
     tx.insert("storage_instance", instance)
-    for backing in storage.back(tx, instance, machine.id, now):
+    for backing in storage_instances.back(tx, instance, machine.id, now):
         row = BackingAttachment(
             model=backing.model, kind=backing.kind, id=backing.id, machine=machine.id, life=Life.ALIVE
         )
@@ -86,7 +86,7 @@ def of_machine(tx: Tx, model: str, machine: str) -> list[tuple[StorageInstance, 
     found = []
     for row in rows:
         backing = tx.find(Backing, "backing_get", model=model, kind=row.kind, id=row.id)
-        if backing is not None and (instance := storage.get(tx, model, backing.storage)).is_disk:
+        if backing is not None and (instance := storage_instances.get(tx, model, backing.storage)).is_disk:
             found.append((instance, backing))
     return found
 
@@ -94,6 +94,6 @@ def of_machine(tx: Tx, model: str, machine: str) -> list[tuple[StorageInstance, 
 def end(tx: Tx, model: str, machine: str, now: datetime) -> None:
     """Begin to take a machine's disks from it, and to destroy them; twice does no harm."""
     for instance, backing in of_machine(tx, model, machine):
-        storage.doom(tx, instance, destroy=True)
-        if any(row.life == Life.ALIVE for row in storage.hosts(tx, backing)):
-            storage.unhost(tx, instance, now)
+        storage_instances.doom(tx, instance, destroy=True)
+        if any(row.life == Life.ALIVE for row in storage_instances.hosts(tx, backing)):
+            storage_instances.unhost(tx, instance, now)

@@ -17,7 +17,7 @@ from pushjuju.store.rows.storage_records import StoragePool
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.types import StorageType
+    from pushjuju.plugins.api.storage_types import StorageType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Kind, StorageStatus, is_storage
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import statuses, wake
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
 from pushjuju.store.tx import Tx
@@ -82,7 +82,7 @@ def on_machine(tx: Tx, machine: Machine) -> list[Todo]:
 
 def _order(key: tuple[str, str]) -> tuple[int, object]:
     """Put volumes first, then go by number."""
-    return (int(key[0] == storage.FILESYSTEM), natural_key(key[1]))
+    return (int(key[0] == storage_instances.FILESYSTEM), natural_key(key[1]))
 
 
 def _backing(tx: Tx, model: str, kind: str, number: str) -> Backing:
@@ -96,7 +96,7 @@ def _next(
     machine: Machine, found: dict[_Key, Backing], hosts: dict[_Key, BackingAttachment], key: _Key
 ) -> Todo | None:
     backing, host = found[key], hosts.get(key)
-    below = (storage.VOLUME, backing.volume) if backing.volume else None
+    below = (storage_instances.VOLUME, backing.volume) if backing.volume else None
     volume = (found[below], hosts.get(below)) if below in found and below is not None else None
     if host is None:
         going = backing.life != Life.ALIVE and backing.machine == machine.id
@@ -104,7 +104,7 @@ def _next(
     if host.life != Life.ALIVE:
         on_it = [
             other for other, item in found.items() if item.volume == backing.id and other in hosts
-        ] if backing.kind == storage.VOLUME else []  # fmt: skip
+        ] if backing.kind == storage_instances.VOLUME else []  # fmt: skip
         return None if on_it else Todo(step=Step.DETACH, backing=backing, host=host, volume=volume)
     if below is not None and not (volume and _is_attached(machine, volume[1])):
         return None
@@ -123,7 +123,7 @@ def _is_attached(machine: Machine, host: BackingAttachment | None) -> bool:
 def on_no_machine(tx: Tx, model: str) -> Iterator[Todo]:
     """Yield the steps for what belongs to the model and is attached nowhere: it is only ever destroyed."""
     for backing in tx.list(Backing, "backing_on_machine", model=model, machine=""):
-        if backing.life != Life.ALIVE and not storage.hosts(tx, backing):
+        if backing.life != Life.ALIVE and not storage_instances.hosts(tx, backing):
             yield Todo(step=Step.DESTROY, backing=backing)
 
 
@@ -139,7 +139,7 @@ def made_for(tx: Tx, machine: Machine) -> tuple[str, ...]:
     """Return the providers' names of volumes that are there already, and will be a machine's."""
     if not machine.storage:
         return ()
-    rows = [row for row in lasting_on(tx, machine) if row.kind == storage.VOLUME]
+    rows = [row for row in lasting_on(tx, machine) if row.kind == storage_instances.VOLUME]
     names = (_backing(tx, row.model, row.kind, row.id).provider_id for row in rows)
     return tuple(name for name in names if name)
 
@@ -151,7 +151,9 @@ def to_come_with(tx: Tx, machine: Machine, types: Collection[str]) -> tuple[Stor
     return tuple(
         item_of(tx, todo.backing, todo.host)
         for todo in on_machine(tx, machine)
-        if todo.step is Step.CREATE and todo.backing.kind == storage.VOLUME and todo.backing.provider in types
+        if todo.step is Step.CREATE
+        and todo.backing.kind == storage_instances.VOLUME
+        and todo.backing.provider in types
     )
 
 
@@ -183,7 +185,7 @@ def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> Storage
     )
     return StorageItem(
         id=backing.id,
-        kind=Kind.BLOCK if backing.kind == storage.VOLUME else Kind.FILESYSTEM,
+        kind=Kind.BLOCK if backing.kind == storage_instances.VOLUME else Kind.FILESYSTEM,
         size=backing.size,
         attributes=backing.attributes,
         tags={
@@ -210,7 +212,7 @@ def begin(tx: Tx, todo: Todo, now: datetime) -> bool:
         return False
     tx.run("backing_set_begun", model=backing.model, kind=backing.kind, id=backing.id)
     if todo.step is Step.ATTACH and host is not None and not host.attached:
-        storage.set_status(tx, backing, StorageStatus.ATTACHING, now)
+        storage_instances.set_status(tx, backing, StorageStatus.ATTACHING, now)
     return True
 
 
@@ -227,7 +229,7 @@ def created(tx: Tx, backing: Backing, made: StorageMade, now: datetime) -> None:
         "backing_set_made", model=backing.model, kind=backing.kind, id=backing.id,
         provider_id=made.provider_id, size=made.size, hardware_id=made.hardware_id, wwn=made.wwn,
     )  # fmt: skip
-    storage.set_status(tx, backing, StorageStatus.ATTACHING, now)
+    storage_instances.set_status(tx, backing, StorageStatus.ATTACHING, now)
 
 
 def seen(tx: Tx, host: BackingAttachment, where: StorageSeen) -> None:
@@ -246,17 +248,17 @@ def attached(tx: Tx, backing: Backing, host: BackingAttachment, boot_id: str, no
     )  # fmt: skip
     present = _present(tx, host)
     if present is not None and present.life == Life.ALIVE:
-        storage.set_status(tx, backing, StorageStatus.ATTACHED, now)
+        storage_instances.set_status(tx, backing, StorageStatus.ATTACHED, now)
 
 
 def detached(tx: Tx, backing: Backing, host: BackingAttachment, now: datetime) -> None:
     """Forget an attachment that is undone."""
-    storage.forget_host(tx, backing, host, now)
+    storage_instances.forget_host(tx, backing, host, now)
 
 
 def destroyed(tx: Tx, backing: Backing, now: datetime) -> None:
     """Forget what was destroyed or let go, and the machine that was kept for it."""
-    storage.forget_backing(tx, backing, now)
+    storage_instances.forget_backing(tx, backing, now)
 
 
 def failed(tx: Tx, todo: Todo, why: str, now: datetime) -> datetime:
@@ -277,7 +279,7 @@ def failed(tx: Tx, todo: Todo, why: str, now: datetime) -> datetime:
     else:
         tx.run("backing_set_due", **key, attempts=attempts + 1, due=to_iso(again))
     if tx.find(Backing, "backing_get", **key) is not None:
-        storage.set_status(tx, backing, _DOING[todo.step], now, why)
+        storage_instances.set_status(tx, backing, _DOING[todo.step], now, why)
     return again
 
 
@@ -292,7 +294,7 @@ def waits(tx: Tx, model: str) -> list[str]:
     """Return what the storage of a model that goes waits for: one sentence each."""
     found = []
     for instance in tx.list(StorageInstance, "storage_instance_list", model=model):
-        behind = storage.backings(tx, instance)
+        behind = storage_instances.backings(tx, instance)
         why = next((_why(tx, backing) for backing in behind), "")
         what = f"disk of machine {instance.owner}" if instance.is_disk else f"storage {instance.id}"
         found.append(f"{what} is {instance.life}{f': {why}' if why else ''}")
@@ -300,7 +302,7 @@ def waits(tx: Tx, model: str) -> list[str]:
 
 
 def _why(tx: Tx, backing: Backing) -> str:
-    info = statuses.get_status(tx, backing.model, storage.KINDS[backing.kind], backing.id)
+    info = statuses.get_status(tx, backing.model, storage_instances.KINDS[backing.kind], backing.id)
     if info is None:
         return ""
     return f"{info.status}, {info.message}" if info.message else str(info.status)

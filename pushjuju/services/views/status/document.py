@@ -417,7 +417,7 @@ def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, Any]:
 
 
 def _ports(ranges: Iterable[tuple[str, int, int]]) -> list[str]:
-    from pushjuju.core.ports import text
+    from pushjuju.core.model.ports import text
 
     return [text(*item) for item in ranges]
 

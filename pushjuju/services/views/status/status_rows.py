@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.portable.natural import natural_key, natural_order

@@ -12,13 +12,13 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusInfo
 from pushjuju.core.storage import Kind, Scope, StorageStatus, is_storage, store_of
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.storage.storage import FILESYSTEM, KINDS, VOLUME
+from pushjuju.services.entities.storage.storage_instances import FILESYSTEM, KINDS, VOLUME
 from pushjuju.services.views.status.status_rows import Moment
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageAttachment, StorageInstance

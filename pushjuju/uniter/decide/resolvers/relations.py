@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.uniter.decide.decision import GO_ON, Effect, EffectKind, Verdict, run_hook
 from pushjuju.uniter.decide.remote import RemoteRelation, RemoteState
 from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind, RelationRecord

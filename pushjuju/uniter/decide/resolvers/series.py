@@ -5,7 +5,7 @@ Mirrors: juju worker/uniter/upgradeseries/resolver.go (3.6)
 
 from __future__ import annotations
 
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.uniter.decide.decision import GO_ON, OperationName, Verdict, idle, new_operation, run, run_hook
 from pushjuju.uniter.decide.remote import RemoteState
 from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind

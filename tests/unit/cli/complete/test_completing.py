@@ -19,7 +19,7 @@ from pushjuju.cli.commands import registry
 from pushjuju.cli.complete import completeclouds, completing
 from pushjuju.cli.help import hooktoolhelp
 from pushjuju.core import constraints
-from pushjuju.core.secrets import Content
+from pushjuju.core.model.secrets import Content
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import users

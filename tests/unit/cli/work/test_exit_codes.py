@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.work import drive
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.requests import integrate
 from pushjuju.store.queue import machine_key, touch
 from pushjuju.workers import driver as workers

@@ -10,11 +10,13 @@ import pytest
 
 from pushjuju.core.errors import RemoteFailed
 from pushjuju.core.firewall import EVERYWHERE, IngressRule, MachineRules
-from pushjuju.core.ports import PortRange
+from pushjuju.core.model.ports import PortRange
+from pushjuju.plugins.api.firewalls import GuardedMachine
+from pushjuju.plugins.api.providers import ModelInfo
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.firewalls import nftables
 from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
 from pushjuju.plugins.firewalls.nftables.ruleset import text
-from pushjuju.plugins.types import GuardedMachine, ModelInfo, ScriptResult
 
 MODEL = ModelInfo(uuid="aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee", name="shop", controller_uuid="c")
 WEB, RANGE, PING = PortRange("tcp", 80, 80), PortRange("udp", 8000, 8010), PortRange("icmp", -1, -1)

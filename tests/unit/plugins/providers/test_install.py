@@ -9,8 +9,9 @@ import pytest
 
 from pushjuju.core.errors import ProviderError
 from pushjuju.plugins import install
+from pushjuju.plugins.api.findings import Finding, Fix
+from pushjuju.plugins.api.providers import no_progress
 from pushjuju.plugins.providers.local import doctor
-from pushjuju.plugins.types import Finding, Fix, no_progress
 
 MODULE = Finding(name="kernel", ok=False, message="no", fix=Fix(command=("modprobe", "overlay")))
 

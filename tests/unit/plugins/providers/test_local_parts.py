@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from pushjuju.core.base import Base
 from pushjuju.core.cloudinit_script import to_script, unknown_keys
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
+from pushjuju.plugins.api.findings import Fix
+from pushjuju.plugins.api.providers import no_progress
 from pushjuju.plugins.providers.local import bases, doctor, limits, prepare
 from pushjuju.plugins.providers.local.network import (
     choose_subnet,
@@ -28,7 +30,6 @@ from pushjuju.plugins.providers.local.supervisor import nspawn_command
 from pushjuju.plugins.providers.local.system import locked, put_file
 from pushjuju.plugins.providers.nspawn.cgroups import hierarchies
 from pushjuju.plugins.providers.nspawn.layout import Layout, Record
-from pushjuju.plugins.types import Fix, no_progress
 
 NOBLE = Base("ubuntu", "24.04")
 RECORD = Record(

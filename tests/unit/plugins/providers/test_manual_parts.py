@@ -9,10 +9,10 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, RemoteFailed, Unreachable
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.providers.manual.provider import ManualProvider, read_facts
 from pushjuju.plugins.providers.manual.scripts import DETECT, add_keys, enlist, make_user, release
 from pushjuju.plugins.providers.manual.target import Target
-from pushjuju.plugins.types import SSHTarget
 
 
 @pytest.mark.parametrize(

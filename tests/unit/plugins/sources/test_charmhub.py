@@ -14,7 +14,7 @@ from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, Download, Held, Platform, StoreCharm
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import HubError, NotValid
-from pushjuju.plugins.charmtypes import SourceServices
+from pushjuju.plugins.api.sources import SourceServices
 from pushjuju.plugins.sources.charmhub import Charmhub
 from pushjuju.plugins.sources.http import Http, Patience, Proxies
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.plugins.api.storage_types import StorageSeen
 from pushjuju.plugins.storage.devices import locate
-from pushjuju.plugins.types import StorageSeen
 
 
 def look(seen: StorageSeen) -> subprocess.CompletedProcess[str]:

@@ -25,7 +25,7 @@ from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import constraints, models
-from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.requests import expose
 from tests.charms_tools.hubstore import HubStore
 from tests.world.controller import TestController
@@ -143,7 +143,9 @@ def test_deploy_records_all_of_it(world: TestController, shelf: Path) -> None:
     settings = world.read(lambda tx: charms.stored_settings(tx, world.model, "web", web.charm_url))
     assert settings == {"port": 8080, "title": "a title"}
     assert world.read(lambda tx: bindings.document(tx, web))["db"] == "backend"
-    assert [item.size for item in world.read(lambda tx: storage.directives(tx, world.model, "db"))] == [2048]
+    assert [
+        item.size for item in world.read(lambda tx: storage_instances.directives(tx, world.model, "db"))
+    ] == [2048]
     noted = world.read(lambda tx: notes.of_model(tx, world.model, notes.Kind.MACHINE))
     assert noted == {"0": {"rack": "a1"}}
 
@@ -495,7 +497,7 @@ def applied(world: TestController, shelf: Path, over: str = "{}", *, prune: bool
 def test_apply_changes_resources_storage_and_bindings(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     assert applied(world, shelf) == []
-    old = world.read(lambda tx: storage.of_unit(tx, world.model, "db/0"))
+    old = world.read(lambda tx: storage_instances.of_unit(tx, world.model, "db/0"))
     (shelf / "site.txt").write_text("another site")
     over = """
 applications:
@@ -514,13 +516,15 @@ applications:
     facts = world.read(lambda tx: model_facts.read(tx, world.model)).applications
     assert facts["web"].uploads["site"] == hashlib.sha384(b"another site").hexdigest()
     assert set(facts["web"].endpoints_bound.values()) == {"alpha"}
-    assert world.read(lambda tx: storage.of_unit(tx, world.model, "db/0")) == old
+    assert world.read(lambda tx: storage_instances.of_unit(tx, world.model, "db/0")) == old
     sizes = {
         unit: [
             world.read(
-                lambda tx, item=item: storage.backings(tx, storage.get(tx, world.model, item.storage))
+                lambda tx, item=item: storage_instances.backings(
+                    tx, storage_instances.get(tx, world.model, item.storage)
+                )
             )[0]
-            for item in world.read(lambda tx, unit=unit: storage.of_unit(tx, world.model, unit))
+            for item in world.read(lambda tx, unit=unit: storage_instances.of_unit(tx, world.model, unit))
         ]
         for unit in ("db/0", "db/2")
     }

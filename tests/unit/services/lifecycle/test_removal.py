@@ -119,7 +119,7 @@ def test_the_leader_goes_and_another_is_elected(runtime: TestController) -> None
 
 
 def test_machine_with_another_unit_stays(runtime: TestController) -> None:
-    from pushjuju.core.placement import Placement
+    from pushjuju.core.model.placement import Placement
 
     runtime.deploy("web", 1)
     runtime.deploy("db", 1, placements=[Placement.parse("0")])
@@ -405,7 +405,7 @@ def test_machine_of_dying_units_is_dying(runtime: TestController) -> None:
 
 
 def test_machine_with_units_is_refused(runtime: TestController) -> None:
-    from pushjuju.core.placement import Placement
+    from pushjuju.core.model.placement import Placement
 
     runtime.deploy("web")
     runtime.deploy("db", placements=[Placement.parse("0")])

@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.charm import charms

@@ -9,8 +9,8 @@ import pytest
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.firewall import EVERYWHERE, Exposure, IngressRule
-from pushjuju.core.placement import Placement
-from pushjuju.core.ports import PortRange
+from pushjuju.core.model.placement import Placement
+from pushjuju.core.model.ports import PortRange
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.machine import machines

@@ -13,7 +13,7 @@ from pushjuju.cli.work.session import Session
 from pushjuju.cli.work.status_document import status_document
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, PushjujuError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.relation import relations

@@ -10,7 +10,7 @@ from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
 from pushjuju.core.storage import Directive, Kind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import models
-from pushjuju.services.entities.storage import storage, storage_pools
+from pushjuju.services.entities.storage import storage_instances, storage_pools
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import storage_requests
 from pushjuju.services.requests.storage_requests import Answer
@@ -71,7 +71,7 @@ def detached(runtime: TestController) -> None:
         for host in tx.list(BackingAttachment, "backing_attachment_list", model=runtime.model):
             if host.life != "alive":
                 backing = tx.find(Backing, "backing_get", model=runtime.model, kind=host.kind, id=host.id)
-                storage.forget_host(tx, backing, host, runtime.clock.now())
+                storage_instances.forget_host(tx, backing, host, runtime.clock.now())
 
     runtime.write(note)
 
@@ -136,7 +136,7 @@ class TestDeploy:
 
     def test_two_units_of_one_machine_cannot_share_a_mount_point(self, runtime: TestController) -> None:
         deployed(runtime)
-        from pushjuju.core.placement import Placement
+        from pushjuju.core.model.placement import Placement
 
         with pytest.raises(NotValid, match='"/srv/data" for "data" storage contains mount point "/srv/data"'):
             units.add_units(runtime.ctx, runtime.model, "web", 1, [Placement.parse("0")])
@@ -245,7 +245,7 @@ class TestAsked:
         ]
 
     def test_imported_twice(self, runtime: TestController) -> None:
-        from pushjuju.plugins.types import StorageMade
+        from pushjuju.plugins.api.storage_types import StorageMade
 
         made = StorageMade(provider_id="volume-1", size=10)
         assert storage_requests.record_import(runtime.ctx, runtime.model, "local", "data", made) == "data/0"
@@ -351,7 +351,7 @@ class TestRefresh:
         deployed(runtime, stores={"data": STORES["data"]}, storage={"data": Directive(pool="loop")})
         runtime.refresh(runtime.charms.make(storage=STORES), storage={"data": Directive(pool="tmpfs")})
         with runtime.ctx.store.read() as tx:
-            kept = {item.name: item.pool for item in storage.directives(tx, runtime.model, "web")}
+            kept = {item.name: item.pool for item in storage_instances.directives(tx, runtime.model, "web")}
         assert (kept["data"], sorted(shown(runtime)["storage"])) == ("tmpfs", ["data/0"])
 
     def test_a_store_in_use_cannot_go(self, runtime: TestController) -> None:

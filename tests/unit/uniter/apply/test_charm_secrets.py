@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.secrets import Content
+from pushjuju.core.model.secrets import Content
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change

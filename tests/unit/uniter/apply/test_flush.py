@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotValid
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.model import controller_config, model_config

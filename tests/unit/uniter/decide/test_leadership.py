@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.uniter.decide import (
     HookInfo,
     HookKind,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.uniter.decide import (
     Answer,
     ConsumedSecret,

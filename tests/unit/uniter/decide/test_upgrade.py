@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.uniter.decide import (
     Answer,
     EffectKind,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import AuthFailed, ProviderError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
 from pushjuju.services.entities.action import actions

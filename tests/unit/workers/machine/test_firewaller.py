@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.errors import ProviderError, RemoteFailed
 from pushjuju.core.firewall import EVERYWHERE
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units as unit_service
 from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.services.lifecycle import removal

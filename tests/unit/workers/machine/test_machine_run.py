@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership, logs

@@ -15,7 +15,7 @@ from pushjuju.core.errors import (
     PushjujuError,
     Unreachable,
 )
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.ssh.hostkeys import HostKeyFile
 from pushjuju.services.entities.application import applications

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import ProviderError
-from pushjuju.core.placement import Placement
-from pushjuju.plugins.types import CharmProfile
+from pushjuju.core.model.placement import Placement
+from pushjuju.plugins.api.providers import CharmProfile
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import CommandRequest
 from pushjuju.services.entities.charm import charm_profiles

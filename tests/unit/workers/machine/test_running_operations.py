@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import LeaseLost
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import CommandRequest
 from pushjuju.store.rows.records import Unit

@@ -16,9 +16,9 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import ConnectionLost, CredentialInvalid, ProviderError
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive, Kind
+from pushjuju.plugins.api.storage_types import BootMount, StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.storage import mounts
-from pushjuju.plugins.types import BootMount, StorageItem, StorageMade, StorageSeen
 from pushjuju.runner.session import ExecResult
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import credential_validity, machines

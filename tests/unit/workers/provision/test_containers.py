@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid, ProviderError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal

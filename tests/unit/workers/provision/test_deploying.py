@@ -9,9 +9,11 @@ from dataclasses import replace
 import pytest
 
 from pushjuju.core.errors import NotValid, ProviderError
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.types import Instance, ProviderType, SSHTarget, Started, StartRequest
+from pushjuju.plugins.api.clouds import ProviderType
+from pushjuju.plugins.api.providers import Instance, Started, StartRequest
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.machine import machines
 from pushjuju.workers.provision import installing
 from tests.unit.workers.machine.test_machine_worker import _in, _instance

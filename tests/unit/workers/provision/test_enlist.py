@@ -10,9 +10,10 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, AuthFailed, NotValid, ProviderError, PushjujuError
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Hardware, Instance, SSHTarget, Started
+from pushjuju.plugins.api.providers import Hardware, Instance, Started
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.provision.enlist import add_given_machine

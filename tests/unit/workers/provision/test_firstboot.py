@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import Unreachable
-from pushjuju.plugins.types import ProviderType, ScriptResult, SSHTarget
+from pushjuju.plugins.api.clouds import ProviderType
+from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 from pushjuju.workers.provision import firstboot

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from pushjuju.core.errors import NotValid, Unreachable
-from pushjuju.core.placement import Placement
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
-from pushjuju.plugins.types import ScriptResult
+from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 from pushjuju.workers.provision import inherit

@@ -12,7 +12,9 @@ import pytest
 
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Address, Instance, ProviderType, SSHTarget, Started, StartRequest, Zone
+from pushjuju.plugins.api.clouds import ProviderType
+from pushjuju.plugins.api.providers import Address, Instance, Started, StartRequest, Zone
+from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal

@@ -12,7 +12,7 @@ import yaml
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.plugins.types import StartRequest
+from pushjuju.plugins.api.providers import StartRequest
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.datadir import ControllerDir
 from pushjuju.workers.provision import proxies, userdata

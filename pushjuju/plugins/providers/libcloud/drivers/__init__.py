@@ -20,7 +20,7 @@ ADAPTERS: Mapping[str, str] = MappingProxyType(
         "azure": "azure.Azure",
         "cloudstack": "cloudstack.CloudStack",
         "digitalocean": "digitalocean.DigitalOcean",
-        "gce": "gce.Gce",
+        "gce": "google.gce.Gce",
         "linode": "linode.Linode",
         "openstack": "openstack.OpenStack",
         "scaleway": "scaleway.Scaleway",
@@ -33,6 +33,6 @@ ADAPTERS: Mapping[str, str] = MappingProxyType(
 
 def open_adapter(site: Site) -> Adapter:
     """Return the adapter of a cloud's type, which must be in the table; makes no request."""
-    module, _, name = ADAPTERS[site.cloud.type].partition(".")
+    module, _, name = ADAPTERS[site.cloud.type].rpartition(".")
     found: type[Adapter] = getattr(import_module(f"{__name__}.{module}"), name)
     return found(site)

@@ -19,17 +19,11 @@ from pushjuju.core.constraints import Constraints
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.api.providers import Address, ModelInfo, Services
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import TIMEOUT_S, ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
-from pushjuju.plugins.types import (
-    Address,
-    CloudSpec,
-    Credential,
-    ModelInfo,
-    Services,
-    StorageItem,
-    StorageSeen,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Seen, Site, Volume
 from pushjuju.plugins.providers.libcloud.drivers.azure_api import Arm
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
-from pushjuju.plugins.types import StorageItem, StorageSeen
 
 STORAGE_TAG = "pushjuju-storage"
 _LUNS = 64

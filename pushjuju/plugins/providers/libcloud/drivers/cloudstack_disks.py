@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, HasVolumes, Seen, Volume
 from pushjuju.plugins.providers.libcloud.drivers.cloudstack_api import ask, every, tag, wait, zone_of
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
-from pushjuju.plugins.types import StorageItem, StorageSeen
 
 _NAME = re.compile(r"juju-([0-9a-f-]{36})-(.+)")
 _NOBODY = "nobody"

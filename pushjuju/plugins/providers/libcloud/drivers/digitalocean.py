@@ -10,6 +10,7 @@ from urllib.parse import quote
 from pushjuju.core.errors import NotValid
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
     Adapter,
@@ -21,7 +22,6 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import (
 )
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity, word
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
-from pushjuju.plugins.types import StorageItem, StorageSeen
 
 _STATUS = {
     "new": InstanceStatus.PENDING,

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.api.clouds import CloudSpec
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
-from pushjuju.plugins.types import CloudSpec
 
 
 def library(module: str) -> Any:

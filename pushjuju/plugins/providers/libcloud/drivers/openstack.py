@@ -15,6 +15,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers import openstack_login
 from pushjuju.plugins.providers.libcloud.drivers.adapter import (
@@ -30,7 +31,6 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import (
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity
 from pushjuju.plugins.providers.libcloud.drivers.library import library
 from pushjuju.plugins.providers.libcloud.drivers.openstack_network import Neutron, outside, within
-from pushjuju.plugins.types import StorageItem, StorageSeen
 
 ARCH_KEY, VOLUME_KEY = "pushjuju-arch", "pushjuju-volume"
 _STATUS = {

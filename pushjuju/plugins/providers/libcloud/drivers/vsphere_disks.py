@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import Vcenter
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 
 RELEASE = "8.0.3.0"
 _VIM = f"/sdk/vim25/{RELEASE}"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.work import drive, waiting
-from pushjuju.core.tasks import TaskStatus
+from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.services.entities.action import actions
 from tests.world import HELLO_PAGE
 

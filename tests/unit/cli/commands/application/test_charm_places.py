@@ -15,7 +15,7 @@ from tests.world.charm_trees import write_tree
 PLUGIN = """
 from pathlib import Path
 from pushjuju.core.errors import NotFound
-from pushjuju.plugins.charmtypes import CharmSourceType, SourceKind
+from pushjuju.plugins.api.sources import CharmSourceType, SourceKind
 from pushjuju.plugins.hookspecs import hookimpl
 
 @hookimpl

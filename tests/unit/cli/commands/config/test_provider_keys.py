@@ -6,7 +6,7 @@ import pytest
 
 from pushjuju.cli.commands.config import provider_keys
 from pushjuju.core.errors import NotValid
-from pushjuju.plugins.types import Attr
+from pushjuju.plugins.api.clouds import Attr
 
 DISK = Attr(name="disk", summary="How disks are made", choices=("thin", "thick"))
 PLACE = Attr(name="place", summary="Where")

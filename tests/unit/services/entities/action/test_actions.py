@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotFound
-from pushjuju.core.tasks import Receiver, TaskStatus, operation_status
+from pushjuju.core.model.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
 from pushjuju.services.entities.charm import payloads

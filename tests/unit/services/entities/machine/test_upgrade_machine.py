@@ -12,8 +12,8 @@ from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
-from pushjuju.core.placement import Placement
-from pushjuju.core.series import SeriesStatus
+from pushjuju.core.model.placement import Placement
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pushjuju.charms.values.model import Charm, StorageMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
-from pushjuju.core.life import Life
+from pushjuju.core.model.life import Life
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import (
     DEFAULT_SIZE,

@@ -1,7 +1,4 @@
-"""What plugins say of clouds and their credentials.
-
-Part of `pushjuju.plugins.types`, the module to import these types from.
-"""
+"""What plugins say of clouds and their credentials."""
 
 from __future__ import annotations
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pushjuju.plugins.api.storage_types import StorageItem, StorageSeen
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, HasVolumes, Seen, Volume
-from pushjuju.plugins.providers.libcloud.drivers.gce_api import Api, Json, labels_of, last
+from pushjuju.plugins.providers.libcloud.drivers.google.gce_api import Api, Json, labels_of, last
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
-from pushjuju.plugins.types import StorageItem, StorageSeen
 
 VOLUME_LABEL = "pushjuju-volume"
 _LEAST_DISK = 10  # GiB

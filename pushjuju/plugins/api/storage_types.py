@@ -1,7 +1,4 @@
-"""What plugins for storage and the host exchange.
-
-Part of `pushjuju.plugins.types`, the module to import these types from.
-"""
+"""What plugins for storage and the host exchange."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from pushjuju.core.storage import Kind, Scope
-from pushjuju.plugins.cloudtypes import Attr
+from pushjuju.plugins.api.clouds import Attr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

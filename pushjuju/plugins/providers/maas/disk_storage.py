@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import NotFound, NotSupported
 from pushjuju.core.storage import Kind
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.maas import disks
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 
 if TYPE_CHECKING:
     from pushjuju.plugins.providers.maas.provider import MaasProvider

@@ -13,9 +13,9 @@ from typing import Any
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
 from pushjuju.core.storage import STORAGE_DIR, Kind
+from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.lxd.instances import MODEL_KEY, mebibytes
 from pushjuju.plugins.providers.lxd.server import Api, Gone, Server, ignore_gone
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 
 DRIVER, POOL = "driver", "lxd-pool"
 DEFAULT_DRIVER, DEFAULT_POOL = "dir", "juju"

@@ -13,7 +13,7 @@ from typing import Any
 
 from pushjuju.charms.format.actions import validate_params
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.tasks import EXEC, TaskStatus
+from pushjuju.core.model.tasks import EXEC, TaskStatus
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config

@@ -20,10 +20,10 @@ from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
-from pushjuju.plugins.providers.libcloud.drivers import gce_login, gce_network
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, Order, Seen, addresses
-from pushjuju.plugins.providers.libcloud.drivers.gce_api import Api, labels_of, last
-from pushjuju.plugins.providers.libcloud.drivers.gce_disks import GceDisks
+from pushjuju.plugins.providers.libcloud.drivers.google import gce_login, gce_network
+from pushjuju.plugins.providers.libcloud.drivers.google.gce_api import Api, labels_of, last
+from pushjuju.plugins.providers.libcloud.drivers.google.gce_disks import GceDisks
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity
 from pushjuju.plugins.providers.libcloud.drivers.library import library
 

@@ -1,0 +1,1 @@
+"""Values and rules of what stands in a model: life, placement, ports, offers, secrets, tasks, zones."""
