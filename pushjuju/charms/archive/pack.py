@@ -10,7 +10,6 @@ import os
 import shutil
 import stat
 import tempfile
-import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from pushjuju.charms.archive.archiving import Archive, ArchiveLimits, Kind, chec
 from pushjuju.charms.archive.reader import LoadedCharm, load, read_charm
 from pushjuju.charms.archive.version import VersionRunner, run_vcs, version_text
 from pushjuju.charms.build import charmcraft
+from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.charms.values.hooks import hook_names
 from pushjuju.charms.values.model import Charm
 from pushjuju.charms.values.problems import Problems
@@ -175,8 +175,8 @@ def _has_dependencies(path: Path) -> bool:
     if not path.is_file():
         return False
     try:
-        project = tomllib.loads(path.read_text("utf-8")).get("project")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        project = load_toml(path.read_text("utf-8")).get("project")
+    except (TomlFault, UnicodeDecodeError):
         return False
     return isinstance(project, dict) and bool(project.get("dependencies"))
 

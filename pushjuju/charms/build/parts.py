@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -20,6 +19,7 @@ from pushjuju.charms.build import scripts as build_scripts
 from pushjuju.charms.build.charmcraft import FILE, PREFIX
 from pushjuju.charms.format import yamlsafe
 from pushjuju.charms.format.places import Places
+from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.charms.values.goform import typed
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import InvalidCharm, NotValid
@@ -338,8 +338,8 @@ def _poetry(part: Mapping[str, Any], read: Read, found: _Found) -> None:
 
 def _toml(content: bytes, name: str) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(content.decode("utf-8", "replace"))
-    except tomllib.TOMLDecodeError as error:
+        return load_toml(content.decode("utf-8", "replace"))
+    except TomlFault as error:
         raise InvalidCharm(f"parsing {quote(name)} file: {error}", file=name) from None
 
 
@@ -355,7 +355,7 @@ def _pyproject(read: Read, found: _Found, extras: Sequence[str] = (), groups: Se
     for name in locks.chosen("uv-extras:", extras, optional, found.problems):
         wanted += _lines(optional[name])
     for name in locks.chosen("uv-groups:", groups, grouped, found.problems):
-        wanted += _of_group(name, grouped, [])
+        wanted += _of_group(name, grouped)
     if not wanted:
         return
     found.wanted_by = found.wanted_by or "pyproject.toml"
@@ -374,15 +374,20 @@ def _lines(value: Any) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _of_group(name: str, groups: Mapping[str, Any], above: list[str]) -> list[str]:
-    """Return the lines of a dependency group with those of the groups that it includes."""
-    if name in above or not isinstance(groups.get(name), list):
-        return []
-    more = [
-        item["include-group"] for item in groups[name] if isinstance(item, dict) and "include-group" in item
-    ]
-    found = [line for other in more for line in _of_group(str(other), groups, [*above, name])]
-    return [*_lines(groups[name]), *found]
+def _of_group(name: str, groups: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a dependency group with those of the groups that it includes, each group once."""
+    found: list[str] = []
+    waiting, seen = [name], set[str]()
+    while waiting:
+        name = waiting.pop()
+        listed = groups.get(name)
+        if name in seen or not isinstance(listed, list):
+            continue
+        seen.add(name)
+        found += _lines(listed)
+        items = (item for item in reversed(listed) if isinstance(item, dict))
+        waiting += [str(item["include-group"]) for item in items if "include-group" in item]
+    return found
 
 
 def _source(name: str, source: Any, read: Read, found: _Found) -> None:

@@ -12,7 +12,6 @@ import email.parser
 import re
 import shutil
 import tarfile
-import tomllib
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pushjuju.charms.build.locks import plain
+from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.services.supply.requirement_files import place_of
 
@@ -67,7 +67,7 @@ def describe(path: Path) -> Described:
         OSError,
         tarfile.TarError,
         zipfile.BadZipFile,
-        tomllib.TOMLDecodeError,
+        TomlFault,
         configparser.Error,
     ) as error:
         raise InvalidCharm(f"cannot read the sources of package {path.name}: {error}") from None
@@ -83,8 +83,8 @@ def build_needs(path: Path) -> tuple[str, ...]:
     """
     try:
         files = _of_folder(path) if path.is_dir() else _of_archive(path)
-        listed = _table(tomllib.loads(files.get("pyproject.toml", "")), "build-system").get("requires")
-    except (OSError, tarfile.TarError, zipfile.BadZipFile, tomllib.TOMLDecodeError) as error:
+        listed = _table(load_toml(files.get("pyproject.toml", "")), "build-system").get("requires")
+    except (OSError, tarfile.TarError, zipfile.BadZipFile, TomlFault) as error:
         raise InvalidCharm(f"cannot read the sources of package {path.name}: {error}") from None
     lines = [str(line).strip() for line in listed] if isinstance(listed, list) else ["setuptools"]
     lines += [line for line in _setup_requires(files) if line not in lines]
@@ -109,13 +109,17 @@ def _setup_requires(files: Mapping[str, str]) -> list[str]:
 
 
 def _of_folder(path: Path) -> Mapping[str, str]:
-    found = {name: _text(path / name) for name in _READ if (path / name).is_file()}
+    found = {name: _text(path / name) for name in _READ if _is_own(path / name, path)}
     wanted = [_version_place(found)] if "PKG-INFO" not in found else []
     for name in filter(None, wanted):
-        place = path / name
-        if place.is_file() and place.resolve().is_relative_to(path.resolve()):
-            found["version"] = _text(place)
+        if _is_own(path / name, path):
+            found["version"] = _text(path / name)
     return found
+
+
+def _is_own(place: Path, folder: Path) -> bool:
+    """Return True when a path is a file of a folder, and no link out of it."""
+    return place.is_file() and place.resolve().is_relative_to(folder.resolve())
 
 
 def _text(path: Path) -> str:
@@ -172,7 +176,7 @@ def _egg_requires(text: str) -> list[str]:
 
 
 def _from_project(files: Mapping[str, str]) -> Described | None:
-    document = tomllib.loads(files.get("pyproject.toml", ""))
+    document = load_toml(files.get("pyproject.toml", ""))
     project, poetry = _table(document, "project"), _table(document, "tool", "poetry")
     if project.get("name"):
         known = "dependencies" not in project.get("dynamic", ())
@@ -237,7 +241,7 @@ def _from_setup_cfg(files: Mapping[str, str]) -> Described:
 
 def _version_place(files: Mapping[str, str]) -> str:
     """Return the file that a project keeps its version in, where it names one; else an empty text."""
-    document = tomllib.loads(files.get("pyproject.toml", ""))
+    document = load_toml(files.get("pyproject.toml", ""))
     entry = _table(document, "tool", "setuptools", "dynamic").get("version")
     hatch = _table(document, "tool", "hatch", "version").get("path")
     cfg = re.search(r"^version\s*=\s*(attr|file):\s*(\S+)", files.get("setup.cfg", ""), re.MULTILINE)

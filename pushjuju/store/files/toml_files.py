@@ -25,7 +25,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise StoreError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise NotValid(f"cannot read {path}: {error}", hint=f"mend the file: $EDITOR {path}") from error
 
 

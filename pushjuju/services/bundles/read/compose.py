@@ -177,12 +177,10 @@ def _entry(
     entry: dict[Any, Any], keys: Sequence[str], owner: tuple[str, str], reading: _Reading
 ) -> dict[Any, Any]:
     charm, made = entry.get("charm"), reading.made
-    if owner[0] == "applications" and isinstance(charm, str) and charm.startswith("."):
-        if reading.folder is None:
-            text = f"charm path {quote(charm)} in application {quote(owner[1])}: an archive holds no charms"
-            made.add(text, *owner, "charm", owner=entry, key="charm")
-        else:
-            entry["charm"] = str((reading.folder / charm).resolve())
+    if owner[0] == "applications" and reading.folder is None:
+        _refuse_paths(entry, owner[1], made)
+    elif owner[0] == "applications" and isinstance(charm, str) and charm.startswith("."):
+        entry["charm"] = str((reading.folder / charm).resolve())
     for key in keys:
         if isinstance(entry.get(key), dict):
             entry[key] = values = made.places.copy(entry[key])
@@ -190,6 +188,20 @@ def _entry(
                 if isinstance(value, str):
                     values[name] = _included(value, (*owner, key, name), values, reading)
     return entry
+
+
+def _refuse_paths(entry: dict[Any, Any], application: str, made: Composed) -> None:
+    """Note what of an application in an archive names a file: strangers name none of this computer."""
+    charm, resources = entry.get("charm"), entry.get("resources")
+    if isinstance(charm, str) and charm.startswith((".", "/")):
+        text = f"charm path {quote(charm)} in application {quote(application)}: an archive holds no charms"
+        made.add(text, "applications", application, "charm", owner=entry, key="charm")
+    for name, value in resources.items() if isinstance(resources, dict) else ():
+        if isinstance(value, str):
+            text = f"resource {quote(str(name))} of application {quote(application)} names the file "
+            text += f"{quote(value)}: a bundle in an archive gets no file of this computer; "
+            text += "name the file with --overlay"
+            made.add(text, "applications", application, "resources", name, owner=resources, key=name)
 
 
 def _included(value: str, path: tuple[str, str, str, Any], values: Any, reading: _Reading) -> str:

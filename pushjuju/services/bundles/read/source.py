@@ -105,11 +105,12 @@ def include(folder: Path | None, name: str) -> bytes:
     """Read a file that a value of a bundle names.
 
     Raises:
-        NotValid: It is missing, a folder or too large; the messages are Juju's.
+        NotValid: It is missing, a folder or too large, or named by an archive, which reads no file of this
+            computer; the messages are Juju's.
     """
-    if folder is None and not name.startswith("/"):
-        raise NotValid(f"include file {quote(name)} not found")
-    path = (folder or Path("/")) / name
+    if folder is None:
+        raise NotValid("remote bundle includes not supported")
+    path = folder / name
     if path.is_dir():
         raise NotValid(f"include path {quote(str(path))} resolves to a folder")
     if not path.is_file():

@@ -115,11 +115,11 @@ def from_yaml(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed
 
 def from_toml(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     """Yield the hosts of an inventory in TOML: the tables are those of the YAML."""
-    import tomllib
+    from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
 
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        document = load_toml(text)
+    except TomlFault as error:
         faults.add(f"toml: {error}")
         return iter(())
     return _from_groups(document, faults, folder)

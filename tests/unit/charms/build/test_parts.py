@@ -234,6 +234,18 @@ def test_extras_and_groups_that_are_not_there_are_named() -> None:
     assert 'uv-groups: "none" is not in the project, which has: lint, tools' in told
 
 
+def test_groups_that_include_each_other_are_read_once_each() -> None:
+    """Thirty levels of two includes are a thousand million ways; three thousand levels are deep."""
+    text = "parts:\n  x: {plugin: uv, uv-groups: [g0]}\n"
+    for levels in (30, 3000):
+        project = "".join(
+            f'g{level} = [{{include-group = "g{level + 1}"}}, {{include-group = "g{level + 1}"}}]\n'
+            for level in range(levels)
+        )
+        project = f'[dependency-groups]\n{project}g{levels} = ["jinja2"]\n'
+        assert planned(text, pyproject__toml=project).requirements == ("jinja2",)
+
+
 def test_extras_and_groups_of_a_project_without_a_lock() -> None:
     project = """
 [project]

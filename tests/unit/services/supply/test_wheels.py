@@ -16,7 +16,7 @@ from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.sources.places import GitCheckout
-from pushjuju.services.supply import charm_build, wheels
+from pushjuju.services.supply import charm_build, source_packages, wheels
 from tests.charms_tools.gitserver import git, repository, serving
 from tests.charms_tools.wheelhouse import sdist, wheel
 from tests.world.charm_trees import write_tree
@@ -272,6 +272,22 @@ def test_packages_that_lie_in_a_tree_are_found_and_not_run(tmp_path: Path, index
     files["own/own/version.py"] = "VERSION = '2.2'\n"
     tree, _ = build(tmp_path, files, track="24.04")
     assert (tree / "pending/own-2.2.tar.gz").read_bytes() != first
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "setup.cfg", "PKG-INFO", "own/version.py"])
+def test_links_out_of_a_package_are_not_read(tmp_path: Path, name: str) -> None:
+    """What such a file says, its name and version, would travel to a machine."""
+    outside = tmp_path / "outside"
+    texts = {"setup.cfg": "[metadata]\nname = own\nversion = 6.6\n", "own/version.py": "VERSION = '6.6'\n"}
+    texts |= {"PKG-INFO": "Metadata-Version: 2.1\nName: own\nVersion: 6.6\n"}
+    outside.write_text(texts.get(name, "[project]\nname = 'own'\nversion = '6.6'\n"))
+    folder = tmp_path / "tree/own"
+    write_tree(folder, {"own/x.py": ""} | ({"pyproject.toml": PROJECT} if name == "own/version.py" else {}))
+    place = folder / name
+    place.unlink(missing_ok=True)
+    place.symlink_to(outside)
+    found = source_packages.describe(folder)
+    assert "6.6" not in (found.version, found.name)
 
 
 def test_a_package_that_says_its_version_only_when_built_is_refused(tmp_path: Path, index: Path) -> None:

@@ -220,6 +220,32 @@ def test_includes_and_charms_are_relative_to_their_file(tmp_path: Path) -> None:
         load(tmp_path, [str(tmp_path / "none.yaml")])
 
 
+def test_a_bundle_in_an_archive_gets_no_file_of_this_computer(tmp_path: Path) -> None:
+    """Bundles of stores come as archives: what they name here would be sent to machines of their choice."""
+    secret, path, over = tmp_path / "id_rsa", tmp_path / "shop.bundle", tmp_path / "over.yaml"
+    secret.write_text("private")
+    fields = (
+        f"options: {{a: 'include-file://{secret}', b: 'include-base64://{secret}', c: 'include-file://x'}}"
+    )
+    fields += f", annotations: {{d: 'include-file://{secret}'}}, resources: {{e: {secret}, f: id_rsa, g: 3}}"
+    text = f"applications: {{web: {{charm: {tmp_path}, {fields}}}}}"
+    text += f"\nmachines: {{'0': {{annotations: {{h: 'include-file://{secret}'}}}}}}"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("bundle.yaml", text)
+    with pytest.raises(NotValid) as caught:
+        load(path)
+    told = f"{caught.value.message}\n{caught.value.detail}"
+    assert told.count("remote bundle includes not supported") == 5
+    assert "an archive holds no charms" in told
+    assert told.count("a bundle in an archive gets no file of this computer") == 2
+    assert "private" not in told
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("bundle.yaml", "applications: {web: {charm: web, resources: {g: 3}}}")
+    over.write_text("applications: {web: {options: {a: 'include-file://id_rsa'}, resources: {e: ./id_rsa}}}")
+    app = load(path, [str(over)]).bundle.applications["web"]
+    assert (app.options, app.resources) == ({"a": "private"}, {"e": "./id_rsa", "g": 3})
+
+
 def test_archives(tmp_path: Path) -> None:
     path = tmp_path / "shop.bundle"
     with zipfile.ZipFile(path, "w") as archive:

@@ -1,0 +1,53 @@
+"""Reads TOML that a stranger may have written: within limits, with one kind of error."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+MOST = 16 * 1024 * 1024  # characters; the lock file of a large project has some megabytes
+DEPTH = 64  # brackets within each other, names of a key; the standard reader's time grows with their square
+# Comments and texts; what is not closed goes to its end, so no character is looked at twice.
+_TEXTS = re.compile(
+    r"#[^\n]*+"
+    r'|"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}+|\Z)'
+    r"|'''(?:[^']|'(?!''))*+(?:'{3,5}+|\Z)"
+    r'|"(?:[^"\\\n]|\\[^\n])*+(?:"|\n|\Z)'
+    r"|'[^'\n]*+(?:'|\n|\Z)",
+    re.DOTALL,
+)
+_NAMES = re.compile(r"[\w\-. \t]+")
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+
+class TomlFault(ValueError):
+    """A document that is no TOML, or beyond the limits; the text says where."""
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """Return the data of a document.
+
+    Raises:
+        TomlFault: It is no TOML, or beyond the limits.
+    """
+    if len(text) > MOST:
+        raise TomlFault(f"it is larger than {MOST} characters")
+    bare = _TEXTS.sub("t", text)
+    if _depth(bare) > DEPTH or any(names.count(".") >= DEPTH for names in _NAMES.findall(bare)):
+        raise TomlFault(f"it is nested more than {DEPTH} levels deep")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise TomlFault(f"it is nested more than {DEPTH} levels deep") from None
+    except ValueError as error:  # also a number of more digits than Python reads
+        raise TomlFault(str(error)) from None
+
+
+def _depth(bare: str) -> int:
+    """Return how many brackets stand within each other, without regard to their kind."""
+    depth = most = 0
+    for bracket in _BRACKETS.findall(bare):
+        depth += 1 if bracket in "[{" else -1
+        most = max(most, depth)
+    return most
