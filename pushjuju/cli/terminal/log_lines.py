@@ -164,7 +164,10 @@ def exact_tag(name: str) -> str:
 
 
 def line(record: Record, look: Look) -> str:
-    """Return a record as a line, without newline."""
+    """Return a record as a line, without newline.
+
+    Further lines of its message are set in, so that no text looks like what another one said.
+    """
 
     def shown(text: str, colour: str) -> str:
         return escape(paint(text, colour)) if look.colour else text
@@ -179,7 +182,7 @@ def line(record: Record, look: Look) -> str:
         parts.append(shown(record.location, GRAY))
     if record.labels:
         parts.append(record.labels)
-    return " ".join((*parts, record.message))
+    return " ".join((*parts, record.message.replace("\n", "\n    ")))
 
 
 def time_text(time: str, look: Look) -> str:

@@ -81,9 +81,19 @@ def harmless(text: str) -> str:
     """Return a text that a terminal only shows: charms choose what is in statuses, logs and results.
 
     Colours, tabs and line ends stay; other control characters, also those that turn the direction of writing,
-    are shown as what they are.
+    are shown as what they are. A colour ends with its line: none hides what others say below.
     """
-    return _CONTROLS.sub(_shown, text)
+    shown = _CONTROLS.sub(_shown, text)
+    return "\n".join(map(_closed, shown.split("\n"))) if "\x1b" in shown else shown
+
+
+def _closed(line: str) -> str:
+    """Return a line whose last colour ends with it."""
+    _, begins, last = line.rpartition("\x1b[")
+    if not begins or last.startswith(("0m", "m")):
+        return line
+    body = line.removesuffix("\r")
+    return f"{body}\x1b[0m{line[len(body) :]}"
 
 
 def _shown(found: re.Match[str]) -> str:

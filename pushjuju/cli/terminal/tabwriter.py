@@ -2,7 +2,8 @@
 
 Pure. Rules: a cell that is closed (by a TAB in the original) belongs to the column of the
 adjacent lines that close the same cell; the column is as wide as its longest cell and the padding. The text
-behind the last closed cell belongs to no column. A line without a closed cell ends the block.
+behind the last closed cell belongs to no column. A line without a closed cell ends the block. A line end
+within a cell is shown as `\\n`: no text looks like a row of its own.
 
 Mirrors: juju/ansiterm tabwriter (3.6), which follows Go's text/tabwriter
 """
@@ -73,14 +74,14 @@ class TabWriter:
     def _write(self, out: list[str], widths: Sequence[int], line: tuple[str, ...]) -> None:
         if self._plain:
             padded = "".join(map(str.ljust, line, widths)) + "".join(line[len(widths) :])
-            out.append(padded.rstrip(" ") + "\n")
+            out.append(_one_line(padded))
             return
         parts = [
             self._cell(number, cell, width)
             for number, (cell, width) in enumerate(zip(line, widths, strict=False))
         ]
         parts.extend(self._shown(cell) for cell in line[len(widths) :])
-        out.append("".join(parts).rstrip(" ") + "\n")
+        out.append(_one_line("".join(parts)))
 
     def _cell(self, number: int, cell: str, width: int) -> str:
         blanks = width - len(cell)
@@ -92,3 +93,8 @@ class TabWriter:
 
     def _shown(self, cell: str) -> str:
         return escape(cell) if self._colour else cell
+
+
+def _one_line(text: str) -> str:
+    text = text.rstrip(" ")
+    return (text.replace("\n", "\\n") if "\n" in text else text) + "\n"

@@ -177,10 +177,11 @@ def _entry(
     entry: dict[Any, Any], keys: Sequence[str], owner: tuple[str, str], reading: _Reading
 ) -> dict[Any, Any]:
     charm, made = entry.get("charm"), reading.made
-    if owner[0] == "applications" and reading.folder is None:
+    folder = reading.folder
+    if owner[0] == "applications" and folder is None:
         _refuse_paths(entry, owner[1], made)
-    elif owner[0] == "applications" and isinstance(charm, str) and charm.startswith("."):
-        entry["charm"] = str((reading.folder / charm).resolve())
+    elif owner[0] == "applications" and folder and isinstance(charm, str) and charm.startswith("."):
+        entry["charm"] = str((folder / charm).resolve())
     for key in keys:
         if isinstance(entry.get(key), dict):
             entry[key] = values = made.places.copy(entry[key])
