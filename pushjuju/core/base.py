@@ -37,7 +37,7 @@ class Base:
         """Read `os@track[/risk]`.
 
         Raises:
-            NotValid: It is no base; the message is Juju's.
+            NotValid: The text is not a base; the message is Juju's.
         """
         os, at, channel = text.partition("@")
         if not at or "@" in channel:

@@ -79,7 +79,7 @@ def run(
         umask: Of the files that it makes; -1: as this process.
 
     Raises:
-        OSError: It cannot be started.
+        OSError: The program cannot be started.
         ChildError: It takes too long, or failed and `check` is set.
     """
     return subprocess.run(
@@ -118,7 +118,7 @@ def start(
         umask: Of the files that it makes; -1: as this process.
 
     Raises:
-        OSError: It cannot be started.
+        OSError: The program cannot be started.
     """
     return subprocess.Popen(
         argv,

@@ -27,8 +27,8 @@ class ConstraintRules:
 
     Attributes:
         unsupported: Names whose value is ignored, with a warning.
-        conflicts: What excludes each other in one value. Where a weaker value is merged, those of the cloud's
-            `ProviderType` count.
+        conflicts: Attributes that exclude each other in one value. Where a weaker value is merged, those of
+            the cloud's `ProviderType` count.
         vocabulary: Name -> the values that it may have.
     """
 

@@ -31,7 +31,7 @@ class Exposure:
     Attributes:
         endpoint: Its name; empty for all endpoints without an exposure of their own.
         spaces: Names of spaces; their subnets may reach it.
-        cidrs: What users wrote, sorted.
+        cidrs: The networks as the user typed them, sorted.
     """
 
     endpoint: str
@@ -52,7 +52,7 @@ class MachineRules:
     """Everything that may reach a machine; all other traffic is refused.
 
     Attributes:
-        ingress: Which ports are open to which networks, sorted.
+        ingress: The open ports and the networks to which each is open, sorted.
         mates: Addresses of the model's machines, which may reach every port.
         ssh: CIDRs that may reach the machine's SSH port.
         ssh_port: The SSH port that the machine itself listens on.
@@ -119,7 +119,7 @@ def unit_ingress(
     """Return the rules of one unit of an exposed application.
 
     Args:
-        opened: What the unit has open.
+        opened: The ports that the unit has opened.
         exposures: The exposed endpoints of its application. Without any, no port can be reached from outside.
         subnets: Space -> its CIDRs; an unknown space has no CIDRs.
     """

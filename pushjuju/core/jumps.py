@@ -44,7 +44,7 @@ def parse(text: str) -> tuple[Hop, ...]:
     """Read the hosts on the way to a machine; none for an empty text.
 
     Raises:
-        NotValid: It is something else.
+        NotValid: The text is not a list of jump hosts.
     """
     hops = tuple(_hop(part.strip()) for part in text.split(",")) if text.strip() else ()
     if len(hops) > _MOST:

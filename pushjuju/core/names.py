@@ -94,7 +94,7 @@ def application_of(unit: str) -> str:
     """Return the application of a unit name.
 
     Raises:
-        NotValid: It is no unit name.
+        NotValid: The text is not the name of a unit.
     """
     return UnitName.parse(unit).application
 
@@ -103,7 +103,7 @@ def unit_tag(unit: str) -> str:
     """Return the tag of a unit: `unit-mysql-0`.
 
     Raises:
-        NotValid: It is no unit name.
+        NotValid: The text is not the name of a unit.
     """
     return UnitName.parse(unit).tag
 

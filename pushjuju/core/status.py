@@ -10,7 +10,7 @@ from typing import Any
 
 
 class StatusKind(StrEnum):
-    """Whose status a record is; the words of show-status-log's Type column."""
+    """The kind of entity that a status belongs to; the words of show-status-log's Type column."""
 
     WORKLOAD = "workload"
     AGENT = "juju-unit"

@@ -163,7 +163,7 @@ def store_of(storage_id: str) -> str:
     """Return the store of a storage instance: `data` of `data/0`.
 
     Raises:
-        NotValid: It is no id.
+        NotValid: The text is not the id of storage.
     """
     if not is_unit(storage_id):
         raise NotValid(f'storage ID "{storage_id}" not valid')
@@ -183,7 +183,7 @@ def check_count(count: int, least: int, most: int) -> None:
     """Check a number of instances against a charm's range; `most` below 0 is no bound.
 
     Raises:
-        NotValid: It is outside; the message is Juju's.
+        NotValid: The count is outside the charm's range; the message is Juju's.
     """
     if least == most == 1 and count != 1:
         raise NotValid(f"storage is singular, {count} specified")
@@ -199,7 +199,7 @@ def mount_point(location: str, most: int, storage_id: str) -> str:
 
     Args:
         location: Of the charm's store; may be empty.
-        most: How many instances the store may have; below 0: any number.
+        most: The greatest number of instances in the store; below 0 for any number.
         storage_id: The instance.
 
     Raises:
@@ -230,7 +230,7 @@ def check_nesting(name: str, path: str, present: Iterable[tuple[str, str]]) -> N
         present: (store, mount point) of those that are there.
 
     Raises:
-        NotValid: It does or is; the message is Juju's.
+        NotValid: A mount point is inside another; the message is Juju's.
     """
     for other, place in present:
         outer, inner = ((other, place), (name, path))

@@ -62,10 +62,10 @@ def pushjuju_open_provider(
 
     Args:
         cloud: The cloud and its own configuration.
-        credential: What opens it.
-        model: Whose machines these are.
+        credential: The credential of the cloud.
+        model: The model that the machines belong to.
         config: The model's configuration, all keys.
-        services: What the controller lends.
+        services: Functions of the controller for the provider.
     """
 
 
@@ -82,9 +82,9 @@ def pushjuju_open_containers(
     Args:
         kind: `lxd`, as in the machine `0/lxd/1`; the machines are of the provider type of that name.
         host: The machine.
-        model: Whose containers these are.
+        model: The model that the containers belong to.
         config: The model's configuration, all keys.
-        services: What the controller lends.
+        services: Functions of the controller for the provider.
     """
 
 
@@ -115,7 +115,7 @@ def pushjuju_finalize_credential(
     it. Since 1.4.
 
     Args:
-        cloud: Where it is for, in its default region.
+        cloud: The cloud of the credential, in its default region.
         auth_type: The type that was chosen.
         attributes: Its attributes.
     """
@@ -140,7 +140,7 @@ def pushjuju_user_data(request: StartRequest, data: dict[str, Any]) -> None:
     start fail with that error, naming the plugin. Since 1.0.
 
     Args:
-        request: What will be started.
+        request: The machine that will be started.
         data: The document; change it, return nothing.
     """
 
@@ -206,7 +206,7 @@ def pushjuju_open_firewall(
     ends the command with that error. Since 1.1.
 
     Args:
-        model: Whose machines these are.
+        model: The model that the machines belong to.
         mode: `instance`: each machine has its own rules; `global`: all have those of all.
         asked: The mode was named when the model was made; it is not the default.
         provider_type: The type of the cloud that made the machines; `manual` for those that were given.
@@ -235,5 +235,5 @@ def pushjuju_open_charm_source(
     Args:
         type_name: As in `CharmSourceType`.
         address: The address that the user typed, or the model's `charmhub-url`.
-        services: What the controller lends.
+        services: Functions of the controller for the source.
     """

@@ -72,7 +72,7 @@ class PluginHost:
             warn: Called once for each plugin that fails.
             trace: Called for each call of a plugin when tracing is on; when None, the calls go to standard
                 error.
-            path: Where other packages are looked for; when None, in `sys.path`.
+            path: Folders in which other packages are looked for; when None, `sys.path`.
         """
         self._environ = environ
         self._warn = warn
@@ -120,7 +120,7 @@ class PluginHost:
 
         Raises:
             NotFound: No plugin drives this type of cloud.
-            PushjujuError: What the plugin raised, for example about a wrong configuration.
+            PushjujuError: The plugin raised it, for example about a wrong configuration.
         """
         self.provider_type(cloud.type)
         provider: Provider | None = self._host().manager.hook.pushjuju_open_provider(
@@ -174,7 +174,7 @@ class PluginHost:
 
         Raises:
             NotFound: No plugin drives this type.
-            PushjujuError: What the plugin raised, for example about a wrong configuration.
+            PushjujuError: The plugin raised it, for example about a wrong configuration.
         """
         self.secret_backend_type(name)
         backend: SecretBackend | None = self._host().manager.hook.pushjuju_open_secret_backend(

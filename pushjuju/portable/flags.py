@@ -143,7 +143,7 @@ class Flag:
             default: The value when the flag is absent; None when the default comes from elsewhere.
             boolean: True for a flag that needs no value.
             convert: Turns (context, text) into the value; a ValueError's text is shown.
-            shown: How help prints the default, if not by its value.
+            shown: The default as help prints it, if not by its value.
         """
         self.names = names
         self.help = help

@@ -173,7 +173,7 @@ class MachineSession:
         """Refuse a machine that has sent too many bytes without use.
 
         Raises:
-            BadAnswer: It is not listened to now.
+            BadAnswer: The machine is not listened to now.
         """
         if over := self._waste.over_s():
             raise BadAnswer(
@@ -200,7 +200,7 @@ class MachineSession:
 
         Raises:
             ConnectionLost: The connection was cut, and could not be had again.
-        BadAnswer: It says nothing.
+            BadAnswer: The machine does not answer.
         """
         met = self._link
         link = await self._attach()
@@ -482,7 +482,7 @@ class MachineSession:
         """Raise the machine's breach of protocol: connecting again would only repeat it.
 
         Raises:
-            BadAnswer: It broke the protocol.
+            BadAnswer: The machine broke the protocol.
         """
         if link.fault is not None:
             raise BadAnswer(f"{self.target}: {link.fault.message}")
@@ -504,7 +504,8 @@ class MachineSession:
     async def cancel(self, op_id: str, signal: str = "KILL") -> None:
         """Interrupt an operation: ``KILL`` or ``TERM`` to the hook and everything in its group.
 
-        Who waits for the operation waits for moments only after ``KILL``, whatever the machine does.
+        A process that waits for the operation waits for moments only after ``KILL``, whatever the machine
+        does.
         """
         link = await self._attach()
         link.send({"t": "cancel", "id": op_id, "signal": signal})
@@ -569,7 +570,7 @@ class MachineSession:
             DiskFull: The machine has no room for it.
             RemoteFailed: The machine did not take it.
             ConnectionLost: The connection was cut and could not be had again in time.
-        BadAnswer: The machine does nothing with it.
+            BadAnswer: The machine does nothing with it.
         """
         async with self._putting:  # one after the other: they share the wire anyway
             await self._put(sha256, path, like)
@@ -704,7 +705,7 @@ async def open_session(
 
     Args:
         target: The machine.
-        program: What runs there; None for one without hook tools.
+        program: The program that runs there, or None for a program without hook tools.
         connector: Shared by sessions of one run, so that keys are parsed once.
         root: Directory that stands for ``/``; for tests.
         options: Of the machine's server: ``linger`` and ``live_timeout`` (seconds), ``client`` (perl or

@@ -1,4 +1,4 @@
-"""Which machine, and how to get in."""
+"""The address of a machine, and how to log in."""
 
 from __future__ import annotations
 

@@ -69,12 +69,12 @@ Place = tuple[str, ...]  # a table, and the values of the columns that identify 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Effects:
-    """Which rows and columns a statement reads and writes.
+    """The rows and columns that a statement reads and writes.
 
     Attributes:
-        reads: What the answer depends on: (table, columns).
-        writes: What the statement changes, also by foreign keys: (table, column). An empty column means whole
-            rows.
+        reads: The columns on which the answer depends: (table, column).
+        writes: The columns that the statement changes, also by foreign keys: (table, column). An empty column
+            means whole rows.
         kept: True when the answer depends on nothing else and the statement changes nothing, so it can be
             cached.
         cells: The reads, with the keys under which writes are noted: (table, ((table, column), ...)).
@@ -234,7 +234,7 @@ class Memo:
     connection has written since.
 
     Attributes:
-        values: What texts mean that were read from the store or written to it: never out of date.
+        values: Decoded values of texts that were read from the store or written to it: never out of date.
         trail: The statements since tracking began; None without tracking, or after a statement whose answer
             may differ next time.
     """

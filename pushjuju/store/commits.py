@@ -47,7 +47,7 @@ class CommitGroup:
 
     Attributes:
         is_open: Whether something waits to be committed.
-        lost: How many shared commits failed; with each, what all its writers wrote was undone.
+        lost: The number of shared commits that failed; with each, all writes of its writers were undone.
     """
 
     def __init__(self, connection: Connection, store: OpenStore) -> None:
@@ -122,7 +122,7 @@ class CommitGroup:
         """Wait until all that was written is on the disk.
 
         Args:
-            since: What `lost` was when the writer began.
+            since: The value of `lost` when the writer began.
 
         Raises:
             StoreError: Something of it may have been undone.

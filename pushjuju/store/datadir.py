@@ -200,7 +200,7 @@ class DataDir:
 
         Args:
             name: Its name.
-            settings: What controller.toml holds.
+            settings: The content of controller.toml.
             prepare: Makes what else belongs to it; repeated when an earlier try was cut short.
             begin: Called with the name when it is sure that there is no such controller yet.
 

@@ -55,7 +55,7 @@ class Keyring:
         """Seal a JSON value with the current key; the first time a key is made.
 
         Args:
-            place: Where it is kept: it can be opened there only.
+            place: The place of the content: it can be opened there only.
 
         Raises:
             WrongKey: The file lacks the key that the store uses.
@@ -103,7 +103,7 @@ class Keyring:
         """Check that every key that the store uses is there; costs a look into a small table where none is.
 
         Raises:
-            WrongKey: One is not.
+            WrongKey: A key does not open its content.
         """
         needed = [row["id"] for row in tx.rows("encryption_key_list")]
         if needed:

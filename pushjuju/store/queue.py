@@ -174,7 +174,7 @@ def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, str]:
     """Return the keys whose last work failed, each with the reason.
 
     Args:
-        prefix: How the keys begin.
+        prefix: The beginning of the keys.
         since: The lowest number of a claim that counts.
     """
     return {row["key"]: row["reason"] for row in tx.rows("work_failed", prefix=prefix, since=since)}
@@ -250,7 +250,7 @@ class SqliteWorkQueue:
         """Take some keys in one transaction, those first that are due the longest.
 
         Args:
-            most: How many.
+            most: The greatest number of claims.
             busy: Keys that this process still works on, with or without a lease.
             left: Keys that are left alone until they are touched again.
             later: The claims may become durable with the next shared commit; nobody else sees them before.

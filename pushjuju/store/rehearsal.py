@@ -47,7 +47,7 @@ class Gone:
     Attributes:
         model: UUID.
         entity: Its name or number; of a model its UUID.
-        note: What became of what is behind it: the data of storage, the instance of a machine; or empty.
+        note: The fate of what is behind it: the data of storage, the instance of a machine; or empty.
     """
 
     kind: str
@@ -60,7 +60,7 @@ def copy_datadir(source: DataDir, target: Path) -> DataDir:
     """Make a data directory in which everything can be done without a trace in the source.
 
     Args:
-        source: What is copied; it may be in use.
+        source: The folder to copy; it may be in use.
         target: An empty directory of the caller's own, who deletes it.
 
     Raises:

@@ -40,7 +40,7 @@ class Line:
         """Return the network cable of a running machine.
 
         Args:
-            data_dir: Where its provider keeps it: the `machines` folder of the controller.
+            data_dir: The folder of its provider: the `machines` folder of the controller.
         """
         layout = Layout.of(data_dir)
         record = layout.read(instance_id)

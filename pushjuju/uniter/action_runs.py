@@ -158,7 +158,7 @@ class Ending:
     """How a task ended.
 
     Attributes:
-        keeps: What it wrote goes into the model.
+        keeps: True when its writes go into the model.
     """
 
     status: TaskStatus

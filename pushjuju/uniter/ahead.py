@@ -66,8 +66,8 @@ class Step:
     """One hook of a plan.
 
     Attributes:
-        local: What the unit remembers when its turn comes.
-        between: What is taken up before it and needs no machine.
+        local: The state of the unit when the step's turn comes.
+        between: Operations before it that need no machine.
     """
 
     decision: Decision

@@ -66,13 +66,13 @@ class Committed:
 
     Attributes:
         ok: The program succeeded (or runs again after a reboot).
-        message: What went wrong, for users.
+        message: The failure, for users.
         reboot: Id of the operation that reboots the machine, which must run now; empty for none.
         again_later: The machine could not even try; the charm is not to blame.
         killed: Its process was killed by a signal, and will run again.
-        error: What `juju-exec` is to say in place of the outcome of its commands.
+        error: The error that `juju-exec` prints in place of the outcome of its commands.
         next: Id of the hook that was planned behind it, which must run now; empty for none.
-        changes: What it wrote and was not so before.
+        changes: Its writes that changed a value.
     """
 
     ok: bool

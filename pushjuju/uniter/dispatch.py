@@ -83,7 +83,7 @@ def prepared_operation(
     """Build the request for an operation from the present state of the model.
 
     Args:
-        request: What `juju-exec` asked for, from the operation's row.
+        request: The request of `juju-exec`, from the operation's row.
     """
     if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
         return _deploy(tx, view, operation, operation_id)

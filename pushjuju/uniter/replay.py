@@ -38,11 +38,11 @@ class Replayed:
     """A decision then and now.
 
     Attributes:
-        kept: What was decided then.
-        now: What is decided today from the same states.
+        kept: The decision of then.
+        now: The decision of today from the same states.
         differences: One line for each part that is not the same; empty when all is.
-        said: What the parts of the resolver say today, in their order, up to the one that decides.
-        reconcile: What would be set right in the model first; empty in records of decisions.
+        said: The answers of the resolver's parts today, in their order, up to the part that decides.
+        reconcile: The effects that would come before the decision; empty in records of decisions.
     """
 
     kept: Decision

@@ -81,7 +81,7 @@ class Turn:
 
     Attributes:
         answer: `run`, `idle`, `waiting` or `dead`.
-        plan: What follows it unasked when it ends well, to be sent together with it.
+        plan: The operations that follow when it ends well, to be sent together with it.
         refused: Requests of `juju-exec` that are refused; the machine must be told.
         failed: The unit cannot decide; the reason says why.
     """
@@ -107,7 +107,7 @@ def take_turn(
     """Let a unit decide until something must run on its machine or nothing is left to do.
 
     Args:
-        requests: What `juju-exec` asks for there, oldest first.
+        requests: The requests of `juju-exec` on the machine, oldest first.
         ahead: Decide also what follows for certain. The caller that runs the first operation must then run
             the operations that each commit names as the next.
         prepare: When False, only ask. A unit that has something to do is left as it is, and the answer says

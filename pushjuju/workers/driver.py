@@ -183,7 +183,7 @@ class Driver:
         """Check that the keys of the secrets are there, before anything is worked.
 
         Raises:
-            WrongKey: One is not.
+            WrongKey: A key does not open its content.
         """
         with self.ctx.store.read() as tx:
             self.ctx.controller.keyring.check(tx)

@@ -12,9 +12,9 @@ class Event:
 
     Attributes:
         entity: `machine 0`, `web/0`, `model dev`.
-        text: What happens: `running install hook`.
+        text: The step: `running install hook`.
         state: `running`, `done`, `failed` or `waiting`.
-        parent: Where a unit is: `machine 0`; empty for an entity on no machine.
+        parent: The place of a unit: `machine 0`; empty for an entity on no machine.
         line: A line that the entity's operation printed; the other fields then say nothing new.
         model: UUID of the entity's model, where several models are possible.
     """

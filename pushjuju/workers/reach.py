@@ -61,7 +61,7 @@ def key_alias(machine: Machine) -> str | None:
 
 
 def _way(ctx: Context, model: str, hops: Sequence[Hop]) -> MachineTarget | None:
-    """Return the last jump host, which is reached through the others; None without any.
+    """Return the last jump host, with the others on the way to it, or None without jump hosts.
 
     They are a user's: their keys and configuration count besides the controller's key.
     """
@@ -155,7 +155,7 @@ async def run_command(ssh: asyncssh.SSHClientConnection, command: str, script: s
     """Run a command with a script on its standard input; one that ends before it reads is taken as it is.
 
     Raises:
-        BadAnswer: It prints without end.
+        BadAnswer: The command prints without end.
     """
     process = await ssh.create_process(command, errors="replace")
     with contextlib.suppress(BrokenPipeError):

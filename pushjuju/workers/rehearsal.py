@@ -64,8 +64,8 @@ class Rehearsal:
     """What was foreseen, in one possible order: each unit's own is the real one.
 
     Attributes:
-        unknown: What cannot be known, one sentence each.
-        blocked: What would still be there of models that go, and why, one sentence each.
+        unknown: Effects that cannot be foreseen, one sentence each.
+        blocked: Entities that would remain of models that are removed, and why, one sentence each.
     """
 
     steps: list[Foreseen] = field(default_factory=list)

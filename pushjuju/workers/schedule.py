@@ -1,4 +1,4 @@
-"""Who runs `update-status` regularly; a line of the user's crontab that does.
+"""Installs a line of the user's crontab that runs `update-status` regularly.
 
 No command needs this: each works what is due. Between commands nothing is worked unless somebody asks for it.
 """
@@ -134,7 +134,7 @@ def _crontab(argument: str, *, stdin: str = "") -> str:
 
     Raises:
         NotFound: There is no such program.
-        PushjujuError: It refused.
+        PushjujuError: The program `crontab` failed.
     """
     try:
         done = children.run(["crontab", argument], environ=children.SYSTEM, stdin=stdin)

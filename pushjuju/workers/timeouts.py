@@ -42,7 +42,7 @@ async def within(seconds: float, call: Awaitable[T]) -> T:
 
     Raises:
         ProviderError: The answer did not come in time.
-        PushjujuError: What the provider raises.
+        PushjujuError: The provider raised it.
     """
     limit = asyncio.timeout(seconds)
     try:

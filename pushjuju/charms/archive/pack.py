@@ -48,7 +48,7 @@ class PackedCharm:
         sha256: Of the archive, in hex.
         size: Of the archive, in bytes.
         members: Every path in it with its parents and `revision`, sorted: what a later upgrade may remove.
-        charm: What it describes, with the warnings of packing.
+        charm: The charm that the files describe, with the warnings of packing.
     """
 
     path: Path
@@ -83,7 +83,7 @@ def pack(
         out: The file to write; an existing one is replaced in one step.
         limits: For archives.
         run: Asks the version control of a directory.
-        origin: What stands before the names of files in errors; the path if None.
+        origin: Prefix of the names of files in errors; the path if None.
 
     Raises:
         InvalidCharm: The charm is refused; nothing is written.

@@ -50,10 +50,10 @@ def read_charm(path: Path, limits: ArchiveLimits | None = None, origin: str | No
     Args:
         path: A charm directory, a source tree with `charmcraft.yaml`, or an archive.
         limits: For archives.
-        origin: What stands before the names of files in errors; the path if None.
+        origin: Prefix of the names of files in errors; the path if None.
 
     Raises:
-        NotFound: Nothing is there.
+        NotFound: The path does not exist.
         InvalidCharm: The charm is refused; the message is the first reason, the detail names the others, each
             with its file and line.
     """
@@ -120,10 +120,10 @@ def load(source: Source, origin: str = "") -> Charm:
 
     Args:
         source: Returns the bytes of a file at the charm's root, None if it is missing.
-        origin: What stands before the names of files in errors.
+        origin: Prefix of the names of files in errors.
 
     Raises:
-        InvalidCharm: It is refused.
+        InvalidCharm: The charm is refused.
     """
     return _load(source, Problems(), Places(source, origin).of)
 

@@ -111,7 +111,7 @@ def walk(root: Path, rules: Sequence[ignore.Rule], problems: Problems) -> Iterat
 
     Args:
         root: Its directory.
-        rules: What is ignored.
+        rules: The patterns of files to leave out.
         problems: Takes what cannot be part of a charm, or cannot be read.
     """
     yield from _walk(root, "", rules, problems)

@@ -26,7 +26,7 @@ def unpack(
     Args:
         path: The archive.
         dest: The directory to make.
-        revision: What its `revision` file shall say; None keeps the number of the archive.
+        revision: The new content of its `revision` file; None keeps the number of the archive.
         limits: For the archive.
 
     Raises:

@@ -40,7 +40,7 @@ def run_vcs(tool: str, directory: Path) -> str:
     """Ask a version control tool for the version of a directory.
 
     Raises:
-        OSError: It is not installed.
+        OSError: The program is not installed.
         children.ChildError: It failed or hangs.
     """
     if tool == "git":

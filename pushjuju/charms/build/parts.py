@@ -56,7 +56,7 @@ class Script:
     Attributes:
         text: The script.
         packages: Packages of the base that the build needs.
-        plugin: What `craftctl default` in it does.
+        plugin: The plugin that `craftctl default` in it runs.
         arguments: What the plugin reactive gives to `charm build`.
     """
 
@@ -80,7 +80,7 @@ class BuildPlan:
         dumps: Folders of the tree whose content goes to the charm's root.
         wanted_by: The file that asks for the packages, for texts.
         left_out: Sentences for the user about scripts of the parts that do not run.
-        scripts: What has to be run to build the charm, where no wheels could stand in.
+        scripts: The scripts that must run to build the charm, where no wheels could replace them.
     """
 
     requirements: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
     Args:
         data: Bytes of `charmcraft.yaml`.
         read: Reads files of the tree.
-        origin: What stands before the names of files in errors.
+        origin: Prefix of the names of files in errors.
         scripts: Whether scripts of the tree may be run to build it.
 
     Raises:

@@ -114,7 +114,7 @@ def check_assumes(expressions: Sequence[Expression], features: Mapping[str, Vers
 
     Args:
         expressions: All of them must hold.
-        features: What the model offers, see `model_features`.
+        features: The features of the model, see `model_features`.
 
     Raises:
         NotValid: Some do not hold; the message lists them as Juju does.

@@ -345,7 +345,7 @@ def config_document(
         application: Name of the application.
         charm: Name of its charm.
         options: The charm's options.
-        settings: What the user set; None or missing is unset.
+        settings: The user's settings; an option that is None or missing is unset.
         trust: The user's answer, None if never given.
     """
     return {

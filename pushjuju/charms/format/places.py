@@ -32,7 +32,7 @@ class Places:
 
     Args:
         source: The files as the author of the charm wrote them.
-        origin: What stands before the names of files; empty for a charm that lies nowhere.
+        origin: Prefix of the names of files; empty for a charm without a folder.
         translate: Finds the place in the author's files for a fault in generated files.
     """
 

@@ -35,7 +35,7 @@ class UpgradeFacts:
     Attributes:
         application: Its name.
         url: URL of the new charm.
-        base: What it is deployed on.
+        base: The base that it is deployed on.
         relations: Those it has, peers too.
         storage_counts: Storage name -> instances.
         config: Settings given with the refresh, as texts.
@@ -92,7 +92,7 @@ def check_base(new: Charm, facts: UpgradeFacts) -> None:
     """Check that a charm is for a base, or that `--force-base` was given and it is for the same OS.
 
     Raises:
-        NotValid: It is not; the message is Juju's.
+        NotValid: The new charm does not support the base; the message is Juju's.
     """
     base, bases = facts.base, new.bases()
     if base is None:

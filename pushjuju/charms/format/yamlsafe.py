@@ -95,7 +95,7 @@ def load(
 
     Args:
         data: The text.
-        limits: How large it may be.
+        limits: The greatest size that it may have.
         text_keys: Down to this level keys are text as written (`on:`, `5:`), as in Juju's typed maps.
         text_tags: Tags of another tool (`!vault`): a word that has one is text.
 
@@ -120,7 +120,7 @@ def load_documents(
 
     Args:
         data: The text.
-        limits: How large it may be.
+        limits: The greatest size that they may have.
         text_keys: As for `load`.
 
     Raises:

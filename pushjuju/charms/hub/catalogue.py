@@ -141,7 +141,7 @@ def info_document(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document of `info` for a charm or bundle, in the order of Juju's documents.
 
     Raises:
-        HubError: It is neither; the message is Juju's.
+        HubError: The answer is neither a charm nor a bundle; the message is Juju's.
     """
     kind = text(document, "type")
     if kind not in ("charm", "bundle"):

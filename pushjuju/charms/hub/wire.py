@@ -136,7 +136,7 @@ def check_errors(document: Any) -> Mapping[str, Any]:
     """Return the map of an answer that does not fail as a whole.
 
     Raises:
-        HubError: It fails, or is no map.
+        HubError: The answer reports a failure, or is no map.
     """
     if not isinstance(document, dict):
         raise HubError("the charm store answered with what is no map")
@@ -151,7 +151,7 @@ def answers(document: Any, asks: Sequence[tuple[str, Ask]], *, secure: bool) -> 
 
     Args:
         document: The answer, as JSON was read.
-        asks: What was sent.
+        asks: The questions that were sent.
         secure: The store was reached by https: its downloads must be too.
 
     Raises:
@@ -244,7 +244,7 @@ def resources(listed: Any, *, secure: bool) -> Iterable[StoreResource]:
     """Yield the resources that a store lists.
 
     Raises:
-        HubError: One makes no sense.
+        HubError: A resource of the answer makes no sense.
     """
     for item in listed if isinstance(listed, list) else ():
         if not isinstance(item, dict):

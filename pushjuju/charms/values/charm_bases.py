@@ -51,7 +51,7 @@ def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -
     Args:
         charm: Its name.
         charm_bases: Those it names, in its order (`Charm.bases()`).
-        request: What is wished for.
+        request: The wishes of the user.
 
     Raises:
         NotValid: No base fits; the message is Juju's.

@@ -46,7 +46,7 @@ class Endpoint:
 
     Attributes:
         limit: How many relations it may have; 0 is no limit.
-        optional: What the author says; never checked.
+        optional: As the author of the charm has it; never checked.
     """
 
     name: str
@@ -251,7 +251,7 @@ class Charm:
         revision: The number in its `revision` file, 0 without one.
         version: The text that status shows as charm-version.
         format: 1 (series) or 2 (bases).
-        warnings: What its author should look at; shown once, never a reason to refuse.
+        warnings: Warnings for the author; shown once, never a reason to refuse.
     """
 
     meta: CharmMeta

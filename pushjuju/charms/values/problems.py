@@ -17,8 +17,8 @@ class Problem:
     Attributes:
         file: File of the charm, relative to its root.
         key: Key path inside the file, dotted; may be empty.
-        text: What is wrong, in Juju's words where Juju has them.
-        place: Where a user finds it, `path:line`; empty until somebody looked.
+        text: The fault, in Juju's words where Juju has a text for it.
+        place: The place in the file, `path:line`; empty until it was looked up.
     """
 
     file: str

@@ -117,7 +117,7 @@ def _check_text(argv: Sequence[str]) -> None:
     """Refuse arguments that are no text: nothing that we keep or ask for can have such a name.
 
     Raises:
-        UsageError: One is not UTF-8.
+        UsageError: A word is not UTF-8.
     """
     for word in argv:
         if not word.isascii() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in word):

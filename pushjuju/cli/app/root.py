@@ -130,7 +130,7 @@ def _run_plugin(word: str, args: list[str]) -> None:
     """Run `pushjuju-WORD` or `juju-WORD` from PATH; return if there is neither.
 
     Raises:
-        Exited: It ran; carries its exit status.
+        Exited: The plugin ran; carries its exit status.
     """
     if "/" in word or word.startswith("-"):
         return

@@ -1,4 +1,4 @@
-"""Which file holds which command: the one table that lets a word be found without importing anything.
+"""The one table of commands and their files, by which a word is found without importing any command.
 
 Data only: the folder of each noun in `commands/` with its words. A word's file has the word's name.
 """

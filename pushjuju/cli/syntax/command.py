@@ -69,7 +69,7 @@ class Cli:
         debug: `--debug`: errors come with their trace.
         word: The command, by its own name.
         given: Keys of the flags that were written on the command line.
-        on_interrupt: What Ctrl-C prints: how the work goes on.
+        on_interrupt: The text after Ctrl-C: how the work goes on.
         rehearsal: The command runs on a copy of the store: it works, asks and writes nothing elsewhere.
         extra: Services opened for this call, by name; the entry point closes what has `close`.
     """
@@ -111,8 +111,8 @@ class Command(click.Command):
         examples: Lines of the help.
         see_also: Names of related commands.
         formats: The values of `--format`, default first; empty for a command without data.
-        at_least: How many positional arguments are needed, and the error text if there are fewer.
-        at_most: How many are allowed; None for any number.
+        at_least: The smallest number of positional arguments, and the error text if there are fewer.
+        at_most: The greatest number of positional arguments, or None for any number.
         interspersed: Whether flags may follow the first argument; false for the ssh family.
     """
 

@@ -139,7 +139,7 @@ def yaml_map(content: bytes, name: str) -> dict[str, Any]:
     """Read a YAML file that must hold one map.
 
     Raises:
-        NotValid: It does not.
+        NotValid: The text is not a map in YAML.
     """
     from pushjuju.charms.format.yamlsafe import load
 
@@ -171,7 +171,7 @@ def placements(text: str) -> list[Placement]:
     """Read `--to`: comma separated directives.
 
     Raises:
-        UsageError: One is malformed; the message is Juju's.
+        UsageError: A placement is malformed; the message is Juju's.
     """
     try:
         return [Placement.parse(part.strip()) for part in text.split(",")] if text else []

@@ -64,7 +64,7 @@ class Console:
 
         Args:
             question: The text in front of the answer.
-            what: What is given up in the error (`unit removal`).
+            what: The name of the action in the error when the user declines (`unit removal`).
 
         Raises:
             Aborted: The answer is not yes.

@@ -18,7 +18,7 @@ class Row:
 
     Attributes:
         parent: The machine of a unit; empty for what stands by itself.
-        text: What happens.
+        text: The current step.
         state: `running`, `done`, `failed` or `waiting`.
         began: When what happens began, seconds of some clock.
         line: The last line of its output.
@@ -48,7 +48,7 @@ def tree(rows: Iterable[Row], *, now: float, since: float, room: int, colour: bo
     Args:
         now: The time, of the rows' clock.
         since: When the work began.
-        room: How many lines there may be.
+        room: The greatest number of lines.
     """
     every = list(rows)
     shown = _choose(every, max(room - 2, 1))

@@ -52,7 +52,7 @@ def require(ctx: Context, model: Model, command: str) -> None:
     """Check that a command may do to a model what it does.
 
     Raises:
-        Blocked: It is disabled there; the text is Juju's.
+        Blocked: The command is disabled there; the text is Juju's.
         NotValid: The model is the controller's own, and has no machines.
     """
     if command in _MAKES_MACHINES:

@@ -50,7 +50,7 @@ class Plan:
     Attributes:
         failed: The start of an error, with a place for the entity: `removing unit {} failed`.
         lines: Entity -> what its removal means, line by line.
-        refused: What is wrong with the other entities.
+        refused: The faults of the other entities.
     """
 
     failed: str
@@ -63,7 +63,7 @@ class Plan:
 
         Args:
             names: The entities.
-            lines: What the removal of some of them means.
+            lines: The lines to show for the removal of some entities.
             failed: As the attribute.
         """
         plan = cls(failed)
@@ -83,7 +83,7 @@ class Plan:
         """Remove all, or none.
 
         Raises:
-            PushjujuError: One cannot go; the message names it.
+            PushjujuError: An entity cannot be removed; the message names it.
         """
         try:
             remove(list(self.lines))
@@ -210,7 +210,7 @@ def confirm(
 
     Raises:
         Aborted: The answer is not yes.
-        PushjujuError: Something cannot be removed.
+        PushjujuError: An entity cannot be removed.
     """
     plan.check(cli)
     with opened.ctx.store.read() as tx:
@@ -233,7 +233,7 @@ def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequen
     Args:
         cli: The call.
         opened: The model.
-        plan: What was carried out.
+        plan: The plan that was carried out.
         told: True when the plan was shown before.
         touched: Entities whose errors are this command's.
 

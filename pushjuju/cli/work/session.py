@@ -84,7 +84,7 @@ def warn_of_controller(cli: Cli, name: str, error: PushjujuError, what: str = ""
         cli: The call.
         name: The controller.
         error: Why it cannot be read.
-        what: What is done about it.
+        what: The consequence, as a clause.
     """
     key = f"warned of {name}"
     if key not in cli.extra:

@@ -53,7 +53,7 @@ class Waiter:
             cli: The call.
             opened: The model.
             waited: The tasks.
-            seconds: How long; negative: for ever.
+            seconds: How long to wait; for ever when negative.
             say: Prints a line of progress.
             utc: Show times in UTC.
         """
@@ -68,7 +68,7 @@ class Waiter:
         """Work the model, or let the background work it, until the tasks are over.
 
         Raises:
-            TimedOut: They are not over in time; they go on.
+            TimedOut: The tasks are not over in time; they go on.
         """
         if not self._tasks or self._cli.rehearsal:
             return
@@ -86,7 +86,7 @@ class Waiter:
         """Show what is new; return True when all is over.
 
         Raises:
-            TimedOut: It took too long.
+            TimedOut: The tasks are not over in time.
         """
         with self._opened.ctx.store.read() as tx:
             numbers = [task.id for task in self._tasks]

@@ -30,7 +30,7 @@ Read = Callable[[str], bytes]
 
 
 class OwnerKind(StrEnum):
-    """Whose a secret is."""
+    """The kind of entity that owns a secret."""
 
     MODEL = "model"
     APPLICATION = "application"
@@ -178,7 +178,7 @@ def content_of(words: Iterable[str], document: Mapping[str, str], read: Read) ->
 
     Args:
         words: The arguments.
-        document: What `--file` holds; it overrides the arguments.
+        document: The content of `--file`; it overrides the arguments.
         read: Reads a file that an argument names.
 
     Raises:

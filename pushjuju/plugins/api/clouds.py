@@ -18,7 +18,7 @@ class CloudSpec:
         type: The provider's name: `local`, `manual`, `lxd`, `ec2`...
         endpoint: The region's, or the cloud's; so are the other two.
         ca_certificates: PEM texts that the endpoints are checked against besides the system's.
-        config: What else the cloud's table in clouds.toml holds; its keys belong to the provider.
+        config: The other keys of the cloud's table in clouds.toml; they belong to the provider.
     """
 
     name: str
@@ -68,7 +68,8 @@ class Question:
     Attributes:
         key: The key of the cloud that the answer becomes: `endpoint`, `ca-certificates`, `auth-types`,
             `regions`.
-        text: What is asked for, as in `Enter the API endpoint url: `; for regions: what they are called.
+        text: The subject of the question, as in `Enter the API endpoint url: `; for regions: their name in
+            the cloud.
         kind: `text`, `url`, `file` (its text is kept), `choices` (some of the auth types), `regions`, or
             `names`: regions without endpoints of their own.
         default: Taken for an empty answer; when None, the user must answer.
@@ -89,7 +90,7 @@ class DetectedCredential:
     """A credential that was found in the user's files or variables.
 
     Attributes:
-        label: How it is shown: `aws credential "default"`.
+        label: The name that is shown: `aws credential "default"`.
         region: The default region that was found with it.
         default: It is the one to use unless another is named.
     """

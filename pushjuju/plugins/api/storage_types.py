@@ -15,8 +15,8 @@ class StorageType:
     """A kind of storage that a plugin provides; a pool names one, with attributes.
 
     Attributes:
-        kinds: What the provider makes itself; a filesystem of a `block` type is made on a volume of that
-            type.
+        kinds: The kinds of storage that the provider makes itself; a filesystem of a `block` type is made on
+            a volume of that type.
         scope: `machine`: the storage belongs to one machine and ends with it; `model`: it outlives machines.
         releasable: The storage can be released without being destroyed, and imported again.
         default: The type for storage directives without a pool, where the model names no other.
@@ -48,7 +48,7 @@ class StorageItem:
         instance_id: The machine that the item is about to be attached to; empty when there is no such
             machine.
         path: The mount point of the filesystem on the machine; empty for volumes.
-        source: What `attach` returned for the item.
+        source: The value that `attach` returned for the item.
         uuid: The same at each attempt, and for no other item: a half-made item is found again by its UUID.
     """
 

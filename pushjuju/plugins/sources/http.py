@@ -124,8 +124,8 @@ class Http:
         """Bring a file here, whole and checked; what an earlier call left of it is gone on with.
 
         Args:
-            wanted: Where it is, and what it must be.
-            target: Where it comes to lie; `target` with `.part` behind it is what is not whole yet.
+            wanted: The place of the file, and the size and hash that it must have.
+            target: The path to write; an unfinished file has the same path with `.part` behind it.
 
         Raises:
             HubError: The download failed, or differs from what the store described; the message is Juju's.

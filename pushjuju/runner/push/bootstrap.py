@@ -97,9 +97,9 @@ class Link:
         hello: The machine's first message.
         lost: Done when the channel is gone, with the reason as its value.
         fault: A breach of the protocol by the machine; connecting again at once would not help.
-        hello_cost: How many bytes that is, and the processor time that it took.
+        hello_cost: The bytes of the hello, and the processor time that it took.
         on_message: Called with each JSON message and its size; returns how many bytes of it were of use.
-        waste: Where it is noted what was of none.
+        waste: Counts the bytes without use.
         frames_in: Frames received after hello.
         frames_out: Frames sent.
     """
@@ -347,7 +347,7 @@ async def attach(
 
     Args:
         connection: An open SSH connection.
-        program: What to run there.
+        program: The program to run there.
         root: Directory that stands for ``/`` below which everything is kept; empty on real machines.
         options: Options of the machine's server.
         name: The machine, for error texts.

@@ -117,7 +117,7 @@ class Pending(_Heard):
             What it comes to.
 
         Raises:
-            BadFrame: It is one too many.
+            BadFrame: The machine asks too much at once.
         """
         if call["call"] in self._asked:
             return 0

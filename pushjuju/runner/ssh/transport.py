@@ -143,7 +143,7 @@ class _Shared:
 
     Attributes:
         lock: Held during the login to the jump host: other targets wait for the connection.
-        users: How many go through it, or are about to.
+        users: The number of sessions that go through it, or are about to.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

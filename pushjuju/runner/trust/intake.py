@@ -298,7 +298,7 @@ def ssh_reached(said: str) -> tuple[str, int]:
         said: The connection as sshd describes it: `peer port own-address own-port`.
 
     Raises:
-        BadFrame: It is something else.
+        BadFrame: The text does not describe a connection.
     """
     import ipaddress
 
@@ -486,7 +486,7 @@ def as_bytes(message: Mapping[str, Any], name: str) -> bytes:
     """Return a field that may be in base64 as bytes.
 
     Raises:
-        Odd: It is not.
+        Odd: The text is not base64.
     """
     import base64
 

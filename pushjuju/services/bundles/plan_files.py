@@ -54,7 +54,7 @@ def read(path: Path) -> SavedPlan:
 
     Raises:
         NotFound: There is no such file.
-        NotValid: It is no plan.
+        NotValid: The file is not a plan.
     """
     try:
         if path.stat().st_size > _LARGEST:

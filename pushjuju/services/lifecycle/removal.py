@@ -350,7 +350,7 @@ def destroy_model(
         tx: The transaction.
         model: The model's UUID.
         now: The time.
-        force: How to force the removal, or None for no force.
+        force: The kind of force, or None for no force.
         destroy_storage: True to destroy storage that outlives units, False to release it, None to refuse when
             there is any.
 

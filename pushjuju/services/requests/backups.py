@@ -43,7 +43,7 @@ class Backup:
 
     Attributes:
         path: The file: a compressed tar archive, readable by its owner only.
-        blobs: How many charm archives and resources are in it.
+        blobs: The number of charm archives and resources in it.
         meta: The description in the copy itself.
     """
 
@@ -57,8 +57,8 @@ class Restored:
     """What a restore did.
 
     Attributes:
-        controller: Whose store was put back.
-        before: Where the store as it was until then is kept; None where there was none.
+        controller: The controller that was put back.
+        before: The path of the store as it was until then, or None where no store was.
         was: `in use`, `damaged` or `absent`.
     """
 
@@ -274,7 +274,7 @@ def _alone(controller: ControllerDir) -> Iterator[None]:
     """Keep background processes out.
 
     Raises:
-        Conflict: One is there.
+        Conflict: Another process uses the store.
     """
     import fcntl
 

@@ -27,7 +27,7 @@ _LOCAL = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Whose keys: `text` is `gh:kim`."""
+    """The user whose keys to import: `text` is `gh:kim`."""
 
     text: str
     place: str

@@ -43,7 +43,7 @@ def update(ctx: Context, model: str, which: str, change: Change) -> None:
 
     Raises:
         NotFound: The secret does not exist.
-        NotPermitted: It is a charm's.
+        NotPermitted: The secret belongs to a charm.
         AlreadyExists: The new name is taken.
     """
     with ctx.store.write() as tx:
@@ -55,7 +55,7 @@ def remove(ctx: Context, model: str, which: str, revision: int | None = None) ->
 
     Raises:
         NotFound: The secret does not exist.
-        NotPermitted: It is a charm's.
+        NotPermitted: The secret belongs to a charm.
     """
     with ctx.store.write() as tx:
         row = own(tx, model, which)
@@ -69,7 +69,7 @@ def grant(ctx: Context, model: str, which: str, applications: Iterable[str]) -> 
 
     Raises:
         NotFound: No such secret or application.
-        NotPermitted: It is a charm's secret.
+        NotPermitted: The secret belongs to a charm.
     """
     with ctx.store.write() as tx:
         row = own(tx, model, which)
@@ -83,7 +83,7 @@ def revoke(ctx: Context, model: str, which: str, applications: Iterable[str]) ->
 
     Raises:
         NotFound: No such secret or application.
-        NotPermitted: It is a charm's secret.
+        NotPermitted: The secret belongs to a charm.
     """
     with ctx.store.write() as tx:
         row = own(tx, model, which)
@@ -121,7 +121,7 @@ def own(tx: Tx, model: str, which: str) -> SecretRow:
 
     Raises:
         NotFound: The secret does not exist.
-        NotPermitted: It is a charm's.
+        NotPermitted: The secret belongs to a charm.
     """
     row = lookup(tx, model, which)
     if row.owner_kind != OwnerKind.MODEL:

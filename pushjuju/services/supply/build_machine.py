@@ -144,7 +144,7 @@ class BuildMachine:
 
     Attributes:
         base: Of the machine, which says what its Python is.
-        folder: Where the provider keeps its files.
+        folder: The folder of the provider's files.
     """
 
     base: Base
@@ -190,7 +190,7 @@ class BuildMachine:
 
         Args:
             root: The tree.
-            plan: What its parts ask for.
+            plan: The tools that its parts need.
             target: The folder to make.
             tools: The folder with charm-tools, for the plugin reactive.
 

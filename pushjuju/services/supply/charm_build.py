@@ -119,7 +119,7 @@ def built(
         base: The base of the machines, which says what their Python is.
         arch: The architecture of the machines.
         say: Called when a slow step begins.
-        origin: What stands before the names of files in errors; the path if None.
+        origin: Prefix of the names of files in errors; the path if None.
         alone: Let the charm name this base and architecture only: others have archives of their own.
         scripts: Whether scripts and sources of packages may be run, in a machine that is thrown away.
 
@@ -207,7 +207,7 @@ class CharmPaths:
         """Return a charm in its stored form; equal ones are packed once.
 
         Args:
-            path: Where it lies.
+            path: The path of the tree.
             base: Of the application.
             constraints: Of the application.
 

@@ -1,4 +1,4 @@
-"""Which applications have a newer revision in their channel: asked in the background, kept for `status`.
+"""Finds applications that have a newer revision in their channel: asked in the background, kept for `status`.
 
 Mirrors: juju apiserver/facades/controller/charmrevisionupdater (3.6)
 """

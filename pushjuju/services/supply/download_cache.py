@@ -26,7 +26,7 @@ def limit(environ: Mapping[str, str]) -> int:
     """Return how many bytes the archives of a cache may have.
 
     Raises:
-        NotValid: What the environment says is no number.
+        NotValid: The variable of the environment is not a number.
     """
     text = environ.get(SIZE_KEY, "")
     if text and not (text.isascii() and text.isdigit()):

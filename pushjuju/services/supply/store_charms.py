@@ -91,7 +91,7 @@ class StoreOrigin:
     Attributes:
         charm: The store's answer.
         channel: The one that is followed from now on.
-        base: What it is deployed on; for a bundle its own has no meaning.
+        base: The base that it is deployed on; a bundle's own base has no meaning.
         arch: For which it was picked.
     """
 
@@ -401,7 +401,7 @@ def fetch(
     """Return a resolved charm in its stored form, read and checked.
 
     Args:
-        folder: Where the stored form is written; keep it until the charm is stored.
+        folder: The folder for the stored form; keep it until the charm is stored.
         model: One that may have this very archive: then nothing is fetched, even where the cache is gone.
 
     Raises:
@@ -455,7 +455,7 @@ def get(
     Raises:
         HubError: No such charm, channel or revision, or the store is away; the message is Juju's.
         NotValid: The name, channel or base makes no sense.
-        InvalidCharm: What the store gave is refused.
+        InvalidCharm: The store's archive is refused.
     """
     store = open_store(ctx, model)
     origin = resolve_one(ctx, model, request, store=store)

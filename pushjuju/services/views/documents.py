@@ -35,7 +35,7 @@ def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, A
     """Return the document of `show-application`: name -> application.
 
     Raises:
-        NotFound: One is not there.
+        NotFound: An application does not exist.
     """
     from pushjuju.services.entities.application import applications
 

@@ -56,7 +56,7 @@ def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ())
     Args:
         ctx: The controller.
         model: UUID.
-        decide: What units decide.
+        decide: Returns the decisions of units.
         names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
 
     Raises:

@@ -26,11 +26,11 @@ class Reason:
 
     Attributes:
         subject: `web/0`, `web`, `machine 0`, `storage data/0`, `model`.
-        doing: What was decided: `run config-changed hook`, `idle`, `waiting`.
+        doing: The decision: `run config-changed hook`, `idle`, `waiting`.
         reason: Why, and which resolver decided; may be empty.
         due: When a worker looks again, or None when only a change makes it look.
         attempts: Failures in a row.
-        running: What runs at this moment under the machine's lock, with its unit.
+        running: The operation that runs at this moment under the machine's lock, with its unit.
         since: Since when that runs, or since when the machine cannot be used.
         held_by: The process that works on it: host, pid and start.
         attended_by: The process that works on it when it is due.

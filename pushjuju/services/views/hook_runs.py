@@ -37,7 +37,7 @@ class HookRun:
         message: Why it failed.
         started: By the machine's clock, kept between `prepared` and the commit.
         took_s: Seconds on the machine; None while it runs, or when the machine did not say.
-        changes: What it wrote: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.
+        changes: The changes that it wrote: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.
     """
 
     unit: str
@@ -56,7 +56,7 @@ class HookRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which runs are asked for.
+    """The filter for runs.
 
     Attributes:
         units: All of the model when empty.

@@ -58,7 +58,7 @@ class Change:
     Attributes:
         action: `add`, `change` or `remove`.
         model: The name of its model; empty for what is the controller's.
-        fields: What it has (added), had (removed), or field -> (before, after).
+        fields: The fields of an added or removed entity, or field -> (before, after).
     """
 
     action: str
@@ -147,7 +147,7 @@ def differences(before: Inventory, after: Inventory, gone: Sequence[Gone] = ()) 
     Args:
         before: The inventory without the change.
         after: The inventory with the change.
-        gone: What was removed, in the order in which the removals are listed. Entities that are not in it
+        gone: The removed entities, in the order in which the removals are listed. Entities that are not in it
             come first.
     """
     everything = (*before.items(), *after.items())

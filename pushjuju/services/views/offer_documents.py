@@ -168,7 +168,7 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
     Args:
         ctx: The controller.
         place: Owner and model to look in; empty for all models.
-        wanted: Which of them.
+        wanted: The filter.
 
     Raises:
         NotFound: No offer matches; the message is Juju's.

@@ -42,7 +42,7 @@ class Shown:
 
     @property
     def supplier(self) -> str:
-        """Who gave it: a user once there is content, else the kind of origin."""
+        """Return who supplied it: a user once there is content, else the kind of origin."""
         return self.username if self.origin == resources.UPLOAD and self.username else self.origin
 
     @property

@@ -25,7 +25,7 @@ DEFAULT_LIMIT = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which operations are wanted: one of each list that is not empty."""
+    """The filter for operations: an operation must match one entry of each list that is not empty."""
 
     applications: Sequence[str] = ()
     units: Sequence[str] = ()

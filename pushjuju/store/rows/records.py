@@ -223,7 +223,7 @@ class Relation:
     Attributes:
         far_model: The other model; empty for a relation inside one model.
         far_relation: Its id there.
-        far_alias: What the other model calls the application of this side.
+        far_alias: The other model's name for the application of this side.
         offer: UUID of the offer that it leads to, on the offering side.
     """
 
@@ -259,7 +259,7 @@ class RemoteApplication:
     """An application of another model, as this one sees it.
 
     Attributes:
-        name: What this model calls it.
+        name: The name in this model.
         url: `[controller:]owner/model.offer`; empty for the proxy of one that consumes an offer.
         offer: UUID of the offer; it may be gone.
         source: The model where it is.

@@ -63,7 +63,7 @@ class ConsumerRow:
 
     Attributes:
         label: Its own name for it.
-        revision: What it reads.
+        revision: The revision that it reads.
         noted: The latest one when it read first.
     """
 
@@ -77,7 +77,7 @@ class ConsumerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantRow:
-    """Who may read a secret; `kind` is application or unit; with `relation` the grant ends."""
+    """A grant to read a secret; `kind` is application or unit; with `relation` the grant ends."""
 
     model: str
     secret: str

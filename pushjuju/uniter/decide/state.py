@@ -247,7 +247,7 @@ def validate_local(local: LocalState) -> None:
     """Check that a local state keeps the rules of its kind.
 
     Raises:
-        NotValid: It breaks one; Juju refuses to write or read such a state.
+        NotValid: The state breaks a rule; Juju refuses to write or read such a state.
 
     Mirrors: juju worker/uniter/operation/state.go Validate (3.6)
     """

@@ -134,7 +134,7 @@ def store_local(tx: Tx, unit: Unit, local: LocalState, stored: LocalState | None
     """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well.
 
     Args:
-        stored: What was read of the row, if it is known.
+        stored: The row as it was read, if it is known.
 
     Returns:
         Whether it was new.

@@ -187,7 +187,7 @@ def _check(tx: Tx, unit: Unit, asked: Writes, *, leader: bool) -> None:
     """Check every change against the store and against the ones before it.
 
     Raises:
-        NotValid: One is refused; Juju's words.
+        NotValid: A change is refused; Juju's words.
     """
     made = {secret: _owner(unit, item["owner"], leader=leader) for secret, item in asked["create"].items()}
     with _doing("creating secrets"):

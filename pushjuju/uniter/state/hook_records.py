@@ -21,7 +21,7 @@ def check_hook(local: LocalState, hook: HookInfo) -> None:
     """Check that a hook fits the state that the unit has recorded.
 
     Raises:
-        NotValid: It does not; running it would break a promise made to charms.
+        NotValid: The hook does not fit; running it would break a promise made to charms.
     """
     if hook.relation_id is not None and hook.relation_id in local.relations:
         if broken := _relation_rule(local.relations[hook.relation_id], hook):

@@ -36,7 +36,7 @@ async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
     """Ask the cloud for a model's instances, and note what changed.
 
     Args:
-        attempts: How often nothing had changed, in a row.
+        attempts: The number of looks in a row that found no change.
     """
     try:
         kind = runtime.host.provider_type(runtime.cloud_type(model))

@@ -35,7 +35,7 @@ def problems(
 
     Args:
         name: The credential's name.
-        stored: What it holds, opened.
+        stored: Its content, decrypted.
     """
     credential = Credential(name=name, auth_type=stored.auth_type, attributes=stored.attributes)
     with ctx.store.read() as tx:

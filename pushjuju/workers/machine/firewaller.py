@@ -163,7 +163,7 @@ class Firewaller:
         """Refuse to ask a cloud that refused the model's credential; machines that guard themselves go on.
 
         Raises:
-            RemoteFailed: It did.
+            RemoteFailed: The cloud refused the credential.
         """
         if "firewall" not in self._shop.features(self._machine.provider):
             return

@@ -608,7 +608,7 @@ def ask(
     """Let a unit take its turn; a unit that cannot decide shows why in its status and delays no other unit.
 
     Args:
-        waiting: What `juju-exec` asks for on the unit's machine.
+        waiting: The requests of `juju-exec` on the unit's machine.
         prepare: When False, only ask whether the unit has something to do.
         routine: When False, leave update-status for a later turn.
 

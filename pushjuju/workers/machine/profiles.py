@@ -27,7 +27,7 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
     """Let a machine that can have profiles of charms have those that its units want, and no others.
 
     Raises:
-        ProfilesFailed: It has not.
+        ProfilesFailed: The cloud has not applied the profiles.
     """
     if FEATURE not in runtime.features(machine.provider):
         return

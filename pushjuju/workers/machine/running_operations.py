@@ -41,7 +41,7 @@ class RunningOperations:
         """Wait until one has ended, or until it is time to look again.
 
         Raises:
-            PushjujuError: What one of them raised.
+            PushjujuError: An operation raised it.
         """
         ended, _ = await asyncio.wait(
             self._tasks.values(), timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED

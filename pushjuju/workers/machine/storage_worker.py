@@ -374,7 +374,7 @@ class StorageWork:
         """Run a script on the machine, and return the `name=value` lines that it printed.
 
         Raises:
-            StorageFailed: It failed; the message is what it said.
+            StorageFailed: The script failed; the message is its last lines.
         """
         if self.session is None:
             raise StorageFailed("the machine cannot be asked")

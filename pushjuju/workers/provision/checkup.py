@@ -32,7 +32,7 @@ async def examine(
     """Return what a provider finds: `subject`, `level` (ok, warning, error), `message`, `fix`.
 
     Args:
-        datadir: Where clouds and credentials are.
+        datadir: The directory of clouds and credentials.
         cloud: `cloud[/region]`.
         environ: The process environment.
         warn: Told of plugins that fail.
@@ -111,8 +111,8 @@ def check_settings(
 
     Args:
         ctx: The controller.
-        given: What was asked for: the cloud is asked when a setting of its provider is among it.
-        cloud: Where the model will be.
+        given: The settings of the user: the cloud is asked when a setting of its provider is among them.
+        cloud: The cloud of the model.
         region: Its region.
         credential: Name of the credential.
         settings: All settings of the model.

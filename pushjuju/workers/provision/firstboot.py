@@ -110,7 +110,7 @@ async def wait(runtime: Runtime, machine: Machine, session: MachineSession) -> N
     """Wait for the end of cloud-init on a machine that boots with our document; others are ready.
 
     Raises:
-        Unreachable: It does not end.
+        Unreachable: The first boot does not end.
         TransportError: The machine was lost.
     """
     if "user-data" not in _features(runtime, machine):

@@ -41,7 +41,7 @@ async def from_host(runtime: Runtime, machine: Machine) -> dict[str, Any]:
 
     Raises:
         ProviderError: The host cannot tell.
-        TransportError: It does not answer.
+        TransportError: The host does not answer.
     """
     host = parent_machine(machine.id)
     if host is None:

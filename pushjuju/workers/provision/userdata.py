@@ -124,7 +124,7 @@ def whole(
     Args:
         config: The model's values of `KEYS`.
         overrides: A folder whose templates win over the package's.
-        inherited: What a container has from its host; it wins over all other keys.
+        inherited: The settings that a container has from its host; they win over all other keys.
 
     Raises:
         NotValid: A template of the user's cannot be rendered, or makes no map.

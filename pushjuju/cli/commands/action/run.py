@@ -40,7 +40,7 @@ def _asked(args: tuple[str, ...]) -> _Asked:
     """Read units, action and parameters from the command line.
 
     Raises:
-        UsageError: Something is missing or malformed; the message is Juju's.
+        UsageError: An argument is missing or malformed; the message is Juju's.
     """
     units: list[str] = []
     rest = list(args)

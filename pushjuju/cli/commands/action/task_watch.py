@@ -50,10 +50,10 @@ def follow(
         watch: `--watch`: for ever.
         utc: Show times in UTC.
         late: Juju's message when the time runs out.
-        number: What was asked for: the task or the operation.
+        number: The number of the task or of the operation.
 
     Raises:
-        TimedOut: They are not over in time; they go on.
+        TimedOut: The tasks are not over in time; they go on.
 
     Mirrors: juju cmd/juju/action/showtask.go, showoperation.go (3.6)
     """

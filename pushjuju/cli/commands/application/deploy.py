@@ -237,7 +237,7 @@ def _bundle_revision(
     """Deploy one revision of a store's bundle.
 
     Raises:
-        NotValid: It is a charm.
+        NotValid: The argument names a charm.
     """
     try:
         bundling.deploy_of_store(cli, opened, name, no_wait=no_wait, asked=asked)

@@ -102,11 +102,11 @@ def find(cli: Cli, opened: Session, argument: str, **asked: Any) -> tuple[str, s
         cli: The call.
         opened: The model.
         argument: The word.
-        asked: What only a store can answer, by name; the arguments of `of_store`.
+        asked: Facts that only a store can answer, by name; the arguments of `of_store`.
 
     Raises:
-        NotFound: Nothing is there.
-        NotValid: Something else is there.
+        NotFound: The path does not exist.
+        NotValid: The path is not a bundle.
         UsageError: A file, and flags for a store.
     """
     from pushjuju.services.bundles.read.source import is_bundle
@@ -156,7 +156,7 @@ def check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
     """Refuse flags that mean one charm.
 
     Raises:
-        UsageError: Some are given; the messages are Juju's.
+        UsageError: A flag is for charms only; the messages are Juju's.
     """
     used = [f"--{key.replace('_', '-')}" for key in _NOT_FOR_BUNDLES if key in cli.given]
     if "revision" in cli.given and asked["channel"]:

@@ -71,7 +71,7 @@ def kind_of(cli: Cli, argument: str) -> ArgumentKind:
     """Return what a charm argument names: a place, a charm that a model has already, or a store's.
 
     Raises:
-        NotFound, NotValid: It names nothing; the message is Juju's.
+        NotFound, NotValid: The argument names no charm; the message is Juju's.
     """
     if argument.startswith(GIT) or (is_brought(argument) and _place(cli, argument) is not None):
         return ArgumentKind.LOCAL
@@ -125,7 +125,7 @@ def from_place(
     Raises:
         NotFound: The place does not exist.
         InvalidCharm: It is refused, or cannot be built here.
-        NotValid: It is not for these machines.
+        NotValid: The charm is not for these machines.
     """
     from pushjuju.charms.archive.pack import pack
     from pushjuju.services.supply.charm_build import is_source
@@ -150,13 +150,13 @@ def built(
 
     Args:
         choose: As for `from_place`.
-        origin: What stands before the names of files in errors; the path if None.
+        origin: Prefix of the names of files in errors; the path if None.
         alone: Let the charm name these machines only.
         scripts: Whether its scripts may be run in a machine that is thrown away.
 
     Raises:
         InvalidCharm: It is refused, or cannot be built here.
-        NotValid: It is not for these machines.
+        NotValid: The charm is not for these machines.
     """
     if not path.is_dir() or not (path / "charmcraft.yaml").is_file():
         return path
@@ -197,7 +197,7 @@ def bring(cli: Cli, argument: str, folder: Path) -> Path:
 
     Raises:
         NotFound: The place has no charm.
-        NotValid: It is no charm; the message is Juju's.
+        NotValid: The place holds no charm; the message is Juju's.
     """
     if not is_brought(argument):
         return local_charm(argument)
@@ -216,7 +216,7 @@ def local_charm(argument: str) -> Path:
 
     Raises:
         NotFound: There is nothing.
-        NotValid: It is no local charm.
+        NotValid: The path is not a local charm.
     """
     found = classify_argument(argument, lambda text: Path(text).exists())
     if found.kind is ArgumentKind.UPLOADED:

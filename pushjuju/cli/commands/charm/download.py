@@ -208,7 +208,7 @@ def _copy(path: Path, target: Path) -> None:
     """Write a file whole or not at all.
 
     Raises:
-        NotFound: It cannot be written.
+        NotFound: The target cannot be written.
     """
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pushjuju-") as folder:

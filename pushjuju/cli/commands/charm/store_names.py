@@ -23,7 +23,7 @@ def open_store(cli: Cli, url: str) -> CharmStore:
 
     Raises:
         NotFound: No plugin knows such a store.
-        UsageError: It is no address; the message is Juju's.
+        UsageError: The text is not an address; the message is Juju's.
     """
     from pushjuju.plugins.api.sources import SourceServices
     from pushjuju.plugins.manager import PluginHost

@@ -120,7 +120,7 @@ def _require_unblocked(ctx: Context) -> None:
     """Check that no model of a controller has disabled commands.
 
     Raises:
-        Blocked: One has; the text is Juju's.
+        Blocked: A model has disabled commands; the text is Juju's.
     """
     from pushjuju.cli.commands.block.list_disabled_commands import table
 

@@ -57,7 +57,7 @@ def _type_meant(where: scope.Sides, word: str) -> str:
     """Return a type of cloud; the name of a cloud stands for its type.
 
     Raises:
-        NotFound: It is neither.
+        NotFound: The argument is neither a cloud nor a type.
     """
     kinds = sorted(kind.name for kind in where.host.provider_types())
     if word in kinds:

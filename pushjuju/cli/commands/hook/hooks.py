@@ -113,7 +113,7 @@ def _moment(text: str, now: datetime) -> datetime:
     """Read `--since`: a duration back from now, or a time; local unless it has a zone.
 
     Raises:
-        UsageError: It is neither.
+        UsageError: The text is neither a time nor a duration.
     """
     from pushjuju.portable.durations import parse_duration
 

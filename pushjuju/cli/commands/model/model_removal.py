@@ -97,7 +97,7 @@ def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: 
     Args:
         cli: The call.
         ctx: The controller.
-        model: Which.
+        model: The model.
         forced: Whether failures of hooks count for nothing.
         until: The moment of the monotonic clock that ends the wait, or None to wait for ever.
 

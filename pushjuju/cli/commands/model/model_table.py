@@ -33,7 +33,7 @@ def formatters(
     Args:
         counts: Model UUID -> its counts.
         controller: Its name.
-        user: Whose models are shown without their owner.
+        user: The user whose models are shown without their owner.
         uuid: Whether the table has the UUID column.
         colour: Whether to colour it.
     """

@@ -53,7 +53,7 @@ def _parts(text: str) -> tuple[str, str, list[str]]:
     """Return model, application and endpoints of `[MODEL.]APP:ENDPOINT[,...]`; the model may be empty.
 
     Raises:
-        NotValid: It is nothing of the kind; the messages are Juju's.
+        NotValid: The text is not an offer; the messages are Juju's.
     """
     found = _APPLICATION.fullmatch(text)
     if found is None or ":" not in text:

@@ -67,7 +67,7 @@ def _offer_url(ctx: Context, text: str) -> OfferUrl:
     """Read an offer's URL; a name alone means one of the current model.
 
     Raises:
-        NotValid: It is neither; the message is Juju's.
+        NotValid: The text is neither the name nor the URL of an offer; the message is Juju's.
     """
     try:
         return parse(text)

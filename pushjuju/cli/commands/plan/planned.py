@@ -19,9 +19,10 @@ class Plan:
         command: Its words.
         changes: Things that would come, go, or be other than they are.
         steps: Operations on machines, each with whether it would run without the command too.
-        unknown: What cannot be known, one sentence each.
-        left: What the model has and a bundle that is deployed has not: the steps that would take it away.
-        blocked: What stands in the way of a removal, one sentence each: it would not come to its end.
+        unknown: Effects that cannot be foreseen, one sentence each.
+        left: Entities that the model has and the deployed bundle has not, with the steps that would remove
+            them.
+        blocked: Obstacles of a removal, one sentence each: the removal would not end.
     """
 
     command: Sequence[str]

@@ -67,7 +67,7 @@ def granted_to(args: Sequence[str]) -> tuple[str, list[str]]:
     """Read secret and applications.
 
     Raises:
-        UsageError: One is missing, or no name; the messages are Juju's.
+        UsageError: A name is missing or wrong; the messages are Juju's.
     """
     if len(args) < 2:
         raise UsageError("missing secret URI or application name")

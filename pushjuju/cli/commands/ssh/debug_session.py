@@ -77,12 +77,12 @@ def script(
     """Return the script of a session.
 
     Args:
-        unit: Whose hooks.
+        unit: The unit whose hooks are debugged.
         names: Hooks and actions to wait for; empty for all.
         kind: `hooks`: a shell in the place of each hook; `code`: hooks run in a window that the user watches.
         at: Value of JUJU_DEBUG_AT; empty for none.
         machine: Its id, for users.
-        program: What we are called.
+        program: The name under which pushjuju was called.
         base: Our directory on the machine.
     """
     folder = f"{base}/debug/{unit_tag(unit)}"

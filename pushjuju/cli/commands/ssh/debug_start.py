@@ -43,7 +43,7 @@ def _unit_of(opened: session.Session, text: str) -> str:
     """Return the unit that the user named, by its name or as `application/leader`.
 
     Raises:
-        NotValid: It is no unit's name.
+        NotValid: The text is not the name of a unit.
         NotFound: There is no leader.
     """
     application, _, word = text.partition("/")
@@ -59,7 +59,7 @@ def _check_names(opened: session.Session, unit: str, names: Sequence[str]) -> No
     """Refuse what is neither hook nor action of a unit's charm.
 
     Raises:
-        NotFound: One is not.
+        NotFound: The charm has no hook or action of a name.
     """
     from pushjuju.charms.values.hooks import hook_names
     from pushjuju.services.entities.application import applications

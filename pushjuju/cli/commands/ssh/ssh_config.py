@@ -28,12 +28,12 @@ class Target:
 
     Attributes:
         alias: The name that the call uses.
-        key_name: What known_hosts calls it; empty for its address.
+        key_name: The name in known_hosts; empty for its address.
         via: A machine of the model to go through.
         user: Login; empty for OpenSSH's default.
         hops: Jump hosts on the way, the nearest to us first.
-        own: What `~/.ssh/config` says of the host; None where it does not count: it does for machines that
-            were taken in.
+        own: The settings of `~/.ssh/config` for the host, or None where they do not count: they count for
+            machines that were taken in.
         past_jumps: Whether it is reached past any jump host.
     """
 
@@ -68,7 +68,7 @@ def target(
         ssh: {host, port, user, host_keys, identities}.
         user: The login that was asked for; empty for `ubuntu`, or the own one of a machine that was taken in.
         key: The controller's private key.
-        own: What `~/.ssh/config` says of the host; None for machines that a cloud made.
+        own: The settings of `~/.ssh/config` for the host, or None for machines that a cloud made.
         hops: Jump hosts on the way.
         key_name: Its name in known_hosts; empty for its address.
         via: The host of a container.
@@ -138,7 +138,7 @@ def config_text(
 
     Args:
         targets: All that the call is about.
-        known_hosts: Where their keys are; new ones are written to the first.
+        known_hosts: The files with host keys; new keys are written to the first file.
         own_known_hosts: The model's file: keys of jump hosts are kept there.
         check_host_keys: Whether keys count at all.
     """

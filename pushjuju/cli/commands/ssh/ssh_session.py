@@ -166,7 +166,7 @@ def run_program(
         meanwhile: Called every few seconds while it runs.
 
     Raises:
-        Exited: It ended; carries its status.
+        Exited: The program ended; carries its status.
     """
     program = shutil.which(words[0])
     if program is None:

@@ -28,7 +28,7 @@ def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
     """Return (user, level, targets).
 
     Raises:
-        UsageError: One is missing; the message is Juju's.
+        UsageError: An argument is missing; the message is Juju's.
     """
     if not args:
         raise UsageError("no user specified")
@@ -73,7 +73,7 @@ def _offer(ctx: Context, name: str) -> str:
 
     Raises:
         NotFound: There is no such offer; the message is Juju's.
-        NotValid: It is no URL of one.
+        NotValid: The text is not the URL of an offer.
     """
     from pushjuju.core.model.offerurl import parse
     from pushjuju.services.entities.relation import offers

@@ -219,7 +219,7 @@ class _Watch:
         """Work the model, or wait for the background process, until the query holds.
 
         Raises:
-            TimedOut: It does not in time.
+            TimedOut: The query does not hold in time.
             Gone: The entity was removed.
             BadQuery: The query asks for what there is not.
         """

@@ -106,7 +106,7 @@ class NftablesFirewall:
         """Take the table away, with all that brings it back.
 
         Raises:
-            RemoteFailed: It is still there.
+            RemoteFailed: The table is still there.
         """
         _check(
             await machine.run(_CLEAR), f"the firewall of machine {machine.machine_id} cannot be taken away"

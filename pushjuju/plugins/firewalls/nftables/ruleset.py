@@ -27,7 +27,7 @@ def text(rules: MachineRules, owner: str) -> str:
     """Return the script that replaces the table, as a whole or not at all.
 
     Args:
-        owner: Whose rules these are; a comment, in letters, digits and hyphens.
+        owner: The owner of the rules; a comment, in letters, digits and hyphens.
     """
     lines = [
         f"# Firewall rules of a machine of model {owner}, kept by pushjuju; changes here are overwritten.",

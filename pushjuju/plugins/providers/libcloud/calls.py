@@ -67,7 +67,7 @@ class Calls:
     Args:
         connect: Makes a driver; called once in each thread.
         pause: Waits for some seconds in a thread.
-        words: What the cloud's error texts mean.
+        words: The meanings of the cloud's error texts.
     """
 
     def __init__(

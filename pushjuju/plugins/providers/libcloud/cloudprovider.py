@@ -47,7 +47,7 @@ class CloudProvider:
     """Machines of one model in one region.
 
     Args:
-        adapter: What knows the driver.
+        adapter: The adapter of the driver.
         calls: Runs functions of the driver; made from the adapter when not given.
     """
 
@@ -81,7 +81,7 @@ class CloudProvider:
         """Refuse a placement, a type or a zone that is not there, and what the cloud cannot do.
 
         Raises:
-            NotValid: One of these.
+            NotValid: The request has such a fault.
         """
         await self._picked(constraints)
         await self._call.run(lambda driver: self.adapter.refuse(driver, constraints))
@@ -212,7 +212,7 @@ class CloudProvider:
         """Wait until an instance can be reached, or until any request about it says that it is gone.
 
         Raises:
-            ProviderError: It cannot be reached.
+            ProviderError: The cloud cannot be reached.
         """
         try:
             return await self._settled(seen, request)

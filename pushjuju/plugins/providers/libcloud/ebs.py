@@ -68,7 +68,7 @@ def wanted(size: int, attributes: Mapping[str, Any]) -> dict[str, str]:
         attributes: Those of the pool.
 
     Raises:
-        NotValid: They do not go together; the message is Juju's where Juju has one.
+        NotValid: The attributes do not go together; the message is Juju's where Juju has one.
     """
     said = str(attributes.get("volume-type") or "gp2")
     kind, gib = _ALIASES.get(said, said), -(-size // _GIB)

@@ -56,7 +56,7 @@ class EbsStorage:
         """Attach a volume, and wait until the cloud says that it is.
 
         Raises:
-            NotFound: It is gone.
+            NotFound: The volume does not exist any more.
             Conflict: Another machine has it, or it is in another zone.
             ProviderError: The machine is gone, or it took too long.
         """
@@ -128,7 +128,7 @@ class EbsStorage:
         """Take in a volume.
 
         Raises:
-            NotFound: It is not there.
+            NotFound: The volume does not exist.
             Conflict: It is a model's, or a machine has it.
         """
         volume = await self._get(provider_id)
@@ -164,7 +164,7 @@ class EbsStorage:
         """Return a volume.
 
         Raises:
-            NotFound: It is not there.
+            NotFound: The volume does not exist.
         """
         try:
             found: list[Volume] = await self._run(lambda driver: ebs.volumes(driver, {}, [name]))
@@ -183,7 +183,7 @@ class EbsStorage:
             instance: The instance that waits for the volume, if one does: when it is gone, nothing comes.
 
         Raises:
-            NotFound: It went.
+            NotFound: The volume was deleted.
             ProviderError: It is not in time, or broke, or its instance is gone.
         """
         end = asyncio.get_running_loop().time() + WAIT_S

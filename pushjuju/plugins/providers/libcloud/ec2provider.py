@@ -290,10 +290,10 @@ class Ec2Provider:
         return [str(node.id) for node in await self._nodes({})]
 
     async def zone_of(self, instance: str) -> str:
-        """Return the zone of an instance; of no instance the first that is available.
+        """Return the zone of an instance; without an id, the first available zone.
 
         Raises:
-            NotFound: It is gone.
+            NotFound: The instance does not exist any more.
         """
         if not instance:
             return next((name for name, usable in await self._known_zones() if usable), "")

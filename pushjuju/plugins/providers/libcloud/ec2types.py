@@ -68,7 +68,7 @@ def known(driver: Any, file: Path, clock: Clock) -> list[InstanceType]:
     """Return the types of a region: kept for a day in a file, asked for, or libcloud's own table.
 
     Args:
-        file: Where they are kept; one for each endpoint and region.
+        file: The file of the types; one for each endpoint and region.
 
     Raises:
         Exception: The library's, when the cloud is away or does not know us; `calls` tells.

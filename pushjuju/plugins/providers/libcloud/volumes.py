@@ -65,7 +65,7 @@ class CloudVolumes:
 
         Raises:
             Conflict: Another machine has it.
-            NotFound: It is gone.
+            NotFound: The volume does not exist any more.
             ProviderError: The machine is gone, or it took too long.
         """
         volume = await self._volume(item.provider_id)
@@ -123,7 +123,7 @@ class CloudVolumes:
         """Take in a volume that no model holds.
 
         Raises:
-            NotFound: It is not there.
+            NotFound: The volume does not exist.
             Conflict: It belongs to a model, or a machine has it.
             NotValid: A filesystem was asked for.
         """

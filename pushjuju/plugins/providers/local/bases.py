@@ -44,7 +44,7 @@ class BaseRoot:
     """A root that machines can be put on.
 
     Attributes:
-        base: What it is; another one than asked for when the host's stands in.
+        base: The base of this root; it differs from the wanted base when the host's stands in.
         root: Its directory.
         prepared: Whether `prepare_root` was done to it already.
         warning: A warning for the user, or empty.

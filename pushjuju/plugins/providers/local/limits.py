@@ -19,11 +19,11 @@ class Limit:
 
     Attributes:
         name: As `sysctl` has it.
-        each: What a machine takes of it, as measured.
-        base: What the host itself takes.
+        each: The use of one machine, as measured.
+        base: The use of the host itself.
         wanted: A value that is enough for `MACHINES`.
         raised: The first machine's start raises it by itself.
-        what: What happens beyond it.
+        what: The consequence of going beyond it.
     """
 
     name: str

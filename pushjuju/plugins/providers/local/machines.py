@@ -222,7 +222,7 @@ def remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
 
     Args:
         layout: Names and places.
-        instance_id: Which machine.
+        instance_id: The machine.
         grace_s: Seconds that it has to shut down in order.
 
     Raises:

@@ -37,7 +37,7 @@ def sweep(layout: Layout) -> None:
     """End all machines of a controller and remove everything that bears its prefix. Needs root.
 
     Raises:
-        ProviderError: Something cannot be removed.
+        ProviderError: A folder cannot be removed.
     """
     for folder in sorted(layout.machines.iterdir()) if layout.machines.is_dir() else []:
         if folder.is_dir():

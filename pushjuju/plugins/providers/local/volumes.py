@@ -25,7 +25,7 @@ class Volume:
 
     Attributes:
         uuid: The id of its file system, by which what an earlier call made is known.
-        model_uuid: Whose it is; empty when it was let go.
+        model_uuid: The model that holds it; empty when no model holds it.
         size: MiB.
         instance: The machine that has it, or empty.
     """

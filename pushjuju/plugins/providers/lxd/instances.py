@@ -91,7 +91,7 @@ def order(
     """Return the document that makes an instance.
 
     Args:
-        source: Where its image is.
+        source: The place of its image.
         root: The root disk of the default profile, which `root-disk` and `root-disk-source` change.
     """
     wanted = request.constraints

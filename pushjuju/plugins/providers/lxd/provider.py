@@ -72,8 +72,8 @@ class LxdProvider:
         """Return what the server says of itself.
 
         Raises:
-            CredentialInvalid: It does not trust us.
-            NotValid: It has no such project.
+            CredentialInvalid: The server does not trust the client's certificate.
+            NotValid: The server has no such project.
         """
         if not self._about:
             self._about = await self._server.run(lambda api: _facts(api, self._project))
@@ -88,7 +88,7 @@ class LxdProvider:
         """Refuse a placement that is not there, and a base without an image.
 
         Raises:
-            NotValid: One of these.
+            NotValid: The request has such a fault.
         """
         await self._placed(placement)
         wanted = StartRequest(machine_id="", base=base, constraints=constraints)
@@ -241,7 +241,7 @@ class LxdProvider:
         """Wait until an instance has an address.
 
         Raises:
-            Gone: It ended by itself.
+            Gone: The instance ended by itself.
             ProviderError: The instance got no address in time.
         """
         end = asyncio.get_running_loop().time() + ADDRESS_S

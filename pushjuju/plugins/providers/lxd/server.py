@@ -130,7 +130,7 @@ class Server:
 
     Args:
         connect: Returns the root of the API; called for each function, as no two threads may share one.
-        cloud: Whose server it is, for messages.
+        cloud: The cloud of the server, for messages.
     """
 
     def __init__(self, connect: Callable[[], Any], cloud: str) -> None:

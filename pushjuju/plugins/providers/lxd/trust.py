@@ -34,7 +34,7 @@ def fingerprint_of(token: str) -> str:
     """Return the fingerprint of the server's certificate that a token names.
 
     Raises:
-        NotValid: It is no token; it is not part of the message.
+        NotValid: The text is not a token; it is not part of the message.
     """
     try:
         found = json.loads(base64.b64decode(token.strip(), validate=True))["fingerprint"]

@@ -43,7 +43,7 @@ def wanted(root_disk: int, volumes: Sequence[StorageItem]) -> str:
 
     Args:
         root_disk: MiB; 0 for any.
-        volumes: What comes with the machine.
+        volumes: The volumes that the machine is allocated with.
     """
     if not root_disk and not volumes:
         return ""

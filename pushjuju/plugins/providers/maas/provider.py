@@ -68,7 +68,7 @@ class MaasProvider:
         """Refuse a placement, a space or an image that is not there.
 
         Raises:
-            NotValid: One of these.
+            NotValid: The request has such a fault.
         """
         placed = Placement.parse(placement)
         if placed.zone:

@@ -1,4 +1,4 @@
-"""Which machines are off, from two looks at files of this host each."""
+"""Finds out which machines are off, from two looks at files of this host each."""
 
 from __future__ import annotations
 

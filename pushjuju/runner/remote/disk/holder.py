@@ -1,4 +1,4 @@
-"""Which controller holds this machine: a file names it, made at the first contact, checked at each.
+"""The mark that names the controller of this machine: a file, made at the first contact, checked at each.
 
 ``core/holding.py`` does the same in shell for machines where this program is not yet.
 """

@@ -1,4 +1,4 @@
-"""Whose word counts: a controller that lost its lease without knowing starts nothing any more.
+"""Refuses old leases: a controller that lost its lease without knowing starts nothing any more.
 
 Each model has its file with the highest lease that was heard of. It is read for each operation, because the
 server of another program version may have written it.

@@ -212,7 +212,7 @@ def _need_room(base: str, size: int) -> None:
     """Check that one more request may wait.
 
     Raises:
-        Full: It may not.
+        Full: The machine has no room for the request.
     """
     if size > MOST_BYTES // 8:
         raise Full("the commands are too long")

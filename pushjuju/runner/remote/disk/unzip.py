@@ -186,7 +186,7 @@ def content(file: Any, member: Member) -> Iterator[bytes]:
     """Yield the bytes of a member, checked against its size and checksum.
 
     Raises:
-        BadArchive: They do not match.
+        BadArchive: Size or checksum do not match.
     """
     size = crc = 0
     try:

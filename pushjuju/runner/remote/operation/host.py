@@ -339,7 +339,7 @@ class Host:
         """Begin a request of juju-exec, which from now on cannot be withdrawn.
 
         Raises:
-            Withdrawn: It was.
+            Withdrawn: The request was withdrawn.
         """
         from pushjuju.runner.remote.disk import requests
 

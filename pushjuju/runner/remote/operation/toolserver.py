@@ -31,7 +31,7 @@ class _Call:
     """One connection of a client.
 
     Attributes:
-        buffer: What came and was not looked at yet.
+        buffer: Bytes that came and were not read yet.
         waste: Bytes still to come of an input that is too large: they are read, so that the client hears why.
     """
 

@@ -30,7 +30,7 @@ def gather(connection: str = "") -> dict[str, Any]:
     """Return the facts of this machine.
 
     Args:
-        connection: What sshd says of the connection; passed on.
+        connection: The connection as sshd describes it; passed on.
     """
     machine = os.uname().machine
     return {

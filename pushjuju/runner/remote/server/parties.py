@@ -47,10 +47,10 @@ class Running:
 
     Attributes:
         channel: Socket to its process; None for one that has not (re)connected yet.
-        subscriber: Who gets its events and result.
+        subscriber: The attachment that gets its events and result.
         live: Frames of questions that the controller has not answered, by call number.
         unsaved: The result frame that no disk took.
-        quiet: What the operation after it in a plan takes over; empty when that may not begin.
+        quiet: The state that the operation after it in a plan takes over; empty when that may not begin.
     """
 
     def __init__(self, op_id: str, lock: str, channel: Any = None, pid: int = 0) -> None:
@@ -86,7 +86,7 @@ class Queued:
     """An operation that waits for its lock, or for the one before it in a plan, as it came over the wire.
 
     Attributes:
-        inherits: What it takes over from the one before it.
+        inherits: The state that it takes over from the operation before it.
     """
 
     def __init__(

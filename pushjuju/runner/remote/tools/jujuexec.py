@@ -145,7 +145,7 @@ def unit_name(text: str) -> str:
     """Return ``web/0`` for a unit's name or tag.
 
     Raises:
-        Failed: It is neither.
+        Failed: The text is neither a unit's name nor a tag.
     """
     if "/" in text:
         name = text

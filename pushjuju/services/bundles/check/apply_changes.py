@@ -40,7 +40,7 @@ class Judged:
 
     Attributes:
         files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
-        faults: What can never be.
+        faults: Differences that no change can mend.
     """
 
     files: dict[str, dict[str, str]] = field(default_factory=dict)

@@ -50,7 +50,7 @@ def check(
         composed: Its text, for the places.
         charms: Application -> charm; those that are not known are not looked at.
         new: Applications that are deployed, not only changed.
-        known: What is wrong with the bundle by itself: those values are not looked at.
+        known: The faults of the bundle by itself: those values are not checked again.
     """
     checker = _Checker(bundle, composed, charms, new, frozenset(fault.path for fault in known))
     for name in sorted(bundle.applications, key=natural_key):

@@ -36,7 +36,7 @@ class Resolved:
 
     Attributes:
         origins: Application -> what the store answered.
-        lines: What the command prints about them.
+        lines: The lines that the command prints about them.
         failed: Application -> why the store has no revision for it; the messages are Juju's.
     """
 
@@ -187,7 +187,7 @@ def fetch(
     """Bring the charms that a plan needs, each revision once, and find their resources.
 
     Args:
-        folder: Where their stored form is kept until it is recorded.
+        folder: The folder for their stored form until it is recorded.
 
     Raises:
         HubError: A download failed, or differs from what the store described.

@@ -120,7 +120,7 @@ class Draft:
         """Return the steps so that each comes after what it needs, else as they were made.
 
         Raises:
-            NotValid: They need each other.
+            NotValid: The changes need each other in a circle.
         """
         done: set[str] = set()
         waiting, found = list(self.made), list[Change]()

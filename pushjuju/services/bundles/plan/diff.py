@@ -34,7 +34,7 @@ def diff(
     Args:
         bundle: The bundle.
         model: The model.
-        mapping: Which machines are those of the model.
+        mapping: Machines of the bundle -> machines of the model.
         annotations: Whether these are compared.
         files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
     """

@@ -26,7 +26,7 @@ def resources(app: Application, there: ApplicationFacts, files: Mapping[str, str
     """Return the resources that are not those of a bundle: name -> revision in a store, or path.
 
     Args:
-        app: What the bundle says.
+        app: The application as the bundle has it.
         there: The application.
         files: Name -> SHA-384 in hex of the file that the bundle names.
     """
@@ -45,7 +45,7 @@ def storage(app: Application, there: ApplicationFacts, more: Mapping[str, Direct
     """Return the directives that future units do not get: store -> directive, in full.
 
     Args:
-        app: What the bundle says; a pool or a size that it leaves out is as it is.
+        app: The application as the bundle has it; a pool or a size that it leaves out stays as it is.
         there: The application.
         more: Store -> directive that was given besides; it wins.
     """

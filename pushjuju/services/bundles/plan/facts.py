@@ -90,7 +90,7 @@ class MachineFacts:
 
     Attributes:
         containers: Those inside it.
-        storage: What lives on it and outlived its units.
+        storage: The storage on it that outlived its units.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Which machines of a model are which machines of a bundle.
+"""Maps the machines of a bundle to machines of a model.
 
 Mirrors: juju core/bundle/changes/model.go InferMachineMap, cmd/juju/application/bundle (3.6)
 """
@@ -33,7 +33,7 @@ def parse(text: str) -> MachineMap:
     """Read `--map-machines`.
 
     Raises:
-        NotValid: It makes no sense; the messages are Juju's.
+        NotValid: The text makes no sense; the messages are Juju's.
     """
     existing, pairs = False, dict[str, str]()
     for word in text.split(",") if text else ():
@@ -135,7 +135,7 @@ def require_used(model: ModelFacts, bundle: Bundle, added: Mapping[str, str], us
         used: Those that a new unit goes to.
 
     Raises:
-        NotValid: One is not used; the message is Juju's.
+        NotValid: A machine of the bundle is not used; the message is Juju's.
     """
     for number in sorted(added, key=natural_key):
         if number in used:

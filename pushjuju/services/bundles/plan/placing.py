@@ -1,4 +1,4 @@
-"""Which unit goes where. Pure. Mirrors: juju core/bundle/changes/handlers.go (3.6)"""
+"""Chooses the machine of each unit. Pure. Mirrors: juju core/bundle/changes/handlers.go (3.6)"""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def place_units(
     """Add the units that are missing, each with its place.
 
     Args:
-        draft: Where they are added.
+        draft: The plan to which they are added.
         bundle: The bundle.
         model: The model.
         known: Machine of the bundle -> existing machine.

@@ -50,7 +50,7 @@ class Wanted:
 
     Attributes:
         charms: Application -> its charm; those that are there and stay need none.
-        mapping: Which machines are those of the model.
+        mapping: Machines of the bundle -> machines of the model.
         force: Charms may go to another channel.
         store_bundle: URL of the bundle when it came from a store.
         equal: Applications that are there get its resources, storage and bindings as well, which Juju leaves.

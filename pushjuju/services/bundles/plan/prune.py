@@ -27,7 +27,7 @@ def removals(
     Args:
         bundle: The bundle.
         model: The model before anything else is changed.
-        mapping: Which machines are those of the model.
+        mapping: Machines of the bundle -> machines of the model.
         destroy_storage: Units, applications and machines take their storage along; else it stays, and the
             machines that it lives on.
         store_bundle: URL of the bundle when it came from a store: the applications are marked with it.

@@ -1,4 +1,4 @@
-"""Which base a bundle says for an application or a machine. Pure."""
+"""Finds the base of an application or a machine of a bundle. Pure."""
 
 from __future__ import annotations
 

@@ -50,8 +50,8 @@ class Composed:
     """Plain data of a bundle with the places of its values.
 
     Attributes:
-        faults: What could not be merged, or named a file that is not there.
-        begin: Where the first document begins: the place of what is not written at all.
+        faults: The parts that could not be merged, or name a file that does not exist.
+        begin: The place where the first document begins; it stands for keys that are missing.
     """
 
     root: dict[str, Any]

@@ -28,7 +28,7 @@ class Loaded:
     Attributes:
         bundle: The values.
         composed: The text with its places, for what is found wrong later.
-        folder: What paths of resources are relative to.
+        folder: The folder to which paths of resources are relative.
         warnings: Warnings for the user.
         ignored: Keys of the text that have no effect; shown on a dry run.
         faults: The rules that it breaks by itself.

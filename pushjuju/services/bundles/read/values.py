@@ -25,9 +25,9 @@ class Fault:
     """One rule that a bundle breaks.
 
     Attributes:
-        text: What is wrong, in Juju's words where Juju has them.
-        path: Where in the document.
-        place: Where in which file; None when nothing stands there.
+        text: The fault, in Juju's words where Juju has a text for it.
+        path: The path in the document.
+        place: The file and line, or None when the text has no such place.
         more: Further lines: the possible values, or other faults of the same entity.
     """
 

@@ -173,7 +173,7 @@ def require_alive(tx: Tx, model: str, name: str) -> Application:
 
     Raises:
         NotFound: The application does not exist.
-        NotValid: It is going away.
+        NotValid: The application is being removed.
     """
     found = get(tx, model, name)
     if found.life == Life.DEAD:

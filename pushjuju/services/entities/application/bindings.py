@@ -1,4 +1,4 @@
-"""Which space each endpoint of an application is bound to.
+"""The spaces to which the endpoints of an application are bound.
 
 An application without bindings of its own, whose endpoints are all in alpha, has no rows. Otherwise every
 endpoint and extra binding has one, and so has the default, whose endpoint is empty.

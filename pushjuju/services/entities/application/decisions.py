@@ -28,7 +28,7 @@ class Decided:
     Attributes:
         subject: The unit, or the operation that it led to.
         record: As `uniter.decide.record` writes it.
-        operation: What it led to; empty when that is not known.
+        operation: The operation that followed; empty when that is not known.
         title: The hook, as users know it.
     """
 

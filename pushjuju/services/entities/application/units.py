@@ -48,9 +48,9 @@ def add(
 
     Args:
         tx: The transaction.
-        application: Whose units they are.
-        count: How many.
-        placements: Where, for the first ones.
+        application: The application of the units.
+        count: The number of units.
+        placements: The placements of the first units.
         now: The time.
         attach: Storage for the one unit; where it lives on a machine, the unit goes there.
 

@@ -28,10 +28,10 @@ def require(tx: Tx, model: str, act: str) -> None:
     """Check that nothing forbids an act.
 
     Args:
-        act: What is about to be done: a name of `SETS`, the mildest that it belongs to.
+        act: The action to check: a name of `SETS`, the mildest that it belongs to.
 
     Raises:
-        Blocked: Something does; the text is Juju's.
+        Blocked: A disabled set has the command; the text is Juju's.
     """
     found = {row["type"]: row["message"] for row in tx.rows("block_list", model=model)}
     for name in _FORBIDS[act] if found else ():

@@ -1,4 +1,4 @@
-"""Who leads an application. Mirrors: juju worker/lease, core/leadership (3.6).
+"""The leader of an application. Mirrors: juju worker/lease, core/leadership (3.6).
 
 The controller elects by itself: the first unit that is ready holds the lease until it is removed.
 """

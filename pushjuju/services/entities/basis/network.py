@@ -85,7 +85,7 @@ def noted(
     A preferred address stays as long as it is there, unless one of just the wanted scope comes in its place.
 
     Args:
-        before: What was kept until now.
+        before: The addresses that were kept until now.
         spaces: Subnet -> id of its space, without those of alpha.
     """
     found = [{key: value for key, value in entry.items() if key not in _OURS} for entry in addresses]

@@ -105,7 +105,7 @@ def add(ctx: Context, name: str, display_name: str) -> None:
 
     Raises:
         NotValid: The name cannot be one.
-        AlreadyExists: It is taken.
+        AlreadyExists: The name is taken.
     """
     if not is_name(name):
         raise NotValid(f'failed to create user: invalid user name "{name}"')

@@ -1,4 +1,4 @@
-"""Which workers must read the model again when something changed.
+"""Wakes the workers that must read the model again after a change.
 
 A wake names the worker of a machine or a loop of the model, but never what to do there.
 """

@@ -24,7 +24,7 @@ def get(tx: Tx, model: str, url: str) -> Charm:
     """Return a charm that the model knows.
 
     Raises:
-        NotFound: It does not know it.
+        NotFound: The model does not know the charm.
     """
     row = tx.row("charm_by_url", model=model, url=url)
     if row is None:

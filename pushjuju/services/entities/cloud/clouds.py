@@ -40,7 +40,7 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
     """Return a cloud.
 
     Args:
-        places: Where to look.
+        places: The folders to search.
         host: The plugins, whose public clouds count too, or None for only the clouds that users defined.
 
     Raises:

@@ -22,7 +22,7 @@ _MACHINE = "/machine/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hands:
-    """Who works on something.
+    """Who works on an entity.
 
     Attributes:
         working: The process that works on it at this moment: host, pid and start.

@@ -39,7 +39,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uses:
-    """Who names a space."""
+    """The entities that name a space."""
 
     constraints: list[str] = field(default_factory=list)
     bindings: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Which architecture a charm is wanted for, and whether it is made for that one."""
+"""Chooses the architecture of a charm, and checks whether the charm supports it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def wanted(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | 
 
     Args:
         own: The constraints of the application.
-        placed: What the machines are that units are placed on.
+        placed: The architecture of the machines that units are placed on.
 
     Mirrors: juju cmd/juju/application/utils MakePlatform (3.6)
     """

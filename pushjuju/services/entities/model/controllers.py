@@ -80,13 +80,15 @@ def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: M
     """Make the store with the controller's own model, or take the one of a bootstrap that was cut off.
 
     Raises:
-        StoreDamaged: What is there is no such store.
+        StoreDamaged: The existing file is not a store of this controller.
     """
     store = Store.open(made.store_path, create=True)
     try:
         with store.write() as tx:
             found = tx.list(Model, "model_list")
-            if not all(models.is_controller(item) for item in found):  # users's come after controller.toml
+            if not all(
+                models.is_controller(item) for item in found
+            ):  # users' rows come after controller.toml
                 raise StoreDamaged(
                     f"{made.root} has the store of a controller, and no controller.toml",
                     hint="pushjuju restore-backup FILE    restores it from a copy; "

@@ -25,7 +25,7 @@ def to(tx: Tx, model: str, ssh: Mapping[str, Any]) -> tuple[jumps.Hop, ...]:
     Args:
         tx: The transaction.
         model: UUID.
-        ssh: What the machine's row keeps: {host, jump, ...}.
+        ssh: The login in the machine's row: {host, jump, ...}.
 
     Raises:
         NotValid: Somebody wrote something else there.

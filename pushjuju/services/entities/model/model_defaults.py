@@ -84,7 +84,7 @@ def change(ctx: Context, cloud: str, region: str, values: Mapping[str, Any], res
 
     Args:
         ctx: The controller.
-        cloud: Which; the controller's own stands for the controller.
+        cloud: The cloud; the controller's own cloud stands for the controller.
         region: One region alone; empty for all.
         values: Key -> new value.
         reset: Keys to forget.

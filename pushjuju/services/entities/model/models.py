@@ -116,7 +116,7 @@ def require_machines(model: Model) -> None:
     """Check that a model may have machines.
 
     Raises:
-        NotValid: It is the controller's own.
+        NotValid: The model is the controller's own.
     """
     if is_controller(model):
         raise NotValid(
@@ -215,7 +215,7 @@ def get(tx: Tx, model: str) -> Model:
     """Return a model by its UUID.
 
     Raises:
-        NotFound: It is gone.
+        NotFound: The model does not exist any more.
     """
     return tx.get(Model, "model_by_uuid", f"model {model} not found", uuid=model)
 

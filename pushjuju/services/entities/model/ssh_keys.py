@@ -36,7 +36,7 @@ class PublicKey:
     Attributes:
         line: As authorized_keys has it: type, base64, comment.
         fingerprint: MD5 as Juju shows it: hex digits with colons.
-        comment: What is behind the key.
+        comment: The text behind the key.
     """
 
     line: str

@@ -97,7 +97,7 @@ def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], nam
     """Offer endpoints of an application; an offer of that name is replaced.
 
     Args:
-        name: What it is called; the application's name when empty.
+        name: The name of the offer; the application's name when empty.
 
     Raises:
         NotFound: There is no such application or endpoint.

@@ -58,7 +58,7 @@ def find(tx: Tx, unit: Unit, model: str, secret: str) -> Seen:
 
     Raises:
         NotFound: Nothing ties the models, or there is no such secret.
-        NotPermitted: It was not granted.
+        NotPermitted: The secret was not granted.
     """
     known = list(aliases(tx, unit, model))
     row = secrets.find(tx, model, secret) if known else None
@@ -93,7 +93,7 @@ def check_label(tx: Tx, unit: Unit, label: str) -> None:
     """Check that a unit calls no secret of its own model so.
 
     Raises:
-        AlreadyExists: It does; the message is Juju's.
+        AlreadyExists: The application uses the label for another secret; the message is Juju's.
     """
     taken = tx.find(ConsumerRow, "secret_consumer_by_label", model=unit.model, unit=unit.name, label=label)
     if label and taken is not None:

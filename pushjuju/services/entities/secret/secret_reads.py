@@ -34,7 +34,7 @@ def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -
     Raises:
         NotFound: No such secret, label or revision.
         NotPermitted: The unit may not read it.
-        AlreadyExists: It calls another secret so.
+        AlreadyExists: The application uses the label for another secret.
     """
     if mode not in MODES:
         raise NotValid(f"secret-get takes no mode {quote(mode)}")
@@ -102,7 +102,7 @@ def _labelled(tx: Tx, unit: Unit, label: str) -> SecretRow:
 def _call(ctx: Context, tx: Tx, unit: Unit, row: SecretRow, label: str) -> tuple[SecretRow, str]:
     """Give a secret the name that a unit asks for; return what is left to note for it as a reader.
 
-    Who manages the secret names it for all; other units of the owning application do not.
+    The label that the secret's manager gives counts for all units; the application's other units set none.
     """
     if row.application != unit.application or row.owner_kind == OwnerKind.MODEL:
         return row, label

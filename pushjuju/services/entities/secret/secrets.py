@@ -35,7 +35,7 @@ INTERNAL = "internal"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """Whose a secret is.
+    """The owner of a secret.
 
     Attributes:
         name: Application or unit; empty for the model.
@@ -237,7 +237,7 @@ def _check_room(tx: Tx, row: SecretRow) -> None:
 
 
 def check_label(tx: Tx, row: SecretRow, label: str) -> None:
-    """Check that the label of a secret is free; users's names for theirs are lines of a table.
+    """Check that the label of a secret is free; the names that users give theirs are lines of a table.
 
     Raises:
         NotValid: Such a name holds line ends or other control characters.
@@ -425,7 +425,7 @@ def track(tx: Tx, row: SecretRow, unit: Unit, number: int, now: datetime, label:
     """Note which revision a unit reads from now on, and what it calls the secret.
 
     Raises:
-        AlreadyExists: It calls another one so.
+        AlreadyExists: The application uses the label for another secret.
     """
     before = consumer(tx, row, unit.name)
     name = (before.label if before else "") if label is None else label

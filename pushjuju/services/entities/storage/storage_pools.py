@@ -32,7 +32,7 @@ class Pool:
         """Check that charms can have this kind from it; a filesystem is made on a volume where need be.
 
         Raises:
-            NotValid: They cannot; the message is Juju's.
+            NotValid: The pool cannot make this kind of storage; the message is Juju's.
         """
         if kind not in self.type.kinds and not (kind is Kind.FILESYSTEM and Kind.BLOCK in self.type.kinds):
             raise NotValid(f'"{self.type.name}" provider does not support "{kind}" storage')

@@ -31,7 +31,7 @@ def read(
     """Return the hosts of a file, each address once, in the file's order.
 
     Args:
-        name: What the file is called in messages.
+        name: The name of the file in messages.
         folder: The folder of the file, in which the files that it names are found, or None to read no other
             file.
         note: Gets a line for each host that is left out, and for each setting that add-machine does not use.

@@ -1,4 +1,4 @@
-"""Which value of an Ansible inventory counts for a host.
+"""Finds the value of a variable of an Ansible inventory that counts for a host.
 
 Mirrors: Ansible's default `precedence` of variables: the inventory's groups, then the files of group_vars,
 then what the inventory says of the host, then its files of host_vars.

@@ -45,7 +45,7 @@ class Listed:
     """One host of a file.
 
     Attributes:
-        name: What the file calls it.
+        name: The name of the host in the file.
         identity: Path of a private key; empty for the user's own key.
         jump: The jump hosts on the way to it: `[user@]host[:port]`, with commas, the nearest to us first.
     """

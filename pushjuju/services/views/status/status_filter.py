@@ -45,7 +45,7 @@ def filter_status(
 
     Args:
         document: As in `status --format json`.
-        patterns: What the user wrote; without any everything stays.
+        patterns: The arguments of the user; without any everything stays.
         relations: Rows of the relation table, with `provider` and `requirer`.
     """
     if not patterns:

@@ -67,8 +67,8 @@ def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, Any]:
     """Return the details of some storage instances.
 
     Raises:
-        NotFound: One is not there.
-        NotValid: One is no id.
+        NotFound: A storage does not exist.
+        NotValid: A text is not the id of storage.
     """
     for item in ids:
         store_of(item)

@@ -87,7 +87,7 @@ def parse(text: str) -> tuple[Node, ...]:
     """Return the expressions of a query.
 
     Raises:
-        BadQuery: It breaks the grammar; the error shows where.
+        BadQuery: The query breaks the grammar; the error shows where.
     """
     if len(text) > MOST_LETTERS:
         raise faults.BadQuery(f"the query is longer than {MOST_LETTERS} letters")

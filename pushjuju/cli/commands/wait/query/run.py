@@ -74,7 +74,7 @@ class Query:
             out: Takes what `print()` prints.
 
         Raises:
-            BadQuery: It breaks the grammar.
+            BadQuery: The query breaks the grammar.
         """
         self._text = text
         self._out = out

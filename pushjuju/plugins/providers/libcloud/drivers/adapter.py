@@ -73,7 +73,7 @@ class Seen:
         word: The cloud's own word for its state, or why it failed.
         size: Name of its type.
         arch: The architecture, where the type of instance does not determine it.
-        node: What the adapter needs to do something with it.
+        node: The data that the adapter needs to work on the instance.
     """
 
     id: str
@@ -98,7 +98,7 @@ class Adapter(ABC):
         login: Who logs in: `ubuntu` where user data makes that user, else the image's own user.
         most_user_data: The most bytes of user data that the cloud takes.
         currency: The currency of `InstanceType.cost` per hour; empty when the cost is no price.
-        errors: How the cloud words its errors.
+        errors: The words of the cloud's errors.
         address_s: Seconds until an instance without an address is given up.
         look_s: Seconds between the first requests that ask whether something is ready; later ones are rarer.
         timeout_s: Seconds until a request without an answer is given up.
@@ -156,7 +156,7 @@ class Adapter(ABC):
         """Refuse what this cloud, as it is, cannot do, before anything is noted or made.
 
         Raises:
-            NotValid: One of these.
+            NotValid: The request has such a fault.
         """
 
     def vocabulary(self) -> Mapping[str, Sequence[Any]]:

@@ -24,7 +24,7 @@ def secret(site: Site, *names: str) -> list[str]:
     """Return attributes of the credential.
 
     Raises:
-        NotValid: One of them is not there.
+        NotValid: An attribute of the credential is missing.
     """
     found = [site.credential.attributes.get(name, "") for name in names]
     if not all(found):
@@ -39,7 +39,7 @@ def place(endpoint: str) -> tuple[str, int, bool, str]:
     """Return (host, port, whether TLS, path) of an endpoint; the host is empty when no host is named.
 
     Raises:
-        NotValid: It is no URL.
+        NotValid: The endpoint is not a URL.
     """
     try:
         end = urlsplit(endpoint)
