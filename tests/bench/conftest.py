@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from pushjuju.testing.machines import local_cloud  # noqa: F401
 from tests.bench.figures import ROOT, Report, summary
+from tests.ssh.conftest import SSHD, Sshd, new_sshd
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 
@@ -33,6 +35,17 @@ def world(tmp_path: Path) -> Iterator[TestController]:
     made = TestController.build(tmp_path, Charms(tmp_path / "charms"))
     yield made
     made.ctx.close()
+
+
+@pytest.fixture
+def sshd(tmp_path: Path) -> Iterator[Sshd]:
+    """An sshd of our own."""
+    if not SSHD or os.geteuid():
+        pytest.skip("this needs root and OpenSSH's sshd")
+    (tmp_path / "sshd").mkdir()
+    daemon = new_sshd(tmp_path / "sshd")
+    yield daemon
+    daemon.stop()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
 from pushjuju.workers.runtime import HANDSHAKES
 from tests.bench.figures import Report
-from tests.ssh.conftest import SSHD, Sshd, new_sshd
+from tests.ssh.conftest import Sshd
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bench]
 MANY = 100
@@ -35,17 +35,6 @@ class Opened:
     wall_ms: float
     cpu_ms: float
     kib: float
-
-
-@pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    """An sshd of our own."""
-    if not SSHD or os.geteuid():
-        pytest.skip("this needs root and OpenSSH's sshd")
-    (tmp_path / "sshd").mkdir()
-    daemon = new_sshd(tmp_path / "sshd")
-    yield daemon
-    daemon.stop()
 
 
 class Fleet:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -16,24 +15,13 @@ from pushjuju.runner.push.packer import pack
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
 from tests.bench.figures import Report
-from tests.ssh.conftest import SSHD, Machine, Sshd, new_sshd
+from tests.ssh.conftest import Machine, Sshd
 from tests.ssh.test_plan import plan_of
 
 pytestmark = [pytest.mark.sshd, pytest.mark.bench]
 ROUND_TRIP_S = 0.05
 NAMES = ("install", "relation-created", "leader-elected", "config-changed", "start")
 TIMES = 20
-
-
-@pytest.fixture
-def sshd(tmp_path: Path) -> Iterator[Sshd]:
-    """An sshd of our own."""
-    if not SSHD or os.geteuid():
-        pytest.skip("this needs root and OpenSSH's sshd")
-    (tmp_path / "sshd").mkdir()
-    daemon = new_sshd(tmp_path / "sshd")
-    yield daemon
-    daemon.stop()
 
 
 @asynccontextmanager

@@ -23,26 +23,18 @@ from tests.clouds.benches import BENCHES, bench_of
 from tests.clouds.cases import CloudBench
 from tests.world.controller import TestController
 from tests.world.machine import PlayedMachine
-from tests.world.runtime import PlayedRuntime, worker
+from tests.world.runtime import Died, PlayedRuntime, die_at, worker
 
 pytest.importorskip("libcloud", reason="the providers need apache-libcloud")
 pytestmark = pytest.mark.timeout(120)
 BASE = Base.parse("ubuntu@24.04")
 
 
-class Died(BaseException):
-    """The controller was killed."""
-
-
 class CloudRuntime(PlayedRuntime):
     """A runtime whose cloud is one of these; its instances have a box of this process behind them."""
 
-    def __init__(self, world: TestController, bench: CloudBench, die_at: str = "") -> None:
-        def step(name: str) -> None:
-            if name == die_at:
-                raise Died
-
-        super().__init__(world, step)
+    def __init__(self, world: TestController, bench: CloudBench, step: str = "") -> None:
+        super().__init__(world, die_at(step))
         self.cloud = bench.open(world.model)
         plain = self.cloud.start
 
@@ -83,7 +75,7 @@ def make(runtime: TestController, bench: CloudBench, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(firstboot, "wait", ready)
 
-    def call(die_at: str = "") -> CloudRuntime:
+    def call(step: str = "") -> CloudRuntime:
         return CloudRuntime(runtime, bench, die_at)
 
     return call

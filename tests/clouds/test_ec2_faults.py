@@ -38,7 +38,7 @@ from tests.clouds.vanishing import at_each_moment, start_in_the_end
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
 from tests.world.machine import PlayedMachine
-from tests.world.runtime import PlayedRuntime, worker
+from tests.world.runtime import Died, PlayedRuntime, die_at, worker
 
 pytestmark = pytest.mark.timeout(120)
 FULL = refusal(
@@ -71,21 +71,13 @@ class Boxed(Ec2Provider):
         return started
 
 
-class Died(BaseException):
-    """The controller was killed."""
-
-
 class Ec2Runtime(PlayedRuntime):
     """A runtime whose cloud is EC2."""
 
     def __init__(
-        self, world: TestController, proxy: Ec2Proxy, spec: CloudSpec, die_at: str = "", *, told: bool = False
+        self, world: TestController, proxy: Ec2Proxy, spec: CloudSpec, step: str = "", *, told: bool = False
     ) -> None:
-        def step(name: str) -> None:
-            if name == die_at:
-                raise Died
-
-        super().__init__(world, step)
+        super().__init__(world, die_at(step))
         self.pauses: list[float] = []
         here = replace(spec, endpoint=proxy.url)
         services = Services(data_dir=world.ctx.datadir.root)
@@ -133,7 +125,7 @@ def make(runtime: TestController, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch:
 
     monkeypatch.setattr(firstboot, "wait", ready)
 
-    def call(die_at: str = "", *, told: bool = False) -> Ec2Runtime:
+    def call(step: str = "", *, told: bool = False) -> Ec2Runtime:
         return Ec2Runtime(runtime, proxy, spec, die_at, told=told)
 
     return call

@@ -58,6 +58,7 @@ from tests.clouds.maas_fake import (
     Node,
 )
 from tests.clouds.vanishing import at_each_moment, start_in_the_end
+from tests.world.runtime import Died
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -284,10 +285,6 @@ async def test_a_repeated_start_finds_its_machine_and_another_replaces_it(
     assert len(maas.in_state(DEPLOYED)) == 1
 
 
-class Killed(BaseException):
-    """The controller dies here."""
-
-
 @pytest.mark.parametrize("step", [ANNOTATE, DEPLOY])
 async def test_a_controller_that_dies_in_a_start_finds_its_machine(
     opened: Open, maas: FakeMaas, monkeypatch: pytest.MonkeyPatch, step: str
@@ -296,7 +293,7 @@ async def test_a_controller_that_dies_in_a_start_finds_its_machine(
 
     async def die(self: Maas, path: str, op: str, *rest: Any, **more: Any) -> Any:
         if op == step.rsplit(maxsplit=1)[-1]:
-            raise Killed
+            raise Died
         return await posted(self, path, op, *rest, **more)
 
     async def nothing(*_: Any) -> None:
@@ -306,7 +303,7 @@ async def test_a_controller_that_dies_in_a_start_finds_its_machine(
     with monkeypatch.context() as patched:
         patched.setattr(Maas, "post", die)
         patched.setattr(MaasProvider, "_release", nothing)  # the dead do nothing more
-        with pytest.raises(Killed):
+        with pytest.raises(Died):
             await opened().start(_request())
     (left,) = maas.in_state(ALLOCATED)
     assert bool(left.owner_data) == (step == DEPLOY)

@@ -76,6 +76,17 @@ class TestController:
         ctx = _open(DataDir(root / "data"), clock)
         return cls(ctx, clock, charms, models.resolve(ctx, "shop"))
 
+    def focus(self) -> None:
+        """Make the model the current one, as commands without `-m` need it."""
+        self.ctx.controller.set("current-model", self.resolve_model().qualified)
+        self.ctx.datadir.set_current_controller(self.ctx.controller.name)
+
+    def keep(self) -> Path:
+        """Make the model the current one and close it all; return the data directory, to be copied."""
+        self.focus()
+        self.ctx.close()
+        return self.ctx.datadir.root
+
     # --- looking ------------------------------------------------------------------------------------------
 
     def read(self, look: Callable[[Tx], Any]) -> Any:

@@ -25,6 +25,23 @@ from tests.world.machine import PlayedMachine
 SILENCE_S = 30.0  # how far the clock moves while nobody answers
 
 
+class Died(BaseException):
+    """The controller was killed."""
+
+
+def die_at(step: str, nth: int = 0) -> Callable[[str], None]:
+    """Return a checkpoint at which the controller is killed: each time that it comes there, or the nth."""
+    seen = 0
+
+    def checkpoint(name: str) -> None:
+        nonlocal seen
+        seen += name == step
+        if name == step and nth in (0, seen):
+            raise Died
+
+    return checkpoint
+
+
 class PlayedCloud:
     """A provider whose machines are boxes.
 

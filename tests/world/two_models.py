@@ -56,6 +56,10 @@ class TwoModels:
         """The controller of both."""
         return self.shop.ctx
 
+    def keep(self) -> Path:
+        """Make `shop` the current model and close it all; return the data directory, to be copied."""
+        return self.shop.keep()
+
     def deploy(self, world: TestController, *names: str, count: int = 1) -> None:
         """Deploy applications."""
         for name in names:

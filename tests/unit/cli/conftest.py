@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pushjuju.cli.app import main
 from pushjuju.cli.work import drive
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command line ended."""
-
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ended]
+from tests.world.commandline import Ended, Run
 
 
 @pytest.fixture
@@ -51,6 +40,18 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def unworked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands record what is asked for, and leave it."""
     monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Let commands record what is asked for; return what they would have worked."""
+    calls: list[Any] = []
+
+    def settle(cli: Any, ctx: Any, model: str, *, touched: Any = None, no_wait: bool = False) -> None:
+        calls.append("no-wait" if no_wait else touched)
+
+    monkeypatch.setattr(drive, "settle", settle)
+    return calls
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import ast
 import functools
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,10 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.views import relation_view
 from pushjuju.store import processes
 from pushjuju.workers.provision import precheck
-from tests.world.charms import UBUNTU, Charms
+from tests.world.charms import UBUNTU
+from tests.world.commandline import Run
 from tests.world.controller import TestController
 
-Run = Callable[..., Any]
 SOURCES = Path(registry.__file__).parents[2]
 _UNKNOWN = "1"  # what stands for a part of a text that is only known when it runs
 _END = re.compile(r" {2,}|[\n`'\"’;,:]|\. |\.$| <| \(| to |\)| and ")
@@ -118,11 +118,6 @@ def test_every_line_of_a_hint_can_be_typed() -> None:
 
 
 # --- some of them -----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def runtime(tmp_path: Path, packs: Charms) -> TestController:
-    return TestController.build(tmp_path, packs)
 
 
 def cli_of(runtime: TestController) -> Cli:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ import yaml
 from tests.charms_tools.hubstore import JAMMY, NOBLE, HubStore
 from tests.world import HELLO_PAGE
 from tests.world.charms import Charms
+from tests.world.commandline import Run, ok
 from tests.world.two_models import TwoModels
 
-Run = Callable[..., Any]
 CHARM = str(HELLO_PAGE)
 CLOUDS = """clouds:
   campus:
@@ -70,11 +69,6 @@ def lab(run: Run) -> Run:
         )
     )
     return run
-
-
-def ok(ended: Any) -> str:
-    assert ended.status == 0, ended.err
-    return str(ended.out)
 
 
 def document(ended: Any) -> Any:
@@ -237,8 +231,7 @@ def test_cmr(run: Run, tmp_path: Path, packs: Charms) -> None:
     made = TwoModels(tmp_path, packs)
     made.deploy(made.shop, "web", "proxy")
     made.deploy(made.prod, "db")
-    made.ctx.controller.set("current-model", "admin/shop")
-    made.ctx.datadir.set_current_controller("home")
+    made.shop.focus()
     made.ctx.close()
     if made.ctx.datadir.root != tmp_path / "data":
         shutil.copytree(made.ctx.datadir.root, tmp_path / "data")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,19 +16,12 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import integrate
 from pushjuju.uniter.input.hookcontext import goal_state
 from pushjuju.uniter.input.snapshot import look
-from tests.world.charms import Charms
 from tests.world.machine import ok
 from tests.world.two_models import TwoModels
 
 SETUP = ["install", "leader-elected", "config-changed", "start"]
 CONSUMER = ["db-relation-created", "db-relation-joined", "db-relation-changed"]
 PROVIDER = ["server-relation-created", "server-relation-joined", "server-relation-changed"]
-
-
-@pytest.fixture
-def twins(tmp_path: Path, packs: Charms) -> TwoModels:
-    """Two models, with nothing in them."""
-    return TwoModels(tmp_path, packs)
 
 
 def writes(relation: int, **bags: dict[str, str]) -> dict[str, Any]:

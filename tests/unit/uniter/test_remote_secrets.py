@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,19 +9,17 @@ import pytest
 from pushjuju.services.entities.secret.secret_masks import mask_of
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate
-from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.secret_charm import add, begin, during, read
 from tests.world.two_models import TwoModels
 
 
 @pytest.fixture
-def twins(tmp_path: Path, packs: Charms) -> TwoModels:
+def twins(twins: TwoModels) -> TwoModels:
     """web in one model, related to db in the other."""
-    made = TwoModels(tmp_path, packs)
-    made.ready()
-    made.clear()
-    return made
+    twins.ready()
+    twins.clear()
+    return twins
 
 
 def shared(twins: TwoModels, line: str = "token=first") -> str:

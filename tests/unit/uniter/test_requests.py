@@ -26,7 +26,7 @@ from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operatio
 from pushjuju.uniter.input.snapshot import View, look
 from pushjuju.uniter.requests import Request, error_of, placed, read_request
 from tests.world.controller import TestController
-from tests.world.runtime import PlayedRuntime, worker
+from tests.world.runtime import Died, PlayedRuntime, die_at, worker
 
 IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader_settings_version=1)
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1", commands=("r1-1", "r2-1"))
@@ -312,10 +312,6 @@ async def test_the_next_visit_runs_what_waits(unit: TestController) -> None:
     assert unit.agent() == ("idle", "")
 
 
-class Died(Exception):
-    """The controller was killed."""
-
-
 @pytest.mark.parametrize("step", ["attached", "prepared", "result", "committed", "saved", "acknowledged"])
 @pytest.mark.parametrize("refused", [False, True], ids=["taken", "refused"])
 async def test_a_request_is_served_once_wherever_the_controller_dies(
@@ -326,11 +322,7 @@ async def test_a_request_is_served_once_wherever_the_controller_dies(
     box.will("commands", {"writes": {"ports": ports} if refused else {"state": {"ran": "yes"}}})
     box.requests = {"r1-1": ask().document()}
 
-    def die(name: str) -> None:
-        if name == step:
-            raise Died
-
-    dying = PlayedRuntime(unit, die)
+    dying = PlayedRuntime(unit, die_at(step))
     dying.opened.append("0")
     with pytest.raises(Died):
         await worker(dying)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from pushjuju.store.queue import Claim, machine_key
 from pushjuju.store.rows.records import Model
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Event
-from tests.world.charms import Charms
 from tests.world.two_models import TwoModels
 
 
 @pytest.fixture
-def twins(tmp_path: Path, packs: Charms) -> TwoModels:
+def twins(twins: TwoModels) -> TwoModels:
     """Two models, related and at rest."""
-    made = TwoModels(tmp_path, packs)
-    made.ready()
-    return made
+    twins.ready()
+    return twins
 
 
 def test_related_models_are_worked_together(twins: TwoModels) -> None:

@@ -7,7 +7,7 @@ Vault.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,17 +23,10 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import user_secrets
 from pushjuju.workers import live
 from tests.world.controller import TestController
-from tests.world.runtime import PlayedRuntime, drive
-from tests.world.vault import TOKEN, StandIn, running
+from tests.world.runtime import Died, PlayedRuntime, die_at, drive
+from tests.world.vault import TOKEN, StandIn
 
 FIRST, SECOND = Content({"token": "Zmlyc3Q="}), Content({"token": "c2Vjb25k"})
-
-
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    """A stand-in."""
-    with running() as made:
-        yield made
 
 
 @pytest.fixture
@@ -43,9 +36,9 @@ def host(runtime: TestController) -> PluginHost:
 
 
 @pytest.fixture
-async def vault(runtime: TestController, server: StandIn, host: PluginHost) -> PlayedRuntime:
+async def vault(runtime: TestController, vault_server: StandIn, host: PluginHost) -> PlayedRuntime:
     """A model with an application, whose secrets go to the stand-in."""
-    secret_backends.add(runtime.ctx, host, "myvault", "vault", {"endpoint": server.url, "token": TOKEN})
+    secret_backends.add(runtime.ctx, host, "myvault", "vault", {"endpoint": vault_server.url, "token": TOKEN})
     runtime.deploy()
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
@@ -71,13 +64,13 @@ def reveal(runtime: TestController, **more: Any) -> Any:
 
 
 async def test_content_moves_to_the_backend_and_only_its_checksum_stays(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime
 ) -> None:
     secret = add(runtime)
     assert reveal(runtime) == {"token": "first"}
-    assert server.kept == {}
+    assert vault_server.kept == {}
     await drive(runtime, vault)
-    assert server.kept == {f"pushjuju/{runtime.model}/{secret}-1": [dict(FIRST)]}
+    assert vault_server.kept == {f"pushjuju/{runtime.model}/{secret}-1": [dict(FIRST)]}
     row = runtime.read(lambda tx: secrets.revisions(tx, secrets.get(tx, runtime.model, secret)))[0]
     found = secrets.stored(runtime.ctx, row)
     assert (found.content, found.checksum) == (None, FIRST.checksum())
@@ -87,18 +80,18 @@ async def test_content_moves_to_the_backend_and_only_its_checksum_stays(
 
 
 async def test_equal_content_is_told_without_asking_the_backend(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
-    server.sealed = True
+    vault_server.sealed = True
     user_secrets.update(runtime.ctx, runtime.model, "apikey", Change(content=FIRST))
-    assert len(server.kept) == 1
+    assert len(vault_server.kept) == 1
     assert user_secrets.documents(runtime.ctx, runtime.model).popitem()[1]["revision"] == 1
 
 
 async def test_a_unit_reads_what_is_in_the_backend(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime
 ) -> None:
     secret = add(runtime)
     user_secrets.grant(runtime.ctx, runtime.model, "apikey", ["web"])
@@ -106,7 +99,7 @@ async def test_a_unit_reads_what_is_in_the_backend(
     call = ["--", "get", secret, ""]
     code, out, _ = await live.respond(runtime.ctx, runtime.model, "web/0", "secret-get", call)
     assert (code, json.loads(out)) == (0, dict(FIRST))
-    server.sealed = True
+    vault_server.sealed = True
     code, out, err = await live.respond(runtime.ctx, runtime.model, "web/0", "secret-get", call)
     assert (code, out) == (1, b"")
     assert b"503 Vault is sealed" in err
@@ -114,66 +107,58 @@ async def test_a_unit_reads_what_is_in_the_backend(
 
 
 async def test_while_the_backend_is_away_content_waits_and_can_be_read(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime
 ) -> None:
-    server.sealed = True
+    vault_server.sealed = True
     add(runtime)
     settled = await drive(runtime, vault)
     assert "secret backend: vault: POST" in settled.problems[0]
     assert "503 Vault is sealed" in settled.problems[0]
     assert reveal(runtime) == {"token": "first"}
     assert runtime.due("loop/secrets") is not None
-    server.sealed = False
+    vault_server.sealed = False
     runtime.clock.advance(600)
     await drive(runtime, vault)
-    assert len(server.kept) == 1
+    assert len(vault_server.kept) == 1
 
 
 async def test_what_is_removed_is_deleted_in_the_backend_also_later(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
-    server.sealed = True
+    vault_server.sealed = True
     user_secrets.remove(runtime.ctx, runtime.model, "apikey")
     await drive(runtime, vault)
-    assert len(server.kept) == 1
-    server.sealed = False
+    assert len(vault_server.kept) == 1
+    vault_server.sealed = False
     runtime.clock.advance(600)
     await drive(runtime, vault)
-    assert server.kept == {}
+    assert vault_server.kept == {}
 
 
 DEATHS = ("secret-saved", "secret-moved")
 
 
-class Died(BaseException):
-    """The process is gone."""
-
-
 @pytest.mark.parametrize("where", DEATHS)
 async def test_a_process_that_dies_on_the_way_loses_nothing(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime, where: str
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime, where: str
 ) -> None:
     from pushjuju.workers.loops.secret_rotation import look_after
 
-    def die(name: str) -> None:
-        if name == where:
-            raise Died
-
     add(runtime)
-    vault.checkpoint: Callable[[str], None] = die
+    vault.checkpoint: Callable[[str], None] = die_at(where)
     with pytest.raises(Died):
         await look_after(vault, runtime.model)
     assert reveal(runtime) == {"token": "first"}
     vault.checkpoint = lambda _: None
     await drive(runtime, vault)
-    assert len(server.kept) == 1
+    assert len(vault_server.kept) == 1
     assert reveal(runtime) == {"token": "first"}
 
 
 async def test_content_comes_back_when_the_model_wants_it_in_the_store(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime, host: PluginHost
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime, host: PluginHost
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
@@ -181,35 +166,35 @@ async def test_content_comes_back_when_the_model_wants_it_in_the_store(
         secret_backends.remove(runtime.ctx, "myvault")
     choose(runtime, "internal")
     await drive(runtime, vault)
-    assert server.kept == {}
+    assert vault_server.kept == {}
     assert reveal(runtime) == {"token": "first"}
     assert secret_backends.documents(runtime.ctx, host)["internal"]["secrets"] == 1
     secret_backends.remove(runtime.ctx, "myvault")
 
 
 async def test_a_model_that_goes_takes_its_content_along(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
-    server.sealed = True
+    vault_server.sealed = True
     runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
     told = [problem for _ in range(3) for problem in (await drive(runtime, vault)).problems]
     assert any("503 Vault is sealed" in problem for problem in told)
-    server.sealed = False
+    vault_server.sealed = False
     runtime.clock.advance(600)
     await drive(runtime, vault)
-    assert server.kept == {}
+    assert vault_server.kept == {}
     with pytest.raises(NotFound):
         runtime.resolve_model()
 
 
 async def test_a_forced_end_of_a_model_does_not_wait_for_its_backend(
-    runtime: TestController, server: StandIn, vault: PlayedRuntime
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime
 ) -> None:
     add(runtime)
     await drive(runtime, vault)
-    server.sealed = True
+    vault_server.sealed = True
     runtime.write(
         lambda tx: removal.destroy_model(
             tx, models.get(tx, runtime.model), runtime.clock.now(), Force(wait_s=0)
@@ -246,9 +231,9 @@ def test_a_backend_that_cannot_work_is_not_added(
 
 
 def test_names_that_are_taken_and_wrong_tokens_are_refused(
-    runtime: TestController, host: PluginHost, server: StandIn
+    runtime: TestController, host: PluginHost, vault_server: StandIn
 ) -> None:
-    config = {"endpoint": server.url, "token": TOKEN}
+    config = {"endpoint": vault_server.url, "token": TOKEN}
     secret_backends.add(runtime.ctx, host, "mine", "vault", config)
     with pytest.raises(AlreadyExists, match='secret backend "mine" already exists'):
         secret_backends.add(runtime.ctx, host, "mine", "vault", config)
@@ -275,9 +260,9 @@ def test_names_that_are_taken_and_wrong_tokens_are_refused(
 
 
 async def test_a_new_key_seals_everything_anew(
-    runtime: TestController, server: StandIn, host: PluginHost
+    runtime: TestController, vault_server: StandIn, host: PluginHost
 ) -> None:
-    config = {"endpoint": server.url, "token": TOKEN}
+    config = {"endpoint": vault_server.url, "token": TOKEN}
     secret_backends.add(runtime.ctx, host, "mine", "vault", config)
     add(runtime)
     user_secrets.update(runtime.ctx, runtime.model, "apikey", Change(content=SECOND))

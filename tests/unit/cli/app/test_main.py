@@ -6,9 +6,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,8 +16,7 @@ from pushjuju.cli.commands.program import documentation
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.errors import NotFound, Silent
 from pushjuju.core.suggest import closest
-
-Run = Callable[..., Any]
+from tests.world.commandline import Run
 
 
 @pytest.fixture

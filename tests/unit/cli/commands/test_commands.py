@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +12,12 @@ from pushjuju.cli.work import drive
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from tests.world import HELLO_PAGE
+from tests.world.commandline import Run, ok
 
-Run = Callable[..., Any]
 CHARM = str(HELLO_PAGE)
 
 
-@pytest.fixture(autouse=True)
-def settled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, Any]]]:
-    """Take the place of the drive; tells what would have been worked."""
-    calls: list[tuple[str, Any]] = []
-
-    def settle(cli: Any, ctx: Any, model: str, *, touched: Any = None, no_wait: bool = False) -> None:
-        calls.append((model, "no-wait" if no_wait else touched))
-
-    monkeypatch.setattr(drive, "settle", settle)
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield calls
-    monkeypatch.undo()
-    time.tzset()
-
-
-def ok(ended: Any) -> str:
-    assert ended.status == 0, ended.err
-    return str(ended.out)
+pytestmark = pytest.mark.usefixtures("settled", "utc")
 
 
 def test_bootstrap_says_what_juju_says(run: Run) -> None:
@@ -83,7 +63,7 @@ def test_the_first_deploy_needs_no_ceremony(run: Run, settled: list[Any]) -> Non
         'Located local charm "hello-page", revision 0\n'
         'Deploying "hello-page" from local charm "hello-page", revision 0 on ubuntu@24.04/stable\n'
     )
-    assert settled[0][1] == ("hello-page",)
+    assert settled[0] == ("hello-page",)
     assert ok(run("switch")) == "local:admin/default\n"
     status = json.loads(ok(run("status", "--format", "json")))
     assert list(status["applications"]["hello-page"]["units"]) == ["hello-page/0"]
@@ -183,7 +163,7 @@ def test_deploy_with_everything(lab: Run, settled: list[Any]) -> None:
     )  # fmt: skip
     assert ended.status == 0, ended.err
     assert 'Warning: constraint "cpu-cores" is deprecated in favor of "cores".' in ended.err
-    assert settled[-1][1] == "no-wait"
+    assert settled[-1] == "no-wait"
     config = json.loads(ok(lab("config", "front", "--format", "json")))
     assert config["settings"]["port"]["value"] == 81
     assert config["settings"]["greeting"]["value"] == "a=b"
@@ -283,7 +263,7 @@ def test_config(lab: Run, tmp_path: Path, settled: list[Any]) -> None:
     ok(lab("deploy", CHARM, "web"))
     settled.clear()
     ok(lab("config", "web", "port=81", "banner=false"))
-    assert settled[0][1] == ("web",)
+    assert settled[0] == ("web",)
     assert ok(lab("config", "web", "port")) == "81\n"
     assert ok(lab("config", "web", "banner", "--format", "json")) == "false\n"
     assert ok(lab("config", "web", "token")) == "\n"
@@ -356,7 +336,7 @@ def test_removals_ask_first(lab: Run) -> None:
     assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
 
 
-def test_removals_are_for_all_or_none(lab: Run, settled: list[tuple[str, Any]]) -> None:
+def test_removals_are_for_all_or_none(lab: Run, settled: list[Any]) -> None:
     """All faults are told, each as Juju tells it."""
     ok(lab("deploy", CHARM, "web", "-n", "2"))
     ok(lab("add-machine"))
@@ -500,7 +480,7 @@ def test_refusals_have_jujus_text(lab: Run, words: list[str], status: int, text:
 def test_units_and_machines(lab: Run, settled: list[Any]) -> None:
     ok(lab("deploy", CHARM, "web"))
     ok(lab("add-unit", "web", "-n", "2"))
-    assert settled[-1][1] == ["web/1", "web/2"]
+    assert settled[-1] == ["web/1", "web/2"]
     ok(lab("add-unit", "web", "--to", "0"))
     assert lab("add-machine", "-n", "2").err == "created machine 3\ncreated machine 4\n"
     assert (

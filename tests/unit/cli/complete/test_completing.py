@@ -8,9 +8,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,9 +25,9 @@ from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.requests import integrate, user_secrets
 from tests.world.charms import Charms
+from tests.world.commandline import Run
 from tests.world.controller import TestController
 
-Run = Callable[..., Any]
 SHELLS = ("bash", "zsh", "fish")
 # Each of these costs more than a TAB may.
 HEAVY = (
@@ -66,8 +65,7 @@ def env(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> dict[str, st
     world.deploy("web", 2, packed=web)
     world.deploy("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
     integrate.integrate(world.ctx, world.model, "web", "db")
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
+    world.focus()
     users.add(world.ctx, "kim", "Kim")
     secret = fill(world)
     world.ctx.close()
@@ -237,8 +235,7 @@ def test_names_of_charms_cannot_say_anything_to_a_shell(tmp_path: Path, packs: C
         for name in ("a$(id)", "b`id`", "c;d", "e f", "ok")
     }
     world.deploy("web", packed=packs.make("web", peers=None, config=odd))
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
+    world.focus()
     world.ctx.close()
     env = {"PUSHJUJU_DATA": str(world.ctx.datadir.root), "HOME": str(tmp_path)}
     assert offered(env, "config web ") == ["ok="]

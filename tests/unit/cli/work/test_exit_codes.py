@@ -17,27 +17,25 @@ from pushjuju.workers import driver as workers
 from pushjuju.workers.driver import Driver, Settled
 from pushjuju.workers.machine import machine_run
 from tests.world.charms import Charms
+from tests.world.commandline import Run
 from tests.world.controller import TestController
 
-Run = Callable[..., Any]
 DOWN = "machine 1: no route to host"
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
+def runtime(runtime: TestController, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
     """A model with web/0 on machine 0, and db/0 on machine 1, which does not answer."""
-    world = TestController.build(tmp_path, packs)
-    world.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
-    world.active("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
+    runtime.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
+    runtime.active("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
+    runtime.focus()
 
     async def settle(_: Any, **_more: Any) -> Settled:
         return Settled(problems=(DOWN,))
 
     monkeypatch.setattr(workers.Driver, "settle", settle)
     monkeypatch.setattr(drive, "background", lambda *_: None)
-    return world
+    return runtime
 
 
 @pytest.mark.parametrize(
@@ -109,8 +107,7 @@ def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Bu
         world = TestController.build(tmp_path, packs)
         world.active("web", packed=packs.make("web"))
         world.active("db", packed=packs.make("db"), placements=[Placement.parse("0")])
-        world.ctx.controller.set("current-model", "admin/shop")
-        world.ctx.datadir.set_current_controller("home")
+        world.focus()
 
         async def settle(driver: Driver, **_more: Any) -> Settled:
             key, now = machine_key(world.model, "0"), world.clock.now()
@@ -192,8 +189,7 @@ def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Ca
         world.active("web", packed=packs.make("web"))
         store = {"data": {"type": "filesystem", "location": "/srv/data"}}
         world.deploy("db", packed=packs.make("db", storage=store), placements=[Placement.parse("0")])
-        world.ctx.controller.set("current-model", "admin/shop")
-        world.ctx.datadir.set_current_controller("home")
+        world.focus()
 
         async def settle(driver: Driver, **_more: Any) -> Settled:
             claim, now = None, world.clock.now()

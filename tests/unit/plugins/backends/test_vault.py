@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from pushjuju.core.errors import BackendError, NotFound, NotValid
 from pushjuju.plugins.backends.vault.client import Vault
 from pushjuju.testing.backend_contract import SecretBackendContract
-from tests.world.vault import TOKEN, StandIn, running
+from tests.world.vault import TOKEN, StandIn
 
 
-@pytest.fixture
-def server() -> Iterator[StandIn]:
-    """A stand-in."""
-    with running() as made:
-        yield made
+def vault(vault_server: StandIn, **more: str) -> Vault:
+    return Vault({"endpoint": vault_server.url, "token": TOKEN, **more})
 
 
-def vault(server: StandIn, **more: str) -> Vault:
-    return Vault({"endpoint": server.url, "token": TOKEN, **more})
-
-
-def test_content_is_kept_read_and_deleted(server: StandIn) -> None:
-    here = vault(server)
+def test_content_is_kept_read_and_deleted(vault_server: StandIn) -> None:
+    here = vault(vault_server)
     here.ping()
     here.save("m/s-1", {"token": "YQ=="})
     here.save("m/s-1", {"token": "Yg=="})
     assert here.fetch("m/s-1") == {"token": "Yg=="}
-    assert list(server.kept) == ["pushjuju/m/s-1"]
+    assert list(vault_server.kept) == ["pushjuju/m/s-1"]
     here.delete("m/s-1")
     here.delete("m/s-1")
-    assert server.kept == {}
+    assert vault_server.kept == {}
     with pytest.raises(NotFound):
         here.fetch("m/s-1")
 
@@ -41,15 +32,15 @@ class TestVault(SecretBackendContract):
     """The suite for plugin authors."""
 
     @pytest.fixture
-    def backend(self, server: StandIn) -> Vault:
+    def backend(self, vault_server: StandIn) -> Vault:
         """One that is there."""
-        return vault(server)
+        return vault(vault_server)
 
     @pytest.fixture
-    def broken(self, server: StandIn) -> Vault:
+    def broken(self, vault_server: StandIn) -> Vault:
         """One that is sealed."""
-        server.sealed = True
-        return vault(server)
+        vault_server.sealed = True
+        return vault(vault_server)
 
 
 FAULTS = [
@@ -65,21 +56,21 @@ FAULTS = [
 
 @pytest.mark.parametrize(("raw", "text"), FAULTS)
 def test_a_fault_is_a_sentence_without_the_token(
-    server: StandIn, raw: tuple[int, bytes, dict[str, str]], text: str
+    vault_server: StandIn, raw: tuple[int, bytes, dict[str, str]], text: str
 ) -> None:
-    server.raw.append(raw)
+    vault_server.raw.append(raw)
     with pytest.raises(BackendError) as caught:
-        vault(server).fetch("m/s-1")
+        vault(vault_server).fetch("m/s-1")
     assert text in caught.value.message
     assert TOKEN not in str(caught.value.__dict__)
-    assert len(server.asked) == 1, "a redirection is not followed: it would take the token along"
+    assert len(vault_server.asked) == 1, "a redirection is not followed: it would take the token along"
 
 
-def test_nobody_there_is_a_fault(server: StandIn) -> None:
+def test_nobody_there_is_a_fault(vault_server: StandIn) -> None:
     with pytest.raises(BackendError, match="connection refused"):
         Vault({"endpoint": "http://127.0.0.1:1", "token": TOKEN}).ping()
     with pytest.raises(BackendError, match="403"):
-        vault(server, **{"mount-path": "other"}).ping()
+        vault(vault_server, **{"mount-path": "other"}).ping()
 
 
 @pytest.mark.parametrize("endpoint", ["", "vault:8200", "ftp://vault", "file:///etc/passwd", "http://?x"])

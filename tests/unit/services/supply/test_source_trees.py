@@ -19,14 +19,10 @@ from tests.charms_tools.wheelhouse import wheel
 
 
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def index(index: Path) -> Path:
     """Return a folder that packages come from; it has the package `fast`."""
-    folder = tmp_path / "index"
-    folder.mkdir()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    wheel(folder, "fast")
-    return folder
+    wheel(index, "fast")
+    return index
 
 
 def built(tmp_path: Path, tree: Path, track: str = "22.04") -> PackedCharm:

@@ -31,16 +31,6 @@ parts: {charm: {plugin: charm, source: .}}
 """
 
 
-@pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "index"
-    folder.mkdir()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
-    return folder
-
-
 def build(
     tmp_path: Path, files: Mapping[str, str | bytes], *, track: str = "22.04", arch: str = "amd64"
 ) -> tuple[Path, list[str]]:

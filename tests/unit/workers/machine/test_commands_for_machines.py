@@ -13,11 +13,7 @@ from pushjuju.services.entities.action.actions import CommandRequest
 from pushjuju.services.views import tasks
 from pushjuju.workers.machine import running_operations
 from tests.world.controller import TestController
-from tests.world.runtime import PlayedRuntime, PlayedSession, worker
-
-
-class Died(BaseException):
-    """The controller process ended here."""
+from tests.world.runtime import Died, PlayedRuntime, PlayedSession, die_at, worker
 
 
 def execute(world: TestController, command: str = "date", **more: Any) -> int:
@@ -73,12 +69,8 @@ async def test_commands_go_on_after_the_controller_died(runtime: TestController)
     number = execute(runtime, "true")
     ran = len(runtime.box().frames)
 
-    def die(name: str) -> None:
-        if name == "result":
-            raise Died
-
     with contextlib.suppress(Died):
-        await worker(PlayedRuntime(runtime, die))
+        await worker(PlayedRuntime(runtime, die_at("result")))
     assert task(runtime, number)["status"] == "running"
     await worker(PlayedRuntime(runtime))
     assert task(runtime, number)["status"] == "completed"
@@ -116,12 +108,8 @@ async def test_a_task_runs_once_wherever_the_controller_dies(
     number = actions.enqueue_commands(runtime.ctx, runtime.model, request).tasks[0].id
     ran = len(runtime.box().frames)
 
-    def die(name: str) -> None:
-        if name == place:
-            raise Died
-
     with contextlib.suppress(Died):
-        await worker(PlayedRuntime(runtime, die))
+        await worker(PlayedRuntime(runtime, die_at(place)))
     await worker(PlayedRuntime(runtime))
     assert task(runtime, number)["status"] == "completed"
     kind = {"units": "commands", "machines": "exec"}[target]

@@ -17,13 +17,9 @@ from pushjuju.services.requests import expose as service
 from pushjuju.services.views.status import document
 from pushjuju.workers.machine.firewaller import Firewaller
 from tests.world.controller import TestController
-from tests.world.runtime import PlayedFirewall, PlayedRuntime, drive, worker
+from tests.world.runtime import Died, PlayedFirewall, PlayedRuntime, die_at, drive, worker
 
 HERE = Placement.parse("0")
-
-
-class Died(BaseException):
-    """The controller was killed."""
 
 
 def _guarded(world: TestController, **more: Any) -> PlayedRuntime:
@@ -192,15 +188,8 @@ async def test_a_controller_that_dies_leaves_rules_that_the_next_one_completes(
 ) -> None:
     runtime.deploy()
     service.expose(runtime.ctx, runtime.model, "web")
-    dead: list[str] = []
-
-    def die(name: str) -> None:
-        if name == at and not dead:
-            dead.append(name)
-            raise Died
-
     guard = PlayedFirewall()
-    first = _guarded(runtime, checkpoint=die)
+    first = _guarded(runtime, checkpoint=die_at(at, 1))
     first.guard = guard
     with pytest.raises(Died):
         await worker(first)

@@ -14,7 +14,7 @@ from tests.unit.workers.machine.test_machine_worker import HERE, _fresh_box, _in
 from tests.world.charms import SETUP
 from tests.world.controller import TestController
 from tests.world.machine import ok
-from tests.world.runtime import PlayedRuntime, worker
+from tests.world.runtime import Died, PlayedRuntime, die_at, worker
 
 
 async def test_charm_travels_before_it_is_unpacked(runtime: TestController) -> None:
@@ -192,10 +192,6 @@ async def test_cut_connection_loses_nothing(runtime: TestController) -> None:
     assert runtime.open_operations() == []
 
 
-class Killed(BaseException):
-    """The controller process is gone."""
-
-
 STEPS = (
     "machine-started", "attached", "prepared", "charm-pushed", "result", "committed", "saved", "acknowledged",
 )  # fmt: skip
@@ -204,19 +200,11 @@ STEPS = (
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("nth", [1, 3])
 async def test_killed_at_any_step_every_hook_runs_once(runtime: TestController, step: str, nth: int) -> None:
-    seen = 0
-
-    def die(name: str) -> None:
-        nonlocal seen
-        seen += name == step
-        if name == step and seen == nth:
-            raise Killed
-
     runtime.deploy()
-    with_death = PlayedRuntime(runtime, die)
+    with_death = PlayedRuntime(runtime, die_at(step, nth))
     try:
         await worker(with_death)
-    except Killed:
+    except Died:
         pass
     else:
         assert nth > 1
@@ -310,9 +298,9 @@ async def test_killed_before_a_reboot_it_happens_once(runtime: TestController, s
     def die(name: str) -> None:
         seen.append(name)
         if name == step and runtime.agent() == ("rebooting", ""):
-            raise Killed
+            raise Died
 
-    with pytest.raises(Killed):
+    with pytest.raises(Died):
         await worker(PlayedRuntime(runtime, die))
     await worker(PlayedRuntime(runtime))
     await worker(PlayedRuntime(runtime))

@@ -19,7 +19,7 @@ from pushjuju.services.views.status import document
 from pushjuju.workers.rehearsal import rehearse
 from tests.world.charms import SETUP
 from tests.world.controller import TestController
-from tests.world.runtime import PlayedCloud, PlayedRuntime, drive, worker
+from tests.world.runtime import Died, PlayedCloud, PlayedRuntime, die_at, drive, worker
 
 PROFILE = """\
 config: {security.nesting: true}
@@ -177,19 +177,11 @@ async def test_a_plan_takes_it_that_profiles_are_applied(runtime: TestController
     assert steps == ["charm local:web-1", "upgrade-charm", "config-changed"]
 
 
-class Died(BaseException):
-    """The controller was killed."""
-
-
 async def test_what_nobody_noted_is_given_again(runtime: TestController) -> None:
     """The controller dies between the cloud's yes and the note of it."""
 
-    def die(step: str) -> None:
-        if step == "profiles-applied":
-            raise Died
-
     first, cloud = work_of(runtime)
-    first.checkpoint = die
+    first.checkpoint = die_at("profiles-applied")
     deploy(runtime)
     with pytest.raises(Died):
         await worker(first)

@@ -31,16 +31,12 @@ from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine import storage_worker as of_storage
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
-from tests.world.runtime import PlayedRuntime, drive
+from tests.world.runtime import Died, PlayedRuntime, drive
 
 STORES = {
     "data": {"type": "filesystem", "location": "/srv/data"},
     "logs": {"type": "filesystem", "multiple": {"range": "0-"}},
 }
-
-
-class Died(BaseException):
-    """The process was killed here."""
 
 
 @dataclass

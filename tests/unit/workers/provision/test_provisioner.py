@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -22,7 +22,7 @@ from pushjuju.workers.loops import poller
 from pushjuju.workers.provision import provisioner
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
-from tests.world.runtime import PlayedCloud, PlayedRuntime, worker
+from tests.world.runtime import Died, PlayedCloud, PlayedRuntime, die_at, worker
 
 
 class ZonedCloud(PlayedCloud):
@@ -59,18 +59,6 @@ class ZonedCloud(PlayedCloud):
         started = await super().start(request)
         self.nonces[number] = request.nonce
         return started
-
-
-class Died(BaseException):
-    """The controller was killed."""
-
-
-def _die_at(point: str) -> Callable[[str], None]:
-    def die(name: str) -> None:
-        if name == point:
-            raise Died
-
-    return die
 
 
 @pytest.fixture
@@ -201,7 +189,7 @@ async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(
 
 
 async def test_killed_between_two_zones(runtime: TestController) -> None:
-    killed = PlayedRuntime(runtime, _die_at("zone-left"))
+    killed = PlayedRuntime(runtime, die_at("zone-left"))
     cloud = killed.cloud = ZonedCloud(runtime)
     cloud.full = {name: ProviderError("no capacity") for name in "ab"}
     _add(runtime, zones=["a", "b", "c"])
@@ -315,7 +303,7 @@ async def test_removed_during_its_start(
 
 @pytest.mark.parametrize("point", ["zone-chosen", "instance-made", "machine-started"])
 async def test_killed_at_each_step_leaves_one_instance(runtime: TestController, point: str) -> None:
-    killed = PlayedRuntime(runtime, _die_at(point))
+    killed = PlayedRuntime(runtime, die_at(point))
     cloud = killed.cloud = ZonedCloud(runtime)
     _add(runtime)
     with pytest.raises(Died):
@@ -329,7 +317,7 @@ async def test_killed_at_each_step_leaves_one_instance(runtime: TestController, 
 
 
 async def test_killed_after_the_answer_and_removed_leaves_none(runtime: TestController) -> None:
-    killed = PlayedRuntime(runtime, _die_at("instance-made"))
+    killed = PlayedRuntime(runtime, die_at("instance-made"))
     cloud = killed.cloud = ZonedCloud(runtime)
     _add(runtime)
     with pytest.raises(Died):

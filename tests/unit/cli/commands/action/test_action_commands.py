@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive, waiting
 from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.services.entities.action import actions
 from tests.world import HELLO_PAGE
+from tests.world.commandline import PlayedDrive, Run
 
-Run = Callable[..., Any]
 CHARM = str(HELLO_PAGE)
 
 
 @dataclass
-class Machines:
+class Machines(PlayedDrive):
     """Ends tasks as told: task id -> (status, message, results); those that are not named go on."""
 
     endings: dict[int, tuple[str, str, dict[str, Any]]] = field(default_factory=dict)
     says: dict[int, list[str]] = field(default_factory=dict)
-    background: int = 0
 
     def work(self, cli: Any, opened: Any, look: Callable[[], bool]) -> None:
         if look():
@@ -46,21 +44,9 @@ class Machines:
 
 
 @pytest.fixture
-def machines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
+def machines(monkeypatch: pytest.MonkeyPatch, utc: None) -> Machines:
     """Take the place of everything that drives."""
-    played = Machines()
-
-    def background(*_: Any) -> None:
-        played.background += 1
-
-    monkeypatch.setattr(drive, "settle", lambda *_, **__: None)
-    monkeypatch.setattr(drive, "background", background)
-    monkeypatch.setattr(waiting, "work", played.work)
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield played
-    monkeypatch.undo()
-    time.tzset()
+    return Machines().take_place(monkeypatch)
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive
-from tests.unit.cli.conftest import Run
 from tests.world.charms import Charms
+from tests.world.commandline import Run
 
 STORES = {"data": {"type": "filesystem", "minimum-size": "1G"}, "logs": {"type": "filesystem"}}
 SHOWN = {
@@ -20,9 +19,8 @@ SHOWN = {
 
 
 @pytest.fixture
-def lab(run: Run, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Run:
+def lab(run: Run, packs: Charms, unworked: None) -> Run:
     """A model with the application `db`."""
-    monkeypatch.setattr(drive, "settle", lambda *_words, **_more: None)
     assert run("bootstrap", "local", "home", "--add-model", "shop").status == 0
     ended = run("deploy", str(packs.make("db", storage=STORES).path), "db")
     assert ended.status == 0, ended.err

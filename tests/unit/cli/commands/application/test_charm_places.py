@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive
 from tests.world.charm_trees import write_tree
 
 PLUGIN = """
@@ -39,7 +38,7 @@ def pushjuju_open_charm_source(type_name, address):
 
 
 @pytest.fixture
-def moon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def moon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unworked: None) -> Iterator[None]:
     """A plugin that is installed, and a charm that it knows."""
     site = tmp_path / "site"
     info = site / "moon-1.0.dist-info"
@@ -47,7 +46,6 @@ def moon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (info / "entry_points.txt").write_text("[pushjuju]\nmoon = moon_plugin\n")
     (site / "moon_plugin.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(site)
-    monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
     write_tree(
         tmp_path / "web",
         {

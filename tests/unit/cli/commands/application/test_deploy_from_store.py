@@ -12,22 +12,12 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive
 from pushjuju.services.entities.model import model_config
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
-from tests.unit.cli.conftest import Ended, Run
 from tests.world.charms import Charms
+from tests.world.commandline import Ended, Run, ok
 
-
-def ok(ended: Ended) -> str:
-    assert ended.status == 0, ended.err
-    return ended.out
-
-
-@pytest.fixture(autouse=True)
-def at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody works the models."""
-    monkeypatch.setattr(drive, "settle", lambda *_words, **_more: None)
+pytestmark = pytest.mark.usefixtures("unworked")
 
 
 RESOURCE = {"blob": {"type": "file", "filename": "blob.txt", "description": "Some text."}}

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli.work import drive
 from tests.charms_tools.hubstore import JAMMY, HubStore
-from tests.unit.cli.conftest import Ended, Run
 from tests.world.charms import Charms
+from tests.world.commandline import Ended, Run, ok
 
 RESOURCE = {"blob": {"type": "file", "filename": "blob.txt"}}
 STORE = """\
@@ -27,15 +26,7 @@ relations: [[front:db, other:db]]
 """
 
 
-def ok(ended: Ended) -> str:
-    assert ended.status == 0, ended.err
-    return ended.out
-
-
-@pytest.fixture(autouse=True)
-def at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody works the models."""
-    monkeypatch.setattr(drive, "settle", lambda *_words, **_more: None)
+pytestmark = pytest.mark.usefixtures("unworked")
 
 
 @pytest.fixture

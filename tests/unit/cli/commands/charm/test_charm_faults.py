@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive
-
 BAD = """\
 name: web
 summary: s
@@ -29,7 +27,7 @@ also:
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unworked: None) -> Path:
     """Return a good charm in `web` of the working directory."""
     root = tmp_path / "web"
     (root / "hooks").mkdir(parents=True)
@@ -37,7 +35,6 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "metadata.yaml").write_text("name: web\nsummary: s\ndescription: d\n")
     (root / "manifest.yaml").write_text('bases: [{name: ubuntu, channel: "24.04"}]\n')
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
     return root
 
 

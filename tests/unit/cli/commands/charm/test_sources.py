@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive
 from tests.charms_tools.wheelhouse import wheel
 from tests.world.charm_trees import write_tree
 
@@ -29,7 +28,7 @@ parts: {charm: {plugin: charm, source: .}}
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unworked: None) -> Path:
     """Return a source tree in `web`; the package that it needs has other wheels for each machine."""
     index = tmp_path / "index"
     index.mkdir()
@@ -38,7 +37,6 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             wheel(index, "fast", tag=f"{python}-{python}-manylinux_2_17_{machine}")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(index))
-    monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
     monkeypatch.chdir(tmp_path)
     files = {"charmcraft.yaml": CHARM, "src/charm.py": "", "requirements.txt": "fast\n"}
     return write_tree(tmp_path / "web", files)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Run = Callable[..., Any]
+from tests.world.commandline import Run
 
 LAB = """clouds:
   lab:

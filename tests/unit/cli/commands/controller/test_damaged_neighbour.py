@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.conftest import Run
+from tests.world.commandline import Run
 
 CLOUD = "clouds: {mine: {type: maas, endpoint: 'http://127.0.0.1:1/MAAS', auth-types: [oauth1]}}\n"
 CREDENTIAL = "credentials: {mine: {nix: {auth-type: oauth1, maas-oauth: 'a:b:c'}}}\n"

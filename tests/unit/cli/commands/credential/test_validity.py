@@ -11,7 +11,7 @@ import pytest
 from pushjuju.cli.work import drive
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.workers.machine import credentials
-from tests.unit.cli.conftest import Run
+from tests.world.commandline import Run
 
 CREDENTIALS = "credentials:\n  up:\n    bob: {auth-type: token, token: TOKEN}\n"
 

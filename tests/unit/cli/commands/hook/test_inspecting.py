@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,23 +19,21 @@ from pushjuju.services.requests import integrate
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from tests.world.charms import Charms
+from tests.world.commandline import Run
 from tests.world.controller import TestController
 from tests.world.machine import failed, ok, status_event
 
-Run = Callable[..., Any]
 WORDS_OF_FORMAT_1 = "218bb446055f5a2fa6c043110cd3bd265e479e13c37765ceb5dc4be28b2f0183"
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms) -> TestController:
+def runtime(runtime: TestController, packs: Charms) -> TestController:
     """A model with a website and its database, related (relation 2, after two peer relations)."""
-    world = TestController.build(tmp_path, packs)
-    world.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
-    world.active("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
-    integrate.integrate(world.ctx, world.model, "web", "db")
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
-    return world
+    runtime.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
+    runtime.active("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
+    runtime.focus()
+    return runtime
 
 
 def written(key: str, value: str) -> dict[str, Any]:

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive, waiting
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.turn import take_turn
 from tests.world.charms import Charms
+from tests.world.commandline import PlayedDrive, Run
 from tests.world.controller import TestController
 from tests.world.machine import failed, ok
 
-Run = Callable[..., Any]
 PREPARE = ("upgrade-machine", "0", "prepare", "ubuntu@24.04")
 COMPLETE = ("upgrade-machine", "0", "complete")
 
 
 @dataclass
-class Machine:
+class Machine(PlayedDrive):
     """Runs the hooks of `web/0` as told, in place of everything that drives.
 
     Attributes:
@@ -36,7 +35,6 @@ class Machine:
     ends: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     works: bool = True
     ran: list[str] = field(default_factory=list)
-    background: int = 0
 
     def foreground(self, cli: Any, opened: Any, look: Callable[[], bool], **_: Any) -> Sequence[str]:
         look()
@@ -56,18 +54,9 @@ class Machine:
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """Take the place of everything that drives."""
-    played = Machine()
-
-    def background(*_: Any) -> None:
-        played.background += 1
-
-    monkeypatch.setattr(drive, "settle", lambda *_, **__: None)
-    monkeypatch.setattr(drive, "background", background)
-    monkeypatch.setattr(waiting, "foreground", played.foreground)
-    monkeypatch.setattr(waiting, "work", played.work)
-    return played
+    return Machine().take_place(monkeypatch)
 
 
 @pytest.fixture
@@ -82,10 +71,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A data directory with this model, to be copied."""
     world = TestController.build(tmp_path_factory.mktemp("lab"), packs)
     world.active(packed=packs.make(series=["jammy", "noble"]))
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
-    world.ctx.close()
-    return world.ctx.datadir.root
+    return world.keep()
 
 
 STARTED = 'machine-0 started upgrade from "ubuntu@22.04" to "ubuntu@24.04"\n'

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,12 @@ from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.store.datadir import DataDir
 from tests.world import HELLO_PAGE
+from tests.world.commandline import Run, ok
 
-Run = Callable[..., Any]
 CHARM = str(HELLO_PAGE)
 
 
 pytestmark = pytest.mark.usefixtures("unworked")
-
-
-def ok(ended: Any) -> str:
-    assert ended.status == 0, ended.err
-    return str(ended.out)
 
 
 def refused(ended: Any, text: str, status: int = 1) -> None:

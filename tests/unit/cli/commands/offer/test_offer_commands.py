@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pushjuju.cli.complete import completing
-from pushjuju.cli.work import drive
 from tests.world.charms import Charms
+from tests.world.commandline import Run
 from tests.world.two_models import TwoModels
 
-Run = Callable[..., Any]
-
-
-@pytest.fixture(autouse=True)
-def settled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """Take the place of the drive; tells which models would have been worked."""
-    calls: list[Any] = []
-
-    def settle(cli: Any, ctx: Any, model: str, *, touched: Any = None, no_wait: bool = False) -> None:
-        calls.append(touched)
-
-    monkeypatch.setattr(drive, "settle", settle)
-    return calls
+pytestmark = pytest.mark.usefixtures("settled")
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +23,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     made = TwoModels(tmp_path_factory.mktemp("models"), packs)
     made.deploy(made.shop, "web", "proxy")
     made.deploy(made.prod, "db")
-    made.ctx.controller.set("current-model", "admin/shop")
-    made.ctx.datadir.set_current_controller("home")
-    made.ctx.close()
-    return Path(made.ctx.datadir.root)
+    return made.keep()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +20,22 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests import integrate
 from tests.world.charms import SETUP, Charms
+from tests.world.commandline import Run
 from tests.world.controller import TestController
 from tests.world.machine import failed
 
-Run = Callable[..., Any]
 WEB: dict[str, Any] = {"requires": {"db": {"interface": "sql"}}}
 DB: dict[str, Any] = {"provides": {"server": {"interface": "sql"}}}
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
+def runtime(runtime: TestController, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
     """A model with a website and a database, at rest, not related."""
-    world = TestController.build(tmp_path, packs)
-    world.active("web", packed=packs.make("web", **WEB))
-    world.active("db", packed=packs.make("db", **DB))
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
-    monkeypatch.setattr(SystemClock, "now", lambda _clock: world.clock.now())
-    return world
+    runtime.active("web", packed=packs.make("web", **WEB))
+    runtime.active("db", packed=packs.make("db", **DB))
+    runtime.focus()
+    monkeypatch.setattr(SystemClock, "now", lambda _clock: runtime.clock.now())
+    return runtime
 
 
 def prints(folder: Path) -> dict[str, str]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -18,10 +16,10 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate
 from tests.world.charms import Charms
+from tests.world.commandline import Run
 from tests.world.controller import TestController
 from tests.world.machine import failed, ok, status_event
 
-Run = Callable[..., Any]
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 OUTPUTS = [
     ["explain"],
@@ -42,28 +40,26 @@ OUTPUTS = [
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
+def runtime(runtime: TestController, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> TestController:
     """A model with all that outputs can tell of: writes, errors, storage, something that runs, a removal."""
-    world = TestController.build(tmp_path, packs)
-    monkeypatch.setattr(SystemClock, "now", lambda _clock: world.clock.now())
+    monkeypatch.setattr(SystemClock, "now", lambda _clock: runtime.clock.now())
     stored = {"storage": {"data": {"type": "filesystem", "location": "/srv"}}}
-    world.deploy("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
-    world.deploy("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
-    integrate.integrate(world.ctx, world.model, "web", "db")
+    runtime.deploy("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
+    runtime.deploy("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
     ports = {"open": [{"endpoint": "", "protocol": "tcp", "from": 80, "to": 82}], "close": []}
     bags = {"2": {"unit": {"a": "b"}, "app": {"c": "d"}}}
     writes = {"relations": bags, "ports": ports, "state": {"k": "v"}}
     told = ok(writes=writes, started=1.0, ended=2.0, events=[status_event(1, "active", "ready")])
-    world.box("0").script["db-relation-joined"] = [told]
-    world.box("1").script["server-relation-changed"] = [failed(3), failed(3)]
-    world.settle()
-    world.deploy("disk", packed=packs.make("disk", peers=None, config=None, **stored))
-    world.refresh(packs.make("web", files={"x": "y"}, requires={"db": {"interface": "sql"}}))
-    world.prepared("web/0")
-    removal.remove_application(world.ctx, world.model, ["db"], removal.Force(wait_s=60))
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
-    return world
+    runtime.box("0").script["db-relation-joined"] = [told]
+    runtime.box("1").script["server-relation-changed"] = [failed(3), failed(3)]
+    runtime.settle()
+    runtime.deploy("disk", packed=packs.make("disk", peers=None, config=None, **stored))
+    runtime.refresh(packs.make("web", files={"x": "y"}, requires={"db": {"interface": "sql"}}))
+    runtime.prepared("web/0")
+    removal.remove_application(runtime.ctx, runtime.model, ["db"], removal.Force(wait_s=60))
+    runtime.focus()
+    return runtime
 
 
 @pytest.mark.parametrize("words", OUTPUTS, ids=" ".join)

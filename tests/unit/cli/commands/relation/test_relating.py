@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive
 from tests.world.charms import Charms
+from tests.world.commandline import Run
 from tests.world.controller import TestController
 
-Run = Callable[..., Any]
 AMBIGUOUS = (
     'ambiguous relation: "wordpress mysql" could refer to '
     '"wordpress:backup mysql:server"; "wordpress:db mysql:server"'
 )
 
 
-@pytest.fixture(autouse=True)
-def settled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """Take the place of the drive; tells which applications would have been worked."""
-    calls: list[Any] = []
-
-    def settle(cli: Any, ctx: Any, model: str, *, touched: Any = None, no_wait: bool = False) -> None:
-        calls.append("no-wait" if no_wait else touched)
-
-    monkeypatch.setattr(drive, "settle", settle)
-    return calls
+pytestmark = pytest.mark.usefixtures("settled")
 
 
 @pytest.fixture
@@ -53,10 +42,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     ]
     for packed in made:
         world.deploy(packed.charm.name, packed=packed)
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
-    world.ctx.close()
-    return world.ctx.datadir.root
+    return world.keep()
 
 
 def relations(run: Run) -> list[str]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pushjuju.cli.work import drive
-from tests.world.vault import TOKEN, StandIn, running
-
-Run = Callable[..., Any]
+from tests.world.commandline import Run
+from tests.world.vault import TOKEN, StandIn
 
 
 @pytest.fixture(autouse=True)
@@ -25,13 +22,6 @@ def driven(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def server() -> Iterator[StandIn]:
-    """A stand-in."""
-    with running() as made:
-        yield made
-
-
-@pytest.fixture
 def lab(run: Run) -> Run:
     """A controller with a model."""
     assert run("bootstrap", "local", "home").status == 0
@@ -40,9 +30,9 @@ def lab(run: Run) -> Run:
 
 
 def test_a_backend_from_its_addition_to_its_removal(
-    lab: Run, server: StandIn, tmp_path: Path, driven: list[str]
+    lab: Run, vault_server: StandIn, tmp_path: Path, driven: list[str]
 ) -> None:
-    (tmp_path / "vault.yaml").write_text(f"endpoint: {server.url}\ntoken: {TOKEN}\n")
+    (tmp_path / "vault.yaml").write_text(f"endpoint: {vault_server.url}\ntoken: {TOKEN}\n")
     done = lab("add-secret-backend", "myvault", "vault", "--config", "vault.yaml")
     assert (done.status, done.out, done.err) == (0, "", "")
     table = [line.split() for line in lab("secret-backends").out.splitlines()]
@@ -53,7 +43,7 @@ def test_a_backend_from_its_addition_to_its_removal(
     ]
     shown = json.loads(lab("show-secret-backend", "myvault", "--format", "json").out)["myvault"]
     assert list(shown) == ["backend", "config", "secrets", "status", "id"]
-    assert shown["config"] == {"endpoint": server.url, "token": "*****"}
+    assert shown["config"] == {"endpoint": vault_server.url, "token": "*****"}
     revealed = json.loads(lab("secret-backends", "--reveal", "--format", "json").out)
     assert revealed["myvault"]["config"]["token"] == TOKEN
     assert lab("model-config", "secret-backend=myvault").status == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,14 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli.work import drive
 from tests.world.charms import Charms
+from tests.world.commandline import Run
 from tests.world.controller import TestController
 
-Run = Callable[..., Any]
 HUSH = "correct-horse"
 
 
-@pytest.fixture(autouse=True)
-def settled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Take the place of the drive."""
-    monkeypatch.setattr(drive, "settle", lambda *_, **__: None)
-    return
+pytestmark = pytest.mark.usefixtures("unworked")
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +27,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A data directory with the application web."""
     world = TestController.build(tmp_path_factory.mktemp("lab"), packs)
     world.deploy()
-    world.ctx.controller.set("current-model", "admin/shop")
-    world.ctx.datadir.set_current_controller("home")
-    world.ctx.close()
-    return world.ctx.datadir.root
+    return world.keep()
 
 
 @pytest.fixture

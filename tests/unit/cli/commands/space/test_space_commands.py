@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.cli.conftest import Run
+from tests.world.commandline import Run
 
 BAD = "ERROR invalid arguments specified: "
 

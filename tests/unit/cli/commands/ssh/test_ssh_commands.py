@@ -16,8 +16,8 @@ from pushjuju.cli.work import drive
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.store.datadir import DataDir
 from tests.world import HELLO_PAGE
+from tests.world.commandline import Run
 
-Run = Callable[..., Any]
 CHARM = str(HELLO_PAGE)
 
 

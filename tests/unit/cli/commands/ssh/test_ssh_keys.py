@@ -6,36 +6,25 @@ import hashlib
 import subprocess
 import threading
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.model import models
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.machine import keywriter
+from tests.world.commandline import Run, ok
 
-Run = Callable[..., Any]
 KIM = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILTw1yJzqNmzJc4p7Qz0oT4yZ0hYJtO6cQkqNq9bH2r1"
 ROB = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGAGTnxSVmVQ9ITRwPEsoCnNGWLkXZCYCXpLtLQ4NdEr"
 
 
-@pytest.fixture
-def lab(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Return `run` with a controller and a model in focus, whose work nobody does."""
-    monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
-    assert run("bootstrap", "local", "lab", "--add-model", "shop").status == 0
-    return run
-
-
-def ok(ended: Any) -> str:
-    assert ended.status == 0, ended.err
-    return str(ended.out)
+pytestmark = pytest.mark.usefixtures("unworked")
 
 
 def _md5(key: str) -> str:

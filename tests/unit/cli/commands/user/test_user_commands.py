@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from base64 import urlsafe_b64decode
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.unit.cli.commands.model.test_model_commands import CHARM, ok, refused
-
-Run = Callable[..., Any]
+from tests.world.commandline import Run
 
 pytestmark = pytest.mark.usefixtures("unworked")
 

@@ -8,25 +8,23 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.work import drive, waiting
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.model import models
 from tests.world import HELLO_PAGE
+from tests.world.commandline import PlayedDrive, Run
 
-Run = Callable[..., Any]
 Step = Callable[[Any, Any], None]
 CHARM = str(HELLO_PAGE)
 
 
-class Played:
+class Played(PlayedDrive):
     """Does one step each time the waiting command has looked in vain."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.background = 0
 
-    def work(self, _cli: Any, opened: Any, look: Callable[[], bool]) -> None:
+    def work(self, cli: Any, opened: Any, look: Callable[[], bool]) -> None:
         while not look():
             if self.steps:
                 with opened.ctx.store.write() as tx:
@@ -38,15 +36,7 @@ class Played:
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> Played:
     """Take the place of everything that drives."""
-    found = Played()
-
-    def background(*_: Any) -> None:
-        found.background += 1
-
-    monkeypatch.setattr(drive, "settle", lambda *_, **__: None)
-    monkeypatch.setattr(drive, "background", background)
-    monkeypatch.setattr(waiting, "work", found.work)
-    return found
+    return Played().take_place(monkeypatch)
 
 
 @pytest.fixture

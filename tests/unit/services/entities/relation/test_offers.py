@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,19 +21,17 @@ from pushjuju.services.requests import consume, integrate
 from pushjuju.services.views import offer_documents, relation_rows
 from pushjuju.services.views.status import document as status_document
 from pushjuju.store.rows.records import Application, MachineFirewall, RemoteApplication
-from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.machine import status_event
 from tests.world.two_models import TwoModels
 
 
 @pytest.fixture
-def twins(tmp_path: Path, packs: Charms) -> TwoModels:
+def twins(twins: TwoModels) -> TwoModels:
     """Two models: web in one, db in the other; nothing runs yet."""
-    made = TwoModels(tmp_path, packs)
-    made.deploy(made.shop, "web")
-    made.deploy(made.prod, "db")
-    return made
+    twins.deploy(twins.shop, "web")
+    twins.deploy(twins.prod, "db")
+    return twins
 
 
 def refused(ask: Callable[[], Any]) -> str:

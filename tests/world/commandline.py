@@ -1,0 +1,58 @@
+"""Command lines that run in this process, and what takes the place of the work behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pytest
+
+from pushjuju.cli.work import drive, waiting
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command line ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Ended]
+
+
+def ok(ended: Ended) -> str:
+    """Return the output of a command line, which must have ended well."""
+    assert ended.status == 0, ended.err
+    return ended.out
+
+
+class PlayedDrive:
+    """Takes the place of everything that drives: a test says what happens while a command waits.
+
+    Attributes:
+        background: How often a command that waits for people let the work of others go on.
+    """
+
+    background = 0
+
+    def take_place(self, monkeypatch: pytest.MonkeyPatch) -> Self:
+        """Be called by commands from now on."""
+        monkeypatch.setattr(drive, "settle", lambda *_, **__: None)
+        monkeypatch.setattr(drive, "background", self._background)
+        monkeypatch.setattr(waiting, "work", self.work)
+        monkeypatch.setattr(waiting, "foreground", self.foreground)
+        return self
+
+    def _background(self, *_: Any) -> None:
+        self.background += 1
+
+    def work(self, cli: Any, opened: Any, look: Callable[[], bool]) -> None:
+        """Let things happen until the command has seen what it waits for."""
+        raise NotImplementedError
+
+    def foreground(self, cli: Any, opened: Any, look: Callable[[], bool], **_: Any) -> Sequence[str]:
+        """Let things happen; return what went wrong."""
+        raise NotImplementedError
