@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pushjuju.charms.archive import pack as packing
 from pushjuju.charms.archive.pack import pack
 from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.errors import AlreadyExists, InvalidCharm, NotFound, StoreError
@@ -35,6 +36,29 @@ def test_equal_trees_give_equal_archives(tmp_path: Path) -> None:
     assert first.sha256 == second.sha256
     assert first.path.read_bytes() == second.path.read_bytes()
     assert first.size == first.path.stat().st_size
+
+
+@pytest.mark.parametrize("swapped", ["src/deep/a.py", "src/deep", "src"])
+@pytest.mark.parametrize("by", ["link", "pipe"])
+def test_what_is_swapped_while_a_tree_is_packed_leads_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str, by: str
+) -> None:
+    """The owner of the tree may be another user than who packs it, and need not wait until that is over."""
+    write_tree(tmp_path / "secret", {"src/deep/a.py": "private", "deep/a.py": "private", "a.py": "private"})
+    tree, out = charm_tree(tmp_path / "tree", {"src/deep/a.py": "own"}), tmp_path / "c.charm"
+    targets = {"src": "secret/src", "src/deep": "secret/deep", "src/deep/a.py": "secret/a.py"}
+
+    def swap(_members: object) -> None:
+        (tree / swapped).rename(tmp_path / "away")
+        if by == "link":
+            (tree / swapped).symlink_to(tmp_path / targets[swapped])
+        else:
+            os.mkfifo(tree / swapped)
+
+    monkeypatch.setattr(packing, "_check_documents", swap)
+    with pytest.raises(InvalidCharm, match=r'cannot read ".*/src/deep/a\.py": '):
+        pack(tree, out)
+    assert not out.exists()
 
 
 def test_modes_entries_and_members(tmp_path: Path) -> None:
