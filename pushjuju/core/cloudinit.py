@@ -75,7 +75,7 @@ def inherited_names(text: str) -> list[str]:
     if unknown := sorted(set(names) - set(INHERITED)):
         raise NotValid(
             f"container-inherit-properties: {', '.join(unknown)} not allowed",
-            hint=f"known ones: {', '.join(INHERITED)}",
+            hint=f"known keys: {', '.join(INHERITED)}",
         )
     return list(dict.fromkeys(names))
 

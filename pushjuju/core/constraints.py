@@ -42,7 +42,7 @@ def parse(texts: str | Iterable[str]) -> dict[str, Any]:
             raise NotValid(f'malformed constraint "{word}"')
         name = "cores" if name == "cpu-cores" else name
         if name not in ORDER:
-            raise NotValid(f'unknown constraint "{name}"', hint=f"known ones: {', '.join(ORDER)}")
+            raise NotValid(f'unknown constraint "{name}"', hint=f"known constraints: {', '.join(ORDER)}")
         if name in found:
             raise NotValid(f'bad "{name}" constraint: already set')
         found[name] = _value(name, value) if value else None
@@ -51,10 +51,10 @@ def parse(texts: str | Iterable[str]) -> dict[str, Any]:
 
 def _value(name: str, text: str) -> Any:
     if name == "arch" and text not in ARCHES:
-        known = f"known ones: {', '.join(ARCHES)}"
+        known = f"known architectures: {', '.join(ARCHES)}"
         raise NotValid(f'bad "arch" constraint: "{text}" not recognized', hint=known)
     if name == "container" and text not in CONTAINERS:
-        known = f"known ones: {', '.join(CONTAINERS)}"
+        known = f"known types of containers: {', '.join(CONTAINERS)}"
         raise NotValid(f'bad "container" constraint: invalid container type "{text}"', hint=known)
     if name in _COUNTS:
         if not re.fullmatch("[0-9]{1,19}", text):

@@ -105,7 +105,7 @@ def check_copy(path: Path) -> None:
         problems = [str(error)]
     if problems:
         detail = "; ".join(problems[:_FIRST_PROBLEMS])
-        raise StoreDamaged(f"the store {path} is damaged", detail=detail, hint="take another copy")
+        raise StoreDamaged(f"the store {path} is damaged", detail=detail, hint="use another copy")
 
 
 def _strays(connection: sqlite3.Connection) -> list[tuple[str, int, str, int]]:

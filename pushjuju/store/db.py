@@ -227,7 +227,7 @@ class Store:
     def _start(self, begin: str) -> None:
         if self._unchanging and not unchanging.is_unchanging(self.path):
             text = f"the disk of the store {self.path} can be written to again"
-            raise StoreError(text, hint="run the command again: what it has read may be of old")
+            raise StoreError(text, hint="run the command again: its data may be out of date")
         if self._copy_of is not None:
             self._copy_again(*self._copy_of, reads=begin == "BEGIN")
         try:
@@ -251,7 +251,7 @@ class Store:
             migrate(self._connection, self.path)
         except sqlite3.Error as error:
             text = f"the disk of the store {self.path} has room again, and others write to it"
-            raise StoreError(text, hint="run the command again: what it has read may be of old") from error
+            raise StoreError(text, hint="run the command again: its data may be out of date") from error
         self.forget()
 
     def _lock(self, begin: str) -> None:

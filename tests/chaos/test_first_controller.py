@@ -16,7 +16,7 @@ from pushjuju.services.entities.model import controllers
 from pushjuju.store.datadir import DataDir
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-GONE = 'Controller "{}" is gone: the command that made it was cut off\n'
+GONE = 'Controller "{}" was removed: the command that made it was cut off\n'
 DEPLOY = ("deploy", "./web")
 EARLY = "before:pushjuju.services.entities.model.controllers:_prepare"
 # Where the process dies: before anything is on the controller.

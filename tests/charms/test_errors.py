@@ -104,7 +104,7 @@ def test_a_failing_install_and_the_ways_out(client: Client, tmp_path: Path) -> N
     asked = time.monotonic()
     done = client.try_run("-v", "destroy-model", "default", "--no-prompt", "--force")
     assert time.monotonic() - asked < 45  # the forced end itself would come after a minute
-    assert (done.rc, "web/0: is in error: ends without its hooks" in done.stderr) == (0, True), str(done)
+    assert (done.rc, "web/0: is in error: removed without its hooks" in done.stderr) == (0, True), str(done)
     assert client.models() == []
 
 

@@ -283,7 +283,7 @@ def test_what_a_person_gives_by_mistake(client: Client, server: Server, tmp_path
     for words, text in (
         (("--from", inventory), "is authorized there: ssh pat@"),
         (("--from", inventory), "/none\nNo such file or directory\n"),
-        (("--from", tmp_path), "is a directory\nname the inventory in it"),
+        (("--from", tmp_path), "is a directory\nname the inventory file in that directory"),
         (("--from", "-"), "standard input names no host"),
         ((bob, *key, "--public-key", inventory), "line 1: no public SSH key"),
         ((bob, *key, "--public-key", server.key), "line 1: no public SSH key"),

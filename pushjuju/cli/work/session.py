@@ -56,7 +56,7 @@ def data_dir(cli: Cli) -> DataDir:
     if _SWEPT not in cli.extra:
         cli.extra[_SWEPT] = True
         for name in controllers.sweep(found):
-            cli.console.info(f'Controller "{name}" is gone: the command that made it was cut off')
+            cli.console.info(f'Controller "{name}" was removed: the command that made it was cut off')
     return found
 
 
@@ -187,7 +187,7 @@ def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
             cli.extra.pop(f"controller {FIRST_CLOUD}", None)
             made.ctx.close()
             controllers.remove(data_dir(cli), FIRST_CLOUD)
-            cli.console.info(f'Controller "{FIRST_CLOUD}" is gone again: nothing was deployed')
+            cli.console.info(f'Controller "{FIRST_CLOUD}" was removed again: nothing was deployed')
         mark = cli.extra.pop(_UNFINISHED, None)
         if isinstance(mark, Unfinished):
             mark.close()

@@ -367,7 +367,7 @@ def _given_up(failure: _Again, url: str) -> HubError:
     if failure.status:
         hint = "it may be busy: try again later"
         return HubError(f"server error {_shown(url)}", detail=str(failure), hint=hint, retryable=True)
-    return HubError(str(failure), retryable=True, hint="it may be down: try again later")
+    return HubError(str(failure), retryable=True, hint="the server may be down: try again later")
 
 
 def _retry_after(text: str, clock: Clock) -> float | None:

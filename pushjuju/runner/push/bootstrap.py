@@ -377,7 +377,7 @@ async def attach(
         link.close()
         if attempt == 0:
             await _install_python(connection, name)
-    raise RemoteFailed(f"{name} has no python3", hint="Install python3 on it.")
+    raise RemoteFailed(f"{name} has no python3", hint="Install python3 on the machine.")
 
 
 async def _converse(link: Link, program: Program, name: str) -> bool:
@@ -446,7 +446,9 @@ async def _install_python(connection: Connection, name: str) -> None:
     if "sudo:" in said:
         raise SudoRefused(f"cannot become root on {name}", detail=said)
     raise RemoteFailed(
-        f"{name} has no python3 and it cannot be installed", detail=said, hint="Install python3 on it."
+        f"{name} has no python3 and it cannot be installed",
+        detail=said,
+        hint="Install python3 on the machine.",
     )
 
 

@@ -364,9 +364,7 @@ def same_model(model: str, digest: str) -> Callable[[Tx], None]:
 
     def check(tx: Tx) -> None:
         if model_facts.read(tx, model).digest() != digest:
-            raise NotValid(
-                "the model changed since the plan was made", hint="make the plan anew and look at it"
-            )
+            raise NotValid("the model changed since the plan was made", hint="make a new plan")
 
     return check
 

@@ -284,7 +284,7 @@ def _alone(controller: ControllerDir) -> Iterator[None]:
         except BlockingIOError:
             raise Conflict(
                 f"a background process works for controller {controller.name}",
-                hint="one that a command started ends when it is idle; stop a `pushjuju controller run`; "
+                hint="a background process ends when it is idle; stop a `pushjuju controller run`; "
                 "then run the command again",
             ) from None
         yield
@@ -370,7 +370,7 @@ def _unpacked(source: Path, parent: Path) -> Iterator[_Unpacked]:
         found = _unpack(source, Path(name))
         wanted = found.meta.get("sha256")
         if wanted and _digest(found.store) != wanted:
-            raise StoreDamaged(f"the store in {source} is damaged", hint="take another copy")
+            raise StoreDamaged(f"the store in {source} is damaged", hint="use another copy")
         yield found
 
 

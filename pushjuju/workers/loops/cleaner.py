@@ -73,7 +73,7 @@ def forced_ends(ctx: Context, model: str, tell: Tell = silent) -> datetime | Non
     with ctx.store.write() as tx:
         next_due = _force_due(tx, model, ctx.clock.now(), hopeless)
     for name in sorted(hopeless, key=natural_key):
-        tell(Event(entity=name, text="is in error: ends without its hooks"))
+        tell(Event(entity=name, text="is in error: removed without its hooks"))
     return next_due
 
 

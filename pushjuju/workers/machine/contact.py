@@ -158,7 +158,7 @@ async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
     seen = (await runtime.within(CALL_S, provider.get([machine.instance_id])))[0] or instance
     if seen.status is InstanceStatus.STOPPED and not resumed:
         raise InstanceStopped(
-            f"machine {machine.id} is stopped in its cloud", hint=f"start instance {seen.id} there"
+            f"machine {machine.id} is stopped in its cloud", hint=f"start instance {seen.id} in the cloud"
         )
     coming = resumed or seen.status != instance.status or seen.status in _STARTING
     if ssh == dict(machine.ssh) and not coming:

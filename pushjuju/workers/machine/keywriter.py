@@ -113,4 +113,8 @@ async def clear(runtime: Runtime, machine: Machine) -> None:
     except PushjujuError as error:
         if not machine.forced:
             raise
-        runtime.tell(Event(entity=f"machine {machine.id}", text=f"keys stay there: {error}", state="failed"))
+        runtime.tell(
+            Event(
+                entity=f"machine {machine.id}", text=f"the keys could not be removed: {error}", state="failed"
+            )
+        )

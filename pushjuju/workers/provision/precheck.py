@@ -113,7 +113,7 @@ def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
         NotValid: A space is both wanted and excluded, or the kind of container is unknown.
     """
     if rules.container_of(wanted) == "kvm":
-        raise NotValid(machines.KVM, hint="known ones: none, lxd")
+        raise NotValid(machines.KVM, hint="known types of containers: none, lxd")
     named = [str(word) for word in wanted.get("spaces") or ()]
     if both := sorted({word for word in named if f"^{word}" in named}):
         raise NotValid(f'bad "spaces" constraint: "{both[0]}" is both wanted and excluded')
@@ -123,7 +123,8 @@ def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
         known = sorted(spaces.names(tx, model).values())
     if unknown := [word.removeprefix("^") for word in named if word.removeprefix("^") not in known]:
         raise NotFound(
-            f'bad "spaces" constraint: space "{unknown[0]}" not found', hint=f"known ones: {', '.join(known)}"
+            f'bad "spaces" constraint: space "{unknown[0]}" not found',
+            hint=f"known spaces: {', '.join(known)}",
         )
 
 
@@ -136,7 +137,7 @@ async def _precheck_one(provider: Provider, base: Base, wanted: Mapping[str, Any
             raise
         listed = await within(CALL_S, provider.zones()) if isinstance(provider, Zoned) else ()
         places = ", ".join(["lxd", "lxd:ID", *(f"zone={zone.name}" for zone in listed)])
-        hint = f"known ones: {places}; --to also takes the id of a machine"
+        hint = f"known places: {places}; --to also takes the id of a machine"
         raise NotValid(error.message, detail=error.detail, hint=hint) from error
 
 

@@ -43,17 +43,17 @@ def test_a_repeated_flag_is_one_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "known"),
+    ("text", "kind", "known"),
     [
-        ("ram=1G", constraints.ORDER),
-        ("arch=i386", constraints.ARCHES),
-        ("container=x", constraints.CONTAINERS),
+        ("ram=1G", "constraints", constraints.ORDER),
+        ("arch=i386", "architectures", constraints.ARCHES),
+        ("container=x", "types of containers", constraints.CONTAINERS),
     ],
 )
-def test_a_refusal_names_what_is_known(text: str, known: tuple[str, ...]) -> None:
+def test_a_refusal_names_what_is_known(text: str, kind: str, known: tuple[str, ...]) -> None:
     with pytest.raises(NotValid) as caught:
         constraints.parse(text)
-    assert caught.value.hint == f"known ones: {', '.join(known)}"
+    assert caught.value.hint == f"known {kind}: {', '.join(known)}"
 
 
 @pytest.mark.parametrize("name", constraints.ORDER)

@@ -32,7 +32,7 @@ def download_backup(cli: Cli, args: tuple[str, ...], *, model: str, filename: st
         raise refusal("download-backup", f"archives are files on this computer, and {args[0]} is none")
     target = Path(filename or source.name).expanduser()
     if target.exists():
-        raise AlreadyExists(f"{target} is there already", hint="--filename NAME    takes another name")
+        raise AlreadyExists(f"{target} is there already", hint="--filename NAME    uses another name")
     partial = target.with_name(f".{target.name}.part")
     try:
         shutil.copyfile(source, partial)

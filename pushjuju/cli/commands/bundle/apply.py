@@ -109,7 +109,7 @@ def _shown(cli: Cli, prepared: Prepared, left: list[str], asked: Mapping[str, An
     """
     if prepared.fixed:
         lines = "\n".join(f"- {line}" for line in prepared.fixed)
-        cli.console.info(f"Not changed, for nothing can change it:\n{lines}")
+        cli.console.info(f"Not changed, because no command can change it:\n{lines}")
     if left:
         flag = "--destroy-storage" if asked["prune"] else "--prune"
         cli.console.info(f"Left alone without {flag}:\n" + "\n".join(left))

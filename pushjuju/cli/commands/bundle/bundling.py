@@ -121,7 +121,8 @@ def find(cli: Cli, opened: Session, argument: str, **asked: Any) -> tuple[str, s
         raise NotValid(f"couldn't interpret {quote(argument)} as a local bundle")
     if not is_application(argument.removeprefix("ch:")):
         raise NotFound(
-            f"{quote(argument)} not found", hint="name a bundle's file or directory, or one of the store"
+            f"{quote(argument)} not found",
+            hint="name the file or directory of a bundle, or a bundle of the store",
         )
     found, url = of_store(cli, opened, argument, **asked)
     return str(found), url

@@ -221,7 +221,8 @@ def local_charm(argument: str) -> Path:
     found = classify_argument(argument, lambda text: Path(text).exists())
     if found.kind is ArgumentKind.UPLOADED:
         raise NotValid(
-            f'charm "{argument}" cannot be used by its URL here', hint="name its directory or file"
+            f'charm "{argument}" cannot be used by its URL here',
+            hint="name the directory or file of the charm",
         )
     if found.kind is not ArgumentKind.LOCAL:
         raise NotFound(f'no charm was found at "{argument}"', hint="a path starts with . or /")

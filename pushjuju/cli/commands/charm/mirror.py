@@ -106,7 +106,7 @@ def _serve(cli: Cli, folder: Path, address: tuple[str, int]) -> None:
     server = make_server(folder, address)
     host, port = server.server_address[:2]
     cli.console.info(
-        f"Serving {folder}: models are made with --config charmhub-url=mirror+http://{host!s}:{port}"
+        f"Serving {folder} for models with the setting charmhub-url=mirror+http://{host!s}:{port}"
     )
     cli.on_interrupt = ""
     with server:

@@ -80,9 +80,7 @@ def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout
 
 def _kill_blind(cli: Cli, name: str, error: StoreError, *, no_prompt: bool) -> None:
     """Delete a controller whose store cannot be read, so that its machines are not known."""
-    cli.console.warn(
-        f"{error.message}\nWhat machines the controller has cannot be told: they are left alone."
-    )
+    cli.console.warn(f"{error.message}\nThe machines of the controller are unknown and are left alone.")
     if cli.rehearsal:
         raise error
     if not no_prompt:

@@ -31,7 +31,7 @@ from pushjuju.services.entities.model import models
 def show_controller(cli: Cli, args: tuple[str, ...], *, show_password: bool) -> None:
     """Show controllers."""
     if show_password:
-        cli.console.warn(f"{DEFAULT_USER} has no password: who may read the data directory needs none")
+        cli.console.warn(f"{DEFAULT_USER} has no password: a user who can read the data directory needs none")
     folder = session.data_dir(cli)
     names = args or (service.current(folder, None, cli.env),)
     document = {name: _details(session.open_controller(cli, name)) for name in names}

@@ -144,7 +144,7 @@ def _take_in_file(
 
     path = Path(source).expanduser()
     if path.is_dir():
-        raise NotValid(f"{source} is a directory", hint="name the inventory in it")
+        raise NotValid(f"{source} is a directory", hint="name the inventory file in that directory")
     try:
         text = values.read_file(source, cli.console.stdin).decode()
         folder, name = (None, "standard input") if source == "-" else (path.parent, source)

@@ -42,7 +42,7 @@ def check_version(version: str, stream: str) -> None:
         NotFound: There is no such version here.
     """
     if stream and stream not in _STREAMS:
-        raise UsageError(f'agent stream "{stream}" not valid', hint=f"known ones: {', '.join(_STREAMS)}")
+        raise UsageError(f'agent stream "{stream}" not valid', hint=f"known streams: {', '.join(_STREAMS)}")
     if not version:
         return
     if not _VERSION.fullmatch(version):
@@ -50,7 +50,7 @@ def check_version(version: str, stream: str) -> None:
     if _numbers(version) != _numbers(JUJU_VERSION):
         raise NotFound(
             f"no matching agent versions available: this pushjuju offers {JUJU_VERSION}",
-            hint="install a newer pushjuju for a newer one",
+            hint="install a newer pushjuju for a newer version",
         )
 
 

@@ -47,7 +47,7 @@ def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
     ctx = session.open_controller(cli, controller)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if until_idle else "it is stopped (Ctrl-C or SIGTERM)"
-    cli.console.info(f"Working all that comes due in controller {ctx.controller.name}, until {end}")
+    cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
     with progress(cli.console, lines=True) as report:  # the log of a service
         asyncio.run(background.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
 

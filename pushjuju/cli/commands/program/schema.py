@@ -26,5 +26,5 @@ def schema(cli: Cli, args: tuple[str, ...]) -> None:
     if not args:
         return cli.output.text("".join(f"{name}\n" for name in names))
     if args[0] not in names:
-        raise NotFound(f"{args[0]} has no schema", hint=f"there is one of: {', '.join(names)}")
+        raise NotFound(f"{args[0]} has no schema", hint=f"there are schemas of: {', '.join(names)}")
     return cli.output.text((FOLDER / f"{args[0]}.json").read_text(encoding="utf-8"))

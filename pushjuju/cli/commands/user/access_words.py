@@ -57,7 +57,7 @@ def _kind(word: str, level: str, targets: Sequence[str]) -> Kind:
     if kind is Kind.CONTROLLER and level in LEVELS[Kind.MODEL]:
         how = "you need to specify one or more model names"
         raise UsageError(_MEANT.format(is_="model", level=level, other="model", how=how, word=word))
-    raise UsageError(f'"{level}" {kind} access not valid', hint=f"known ones: {', '.join(LEVELS[kind])}")
+    raise UsageError(f'"{level}" {kind} access not valid', hint=f"known levels: {', '.join(LEVELS[kind])}")
 
 
 def _targets(ctx: Context, kind: Kind, names: Sequence[str]) -> list[str]:
@@ -114,7 +114,7 @@ def cloud_access_command(name: str, summary: str, act: Act) -> Command:
             raise UsageError("no cloud specified")
         if level not in LEVELS[Kind.CLOUD]:
             raise UsageError(
-                f'"{level}" cloud access not valid', hint=f"known ones: {', '.join(LEVELS[Kind.CLOUD])}"
+                f'"{level}" cloud access not valid', hint=f"known levels: {', '.join(LEVELS[Kind.CLOUD])}"
             )
         ctx = session.open_controller(cli, controller)
         for cloud in names:

@@ -174,7 +174,7 @@ def as_ours(error: Exception, words: ErrorWords = PLAIN) -> PushjujuError:
         return ProviderError(
             "the certificate of the cloud is not trusted",
             detail=found[1].strip(),
-            hint="give it as ca-certificates of the cloud: pushjuju update-cloud",
+            hint="add the certificate to ca-certificates of the cloud: pushjuju update-cloud",
             retryable=False,
         )
     if names & {"ConnectionError", "Timeout"}:

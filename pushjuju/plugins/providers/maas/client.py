@@ -113,7 +113,7 @@ def base_url(cloud: CloudSpec) -> str:
     if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment or url.username:
         raise NotValid(
             f'endpoint "{cloud.endpoint}" of cloud {cloud.name} is no address of a MAAS server',
-            hint="it has the form http://HOST:5240/MAAS",
+            hint="the endpoint has the form http://HOST:5240/MAAS",
         )
     path = url.path.rstrip("/")
     return f"{url.scheme}://{url.netloc}{path.removesuffix(API.rstrip('/'))}{API}"

@@ -34,7 +34,7 @@ class MaasStorage:
         if disk is None:
             raise NotSupported(
                 "a disk of MAAS comes with a new machine only",
-                hint="name it in deploy or add-unit, or use the pool loop",
+                hint="name the storage in deploy or add-unit, or use the pool loop",
             )
         hardware_id, wwn = disks.hardware_ids(disk)
         return StorageMade(

@@ -128,7 +128,7 @@ def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
         raise NotValid(
             "more than one credential is available",
             detail="specify a credential using the --credential argument",
-            hint=f"there are: {', '.join(sorted(known))}; default-credential {cloud} NAME chooses one",
+            hint=f"known names: {', '.join(sorted(known))}; default-credential {cloud} NAME chooses one",
         )
     return next(iter(known), "")
 

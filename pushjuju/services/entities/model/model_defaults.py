@@ -122,4 +122,4 @@ def require_region(ctx: Context, cloud: str, region: str) -> None:
     found = clouds.definition(clouds.folders(ctx.datadir, ctx.controller), cloud)
     known = [item.name for item in found.regions] or [DEFAULT_REGION]
     if region not in known:
-        raise NotValid(f'invalid region specified: "{region}"', hint=f"known ones: {', '.join(known)}")
+        raise NotValid(f'invalid region specified: "{region}"', hint=f"known regions: {', '.join(known)}")

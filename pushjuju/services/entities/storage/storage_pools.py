@@ -68,7 +68,7 @@ class Pools:
         """
         if name not in self.types:
             known = ", ".join(sorted(self.types))
-            raise NotFound(f'storage provider "{name}" not found', hint=f"there are: {known}")
+            raise NotFound(f'storage provider "{name}" not found', hint=f"known providers: {known}")
         return self.types[name]
 
     def keep(self, tx: Tx, model: str, pool: Pool) -> None:

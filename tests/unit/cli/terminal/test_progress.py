@@ -216,5 +216,5 @@ def test_a_controller_process_says_what_it_does(
     assert run("bootstrap", "local", "lab").status == 0
     ended = run("controller", "run", "--until-idle")
     assert ended.err.startswith(
-        "Working all that comes due in controller lab, until nothing is due any more\n"
+        "Working on what becomes due in controller lab, until nothing is due any more\n"
     )

@@ -266,7 +266,7 @@ async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(runtime: T
     assert runtime.of("web/0")[-1] == "config-changed"
     assert runtime.of("web/1")[-1] == "stop"
     assert runtime.of("web/2")[-1] == "remove"
-    told = [item.entity for item in work.events if item.text == "is in error: ends without its hooks"]
+    told = [item.entity for item in work.events if item.text == "is in error: removed without its hooks"]
     assert sorted(told) == ["web/0", "web/1"]
 
 

@@ -514,7 +514,7 @@ async def test_a_machine_that_cannot_be_started_again_is_shown_at_once(runtime: 
     work.cloud.halt("0")
     applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     outcome = await worker(work)
-    assert outcome.reason == "machine 0 is stopped in its cloud; next: start instance i-0 there"
+    assert outcome.reason == "machine 0 is stopped in its cloud; next: start instance i-0 in the cloud"
     assert _shown(runtime) == ("down", "stopped", "lost")
     work.cloud = ResumingCloud(runtime)
     work.cloud.halted = {"0": PlayedMachine(id="0")}

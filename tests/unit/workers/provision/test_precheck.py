@@ -16,8 +16,8 @@ from tests.world.controller import TestController
 
 ARCH = host_arch()
 OTHER = "arm64" if ARCH == "amd64" else "amd64"
-KVM = ("kvm containers are not supported", "known ones: none, lxd")
-PLACES = "known ones: lxd, lxd:ID; --to also takes the id of a machine"
+KVM = ("kvm containers are not supported", "known types of containers: none, lxd")
+PLACES = "known places: lxd, lxd:ID; --to also takes the id of a machine"
 
 
 def _check(runtime: TestController, constraints: str = "", directives: tuple[str, ...] = ("",)) -> list[str]:
@@ -47,8 +47,8 @@ def _refused(error: pytest.ExceptionInfo[Any]) -> tuple[str, str]:
     [
         ("container=kvm", KVM),
         ("spaces=alpha,^alpha", ('bad "spaces" constraint: "alpha" is both wanted and excluded', "")),
-        ("spaces=alpha,far", ('bad "spaces" constraint: space "far" not found', "known ones: alpha, near")),
-        ("spaces=^far", ('bad "spaces" constraint: space "far" not found', "known ones: alpha, near")),
+        ("spaces=alpha,far", ('bad "spaces" constraint: space "far" not found', "known spaces: alpha, near")),
+        ("spaces=^far", ('bad "spaces" constraint: space "far" not found', "known spaces: alpha, near")),
         (f"arch={OTHER}", (f"invalid constraint value: arch={OTHER}\nvalid values are: [{ARCH}]", "")),
         (
             "virt-type=virtual-machine",

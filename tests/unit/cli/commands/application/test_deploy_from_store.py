@@ -393,7 +393,7 @@ def test_a_store_that_fails_leaves_no_first_controller(
     monkeypatch.setitem(model_config.ATTRIBUTES, "charmhub-url", attribute)
     env = {"PUSHJUJU_CACHE": str(tmp_path / "cache")}
     ended = run("deploy", "nothing", "--no-wait", env=env)
-    assert 'Controller "local" is gone again: nothing was deployed\n' in ended.err
+    assert 'Controller "local" was removed again: nothing was deployed\n' in ended.err
     assert 'resolving error: charm or bundle name not found: "nothing"' in ended.err
     shelf.fail("download", "wrong")
     assert run("deploy", "web", "--no-wait", env=env).status == 1

@@ -373,7 +373,7 @@ def test_apply_says_what_nothing_can_change(lab: Run) -> None:
     ended = lab("apply", "./bundle.yaml", "--no-prompt")
     assert ended.status == 0, ended.err
     assert ended.err == (
-        "Not changed, for nothing can change it:\n"
+        "Not changed, because no command can change it:\n"
         "- the base of application other is ubuntu@22.04/stable, not ubuntu@24.04/stable\n"
         "No changes to apply.\n"
     )

@@ -75,7 +75,7 @@ def test_constraints_of_an_application(lab: Run) -> None:
     assert ok(lab("constraints", "web")) == "mem=2048M\n"
     refused(lab("set-constraints", "wob", "mem=2G"), 'application "wob" not found')
     refused(lab("set-constraints", "web", "colour=red"), 'unknown constraint "colour"')
-    assert "known ones: arch, container, cores" in lab("set-constraints", "web", "colour=red").err
+    assert "known constraints: arch, container, cores" in lab("set-constraints", "web", "colour=red").err
     assert ok(lab("constraints", "web")) == "mem=2048M\n"
 
 
@@ -189,7 +189,7 @@ def test_a_killed_controller_is_gone_whatever_its_store_is(lab: Run, tmp_path: P
         path.write_bytes(b"no database at all" * 1000)
     ended = lab("kill-controller", "lab", "--no-prompt")
     assert ended.status == 0, ended.err
-    assert "they are left alone" in ended.err
+    assert "are left alone" in ended.err
     assert not store.parent.exists()
 
 
