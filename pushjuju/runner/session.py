@@ -589,6 +589,7 @@ class MachineSession:
                 return
             done = self._puts[sha256] = loop.create_future()
             try:
+                # After a failed attempt the whole file is sent: the similar file there may be damaged.
                 source = like if like and not restarts and like[0] in self._blobs else None
                 await self._send_blob(link, sha256, path, done, source)
                 waits = asyncio.wait(
@@ -604,6 +605,7 @@ class MachineSession:
                 self._puts.pop(sha256, None)
                 if not done.done():
                     done.cancel()
+            # The connection was cut before the answer: the next transfer begins where the file there ends.
             if done.cancelled():
                 self._check_fault(link)
                 lost_at = loop.time()

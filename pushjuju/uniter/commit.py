@@ -395,10 +395,12 @@ def _judge(ctx: Context, tx: Tx, view: View, operation: Operation, result: Resul
     if operation.name is not OperationName.RUN_HOOK:
         if word == "ok":
             return Outcome.OK, ""
+        # A user can solve a conflict (`resolved`, or another charm); other failures are tried again.
         stuck = operation.name is OperationName.UPGRADE and result.get("code") == CONFLICT
         return (Outcome.CONFLICT if stuck else Outcome.FAILED), _reason(result)
     if word == "error":
         return Outcome.NOT_STARTED, _reason(result)
+    # `juju-reboot --now` ends the hook at once; the hook runs again after the reboot.
     if reboot == "now":
         return Outcome.REBOOT_NOW, ""
     if result.get("recovered"):
@@ -407,6 +409,7 @@ def _judge(ctx: Context, tx: Tx, view: View, operation: Operation, result: Resul
         return Outcome.TERMINATED, ""
     if word not in ("ok", "missing"):
         return Outcome.FAILED, _reason(result)
+    # The machine checks writes too, but it may lie, and the model may have changed since the snapshot.
     if problem := refusal(ctx, tx, view, result.get("writes") or {}) or _memory_refused(ctx, view, operation):
         return Outcome.FAILED, problem
     if reboot == "after":

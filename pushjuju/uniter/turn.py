@@ -180,8 +180,10 @@ def _step(
     ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, prepare: bool, routine: bool
 ) -> Turn | None:
     """Take one decision; return None when the unit must decide again."""
+    # A dead unit runs no more hooks; the run of its machine removes the unit.
     if view.unit.life == Life.DEAD:
         return Turn(answer=Answer.DEAD, reason="the unit is dead")
+    # The decision must see the model after these effects, so the unit decides again behind them.
     wanted = reconcile_effects(view.local, view.remote)
     if wanted and not prepare:
         return Turn(answer=Answer.RUN, reason="the model is to be set right")
@@ -207,6 +209,7 @@ def _step(
         return turn
     request = None
     if decision.operation.name is OperationName.RUN_COMMANDS:
+        # A refused request is answered with its error; the unit decides what comes after it.
         request = waiting.take(view, decision.operation)
         if request is None:
             return None

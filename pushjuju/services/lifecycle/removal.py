@@ -102,6 +102,7 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     """Delete a unit that is finished, and what has no more reason to be then."""
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
         relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
+    # At once, without waiting for the lease: another unit shall lead with its next hook.
     leadership.revoke(tx, unit, now)
     if _has_secrets(tx, unit.model, unit.application):
         secrets.forget_unit(tx, unit, now)
@@ -114,6 +115,7 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     if tx.rows("exposure_list", model=unit.model, application=unit.application):
         firewall.changed_on(tx, unit.model, unit.machine, now, f"{unit.name} is gone")
     tx.run("unit_delete", model=unit.model, name=unit.name)
+    # The principal waits for the end of its subordinates.
     if unit.principal:
         _touch_named(tx, unit.model, unit.principal, now, f"{unit.name} is gone")
         if unit.forced:  # its principal may be in error, and only wait for this
@@ -267,6 +269,7 @@ def destroy_machine(
         upgrade_machine.forget(tx, machine.model, machine.id)
     else:
         upgrade_machine.require_unlocked(tx, machine.model, machine.id)
+    # Dying containers are no obstacle: the machine waits for their end.
     hosted = machines.containers_on(tx, machine.model, machine.id)
     if not force and (alive := [item.id for item in hosted if item.life == Life.ALIVE]):
         raise NotValid(f'machine {machine.id} is hosting containers "{",".join(alive)}"')
@@ -275,6 +278,7 @@ def destroy_machine(
         plural = "units" if len(staying) > 1 else "unit"
         names = ", ".join(f'"{name}"' for name in staying)
         raise NotValid(f"machine {machine.id} has {plural} {names} assigned")
+    # Data of a machine is destroyed only when a user asked for that.
     if not force and (kept := _kept(tx, machine)):
         names = ", ".join(f'"{name}"' for name in kept)
         raise Conflict(

@@ -45,6 +45,7 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
             )
             if unit.forced:  # with its whole model it goes at once then
                 wake.cleaner(tx, unit.model, now, f"{unit.name} is in error")
+            # Models that consume an offer of the application show its status.
             _tell_consumers(tx, view, now)
         case EffectKind.REPORT_IDLE:
             statuses.set_agent_status(tx, unit.model, unit.name, Agent.IDLE, now=now)
@@ -59,6 +60,7 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
         case EffectKind.DISARM_RETRY_TIMER:
             _set_retry(tx, view, 0, None)
         case EffectKind.ENTER_SCOPE:
+            # Not possible while an earlier subordinate is dying: the next turn tries again.
             return _enter_scope(ctx, tx, view, effect)
         case EffectKind.LEAVE_SCOPE if effect.relation_id is not None:
             _leave_scope(ctx, tx, view, effect.relation_id)

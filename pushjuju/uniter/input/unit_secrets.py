@@ -303,6 +303,7 @@ def flush_secrets(ctx: Context, tx: Tx, unit: Unit, writes: Writes, *, leader: b
         secrets.create(ctx, tx, unit.model, secret, owner, _change(item, now))
     for secret, item in asked["update"].items():
         secrets.update(ctx, tx, secrets.get(tx, unit.model, secret), _change(item, now))
+    # The secret may be gone, or the grant revoked, while the hook ran: then nothing is tracked.
     for secret in asked["track"]:
         row = secrets.find(tx, unit.model, secret)
         if row is not None and secrets.may_read(tx, unit, row):

@@ -94,6 +94,7 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
     try:
         session = await _open(runtime, machine, patient=not machine.last_seen and not given(machine))
     except Unreachable as error:
+        # The address may be old, or the instance stopped: the cloud knows. Machines of the user have none.
         found = None if given(machine) else await _look_up(runtime, machine)
         if found is None:
             if not (machine.last_seen or error.hint):
@@ -104,6 +105,7 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
     if not machine.last_seen and not given(machine):
         await firstboot.wait(runtime, machine, session)
     exec_requests.listen(runtime.base_ctx, session, machine)
+    # An open session says what was true at its hello; addresses may have changed since.
     if session is known and _is_old(machine, runtime.ctx.clock.now()):
         await session.look_again()
     if session is known:

@@ -115,23 +115,28 @@ class MachineWorker:
         if machine is None:
             return Outcome()
         if not machine.instance_id:
+            # A start that was cut off may have left an instance without a record of it.
             if machine.life != Life.ALIVE:
                 await self._stop_unrecorded(machine)
                 self._remove(machine)
                 return Outcome()
+            # After a refused start only `retry-provisioning` lets the worker try again.
             if self._start_given_up(machine):
                 return Outcome(reason="the machine could not be started; see status")
             if host := self._awaited_host(machine):
                 return Outcome(reason=f"waits for machine {host}")  # which touches it when it answers
             machine = await provisioner.start(self.runtime, machine)
             self.runtime.checkpoint("machine-started")
+        # Another system may answer SSH while a cloud installs the machine: see `installing`.
         if not machine.last_seen and not self._must_go(machine):
             machine = await installing.wait(self.runtime, machine)
         if self._must_go(machine):
             return await self._end(machine)
+        # Before the units run: an LXD profile must be there when the install hook needs it.
         applied = await self._apply_profiles(machine)
         if self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine):
             await self._use(machine)
+            # A unit may have been placed, or a charm refreshed, while the others ran.
             while applied and (present := self._machine()) and profiles.lacking(self.runtime, present):
                 if applied := await self._apply_profiles(present):
                     await self._use(present)

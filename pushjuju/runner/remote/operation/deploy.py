@@ -292,6 +292,7 @@ def compile_tree(charm: str, end: float) -> int:
     seen = set()
     while todo:
         folder = todo.pop()
+        # A link may lead out of the charm, or in a circle.
         if folder in seen or not os.path.isdir(folder) or os.path.islink(folder):
             continue
         seen.add(folder)

@@ -125,6 +125,7 @@ class Host:
             limits.append(self._pending_since + self._event_delay - now)
         if self._tail:
             limits.append(self._next_tail - now)
+        # The operation goes on without a server, and looks for a new server from time to time.
         if self._channel is None:
             limits.append(self._next_reconnect - now)
         wait = max(min(limits), 0.0) if limits else None
@@ -217,6 +218,7 @@ class Host:
         event.setdefault("time", wall_time())
         if self.masks:
             event = self._masked(event)
+        # A hook that logs in a loop must not fill the store.
         if event.get("k") != "output":
             if self._log_left <= 0:
                 return

@@ -50,6 +50,7 @@ class Attachments:
         """Write frames, and what is left of earlier ones; the rest waits until the channel takes it."""
         if not attachment.open:
             return
+        # Most frames fit into the channel: they are written without a copy.
         if data and not attachment.backlog:
             try:
                 done = os.write(attachment.out, data)
@@ -85,6 +86,7 @@ class Attachments:
         os.close(attachment.inp)
         os.close(attachment.out)
         attachment.conn.close()
+        # The operations go on: the next controller takes their events and results over.
         for running in self.state.running.values():
             if running.subscriber is attachment:
                 running.subscriber = None

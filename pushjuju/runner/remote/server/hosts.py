@@ -230,6 +230,7 @@ class Hosts:
         if kind == wire.EVENT:
             self._pass_on(running, payload)
         elif kind == wire.LIVE:
+            # Open questions are kept, so that a controller that attaches later can answer them.
             message = wire.unpack(payload[4], payload[5:])
             if not running.live:
                 running.live_since = monotonic()
@@ -246,6 +247,7 @@ class Hosts:
             self.forget(running)
             self._go_on(running)
         elif kind == wire.KNOWN:
+            # Another process has the journal file of this id: it runs the operation, or did.
             subscriber = running.subscriber
             self.forget(running)
             self._end_plan(running.op_id)
@@ -254,6 +256,7 @@ class Hosts:
             elif subscriber is not None:
                 self.ledger.answer_known(subscriber, running.op_id)
         elif kind == wire.UNSAVED:
+            # The disk is full: the result stays in memory, and the next hook may have the lock.
             running.unsaved = payload
             running.lock = ""
             self._end_plan(running.op_id)

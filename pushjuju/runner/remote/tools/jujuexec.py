@@ -119,6 +119,7 @@ def _unit(flags: Mapping[str, Any], words: list[str], units: Sequence[str]) -> t
     if given == NOT_GIVEN:
         if not words:
             raise Failed("missing unit-name", 2)
+        # The first word is the unit; on a machine with one unit, the name may be left out.
         try:
             unit, words = unit_name(words[0]), words[1:]
         except Failed:
@@ -196,6 +197,7 @@ def ask(paths: Layout, wanted: Mapping[str, Any]) -> int:
     import select
     import time
 
+    # The lock that the ticket holds ends with this process: a killed juju-exec is withdrawn by that.
     document = dict(wanted, pid=os.getpid(), asked=time.time())
     try:
         ticket = requests.Ticket(paths.base, requests.new_id(time.time(), os.getpid()), document)
