@@ -26,10 +26,10 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.services.requests import deploy
 from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.workers import background
-from tests.bench import played
-from tests.bench.played import Cloud
+from tests.world import wire
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
+from tests.world.wire import WireCloud
 
 OURS = str(Path(__file__).parents[2] / "pushjuju") + os.sep
 COUNTED = {"turns": "take_turn", "snapshots": "look", "decisions": "decide"}
@@ -68,15 +68,15 @@ def record(root: Path) -> None:
     assert code == 0, out.getvalue()
 
 
-def work(world: TestController, cloud: Cloud) -> None:
+def work(world: TestController, cloud: WireCloud) -> None:
     """Work until nothing is due."""
-    settled = asyncio.run(played.driver(world.ctx, world.model, cloud).settle())
+    settled = asyncio.run(wire.driver(world.ctx, world.model, cloud).settle())
     assert not settled.problems, settled.problems
 
 
 def measure(root: Path) -> tuple[Counter[CodeType], Counter[CodeType]]:
     """Return the calls while a change is recorded, and while the change is worked."""
-    charms, cloud = Charms(root / "charms"), Cloud()
+    charms, cloud = Charms(root / "charms"), WireCloud()
     world = TestController.build(root, charms)
     packed = charms.make("log", config={"title": {"type": "string"}})
     request = DeployRequest(application="log", packed=packed, base=UBUNTU)

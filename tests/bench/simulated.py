@@ -29,10 +29,10 @@ from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import integrate, update_status
 from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.store.rows.records import Unit
-from tests.bench import played
-from tests.bench.played import Cloud
+from tests.world import wire
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
+from tests.world.wire import WireCloud
 
 SPREAD = 4  # machines that the applications of one stack share; each has one unit on every one of them
 STACK: dict[str, dict[str, Any]] = {
@@ -74,7 +74,7 @@ class Simulation:
         self.charms = Charms(root / "charms")
         self.world = TestController.build(root, self.charms)
         self.world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
-        self.cloud = Cloud()
+        self.cloud = WireCloud()
         self.size = size
         self.phases: list[Phase] = []
 
@@ -129,7 +129,7 @@ class Simulation:
             prepare()
             return False
 
-        settled = await played.driver(self.world.ctx, self.world.model, self.cloud).settle(at_rest)
+        settled = await wire.driver(self.world.ctx, self.world.model, self.cloud).settle(at_rest)
         assert not settled.problems, settled.problems[:5]
         return self.phases[-1]
 

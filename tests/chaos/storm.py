@@ -30,6 +30,7 @@ from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import Tx
 from pushjuju.workers.driver import AFTER_BUG_S
 from pushjuju.workers.machine.machine_worker import Outcome
+from tests.world.machine import result
 from tests.world.random_model import RandomModel
 from tests.world.stepped import (
     SteppedCloud,
@@ -223,10 +224,7 @@ class Rig(SteppedMachine):
         """Do what a frame asks, as `Session` does, but on its own."""
         frame = job.frame
         self.started[frame["id"]] += 1
-        plain: dict[str, Any] = {
-            "t": "result", "id": frame["id"], "outcome": "ok", "exit": 0, "signal": None, "via": None,
-            "message": "", "writes": {}, "events": [], "reboot": "",
-        }  # fmt: skip
+        plain = result(frame)
         await pause()
         match frame["kind"]:
             case "hook":

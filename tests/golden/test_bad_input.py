@@ -6,20 +6,18 @@ and the store as it was.
 
 from __future__ import annotations
 
-import io
 import sqlite3
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 
-from pushjuju.cli.app import main
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.syntax.command import Command
+from tests.world.commandline import Ended, call
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text())["command"]
 ROOT = Root()
@@ -45,15 +43,6 @@ WRONG: Mapping[str, tuple[str, tuple[int, ...]]] = {
 PARTS = {name: tuple(name.split()) for name in BUILT}
 
 
-@dataclass(frozen=True)
-class Ended:
-    """How a command line ended."""
-
-    status: int
-    out: str
-    err: str
-
-
 class Lab:
     """A controller with an empty model, and what its store holds."""
 
@@ -63,10 +52,7 @@ class Lab:
 
     def call(self, *argv: str) -> Ended:
         """Run a command line."""
-        out, err = io.StringIO(), io.StringIO()
-        env = {"PUSHJUJU_DATA": str(self.folder / "data"), "HOME": str(self.folder), "PUSHJUJU_WAIT": "0"}
-        status = main.run(argv, stdin=io.StringIO(), stdout=out, stderr=err, env=env)
-        return Ended(status, out.getvalue(), err.getvalue())
+        return call(self.folder, *argv, env={"PUSHJUJU_WAIT": "0"})
 
     def content(self) -> list[str]:
         """Return all that the controller keeps."""

@@ -7,7 +7,6 @@ of the tables here, with its reason, or the test names it.
 from __future__ import annotations
 
 import importlib
-import io
 import re
 import shlex
 import tomllib
@@ -18,10 +17,10 @@ from typing import Any
 import click
 import pytest
 
-from pushjuju.cli.app import main
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.commands import registry
 from pushjuju.cli.syntax.command import Command
+from tests.world.commandline import Ended, call
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text())["command"]
 BY_NAME = {entry["name"]: entry for entry in TABLE}
@@ -128,17 +127,14 @@ def test_every_command_of_the_table_is_there() -> None:
     assert {name.split()[0] for name in BY_NAME} <= set(THERE)
 
 
-def call(tmp_path: Path, *argv: str, stdin: str = "") -> tuple[int, str, str]:
-    """Run a command line; return its status, stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    env = {"PUSHJUJU_DATA": str(tmp_path / "data"), "HOME": str(tmp_path), "PUSHJUJU_WAIT": "0"}
-    status = main.run(argv, stdin=io.StringIO(stdin), stdout=out, stderr=err, env=env)
-    return status, out.getvalue(), err.getvalue()
+def typed(tmp_path: Path, *argv: str, stdin: str = "") -> Ended:
+    """Run a command line that does not work the model."""
+    return call(tmp_path, *argv, stdin=stdin, env={"PUSHJUJU_WAIT": "0"})
 
 
 @pytest.mark.parametrize("word", sorted(GONE))
 def test_what_juju_has_given_up_is_unknown(word: str, tmp_path: Path) -> None:
-    status, out, err = call(tmp_path, word)
+    status, out, err = typed(tmp_path, word)
     assert (status, out) == (1, "")
     assert f'"{word}" is not a pushjuju command' in err
 

@@ -5,7 +5,6 @@ One file for each command under `words/`; `pytest tests/golden --golden-update` 
 
 from __future__ import annotations
 
-import io
 import itertools
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +15,6 @@ from typing import Any
 import click
 import pytest
 
-from pushjuju.cli.app import main
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.syntax.command import Command
 from pushjuju.cli.work import drive
@@ -27,6 +25,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import controllers, models
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Unit
+from tests.world.commandline import call
 
 Golden = Callable[[str, str], None]
 CHARM = str(Path(__file__).parents[2] / "contrib" / "charms" / "hello-page")
@@ -87,11 +86,9 @@ class Town:
 
     def call(self, *words: str) -> tuple[str, str]:
         """Run a command line that works; return stdout and stderr."""
-        out, err = io.StringIO(), io.StringIO()
-        env = {"PUSHJUJU_DATA": str(self.folder / "data"), "HOME": str(self.folder)}
-        status = main.run(words, stdin=io.StringIO(), stdout=out, stderr=err, env=env)
-        assert status == 0, f"{words}: {err.getvalue()}"
-        return out.getvalue(), err.getvalue()
+        status, out, err = call(self.folder, *words)
+        assert status == 0, f"{words}: {err}"
+        return out, err
 
     def _register_payload(self) -> None:
         ctx = open_context(DataDir(self.folder / "data"), "home")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.app import main
 from pushjuju.cli.work import drive
 from pushjuju.core.errors import HostKeyChanged, Unreachable
 from pushjuju.runner.ssh.transport import Connector
@@ -23,6 +21,7 @@ from pushjuju.store.datadir import DataDir
 from pushjuju.store.tx import Tx
 from pushjuju.workers.reach import reach
 from tests.ssh.conftest import Machine, Sshd, new_sshd, until
+from tests.world.commandline import call
 
 ACCEPTED = "Accepted publickey"
 
@@ -133,13 +132,11 @@ Run = Callable[..., Any]
 def run(tmp_path: Path) -> Run:
     """Return a function that runs a command line, and its status with what it said."""
 
-    def call(*argv: str) -> tuple[int, str]:
-        out, err = io.StringIO(), io.StringIO()
-        env = {"PUSHJUJU_DATA": str(tmp_path / "data"), "HOME": str(tmp_path), "PUSHJUJU_WAIT": "0"}
-        status = main.run(argv, stdin=io.StringIO(), stdout=out, stderr=err, env=env)
-        return status, out.getvalue() + err.getvalue()
+    def typed(*argv: str) -> tuple[int, str]:
+        status, out, err = call(tmp_path, *argv, env={"PUSHJUJU_WAIT": "0"})
+        return status, out + err
 
-    return call
+    return typed
 
 
 @pytest.fixture

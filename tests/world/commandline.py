@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import pytest
 
+from pushjuju.cli.app import main
 from pushjuju.cli.work import drive, waiting
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     """How a command line ended."""
 
     status: int
@@ -21,6 +22,22 @@ class Ended:
 
 
 Run = Callable[..., Ended]
+
+
+def call(
+    folder: Path,
+    *argv: str,
+    stdin: str = "",
+    env: Mapping[str, str] | None = None,
+    program: str = "pushjuju",
+) -> Ended:
+    """Run a command line of somebody whose home a folder is, with the data directory `data` in it."""
+    out, err = io.StringIO(), io.StringIO()
+    plain = {"PUSHJUJU_DATA": str(folder / "data"), "HOME": str(folder)}
+    status = main.run(
+        argv, stdin=io.StringIO(stdin), stdout=out, stderr=err, env={**plain, **(env or {})}, program=program
+    )
+    return Ended(status, out.getvalue(), err.getvalue())
 
 
 def ok(ended: Ended) -> str:

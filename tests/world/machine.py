@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+
+def hello(
+    hostname: str, boot_id: str, address: str, done: Iterable[str], prefix: int = 24, **more: Any
+) -> dict[str, Any]:
+    """Return what a machine with one address tells at each contact; it keeps the results of what is done."""
+    lan = {"value": address, "cidr": f"{address}/{prefix}"}
+    return {
+        "t": "hello", "python": "3.10", "arch": "amd64", "boot_id": boot_id, "hostname": hostname,
+        "os": {"id": "ubuntu", "version_id": "22.04"}, "cores": 2, "mem_mib": 2048,
+        "nics": [{"name": "eth0", "mac": "00:16:3e:00:00:01", "up": True, "addresses": [lan]}],
+        "journal": [{"id": key, "done": True} for key in done], "blobs": [], "running": [], **more,
+    }  # fmt: skip
+
+
+def result(frame: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result of an operation that ran well and wrote nothing."""
+    return {
+        "t": "result", "id": frame["id"], "outcome": "ok", "exit": 0, "signal": None, "via": None,
+        "message": "", "writes": {}, "events": [], "reboot": "",
+    }  # fmt: skip
 
 
 @dataclass
@@ -42,36 +63,11 @@ class PlayedMachine:
 
     def hello(self) -> dict[str, Any]:
         """What the machine tells at each contact."""
-        return {
-            "t": "hello",
-            "python": "3.10",
-            "arch": "amd64",
-            "boot_id": self.boot_id,
-            "hostname": f"juju-{self.id}",
-            "ssh": f"192.0.2.9 50022 {self.address} 22",
-            "os": {"id": "ubuntu", "version_id": "22.04"},
-            "cores": 2,
-            "mem_mib": 2048,
-            "nics": [
-                {
-                    "name": "lo",
-                    "mac": "",
-                    "up": True,
-                    "addresses": [{"value": "127.0.0.1", "cidr": "127.0.0.1/8"}],
-                },
-                {
-                    "name": "eth0",
-                    "mac": "00:16:3e:00:00:01",
-                    "up": True,
-                    "addresses": [{"value": self.address, "cidr": f"{self.address}/24"}],
-                },
-            ],
-            "journal": [{"id": key, "done": True} for key in self.results],
-            "blobs": [],
-            "running": [],
-            **({} if self.left is None else {"units": self.left}),
-            "charms": list(self.charms),
-        }
+        loopback = {"value": "127.0.0.1", "cidr": "127.0.0.1/8"}
+        known = hello(f"juju-{self.id}", self.boot_id, self.address, self.results, charms=list(self.charms))
+        known["nics"].insert(0, {"name": "lo", "mac": "", "up": True, "addresses": [loopback]})
+        known["ssh"] = f"192.0.2.9 50022 {self.address} 22"
+        return known if self.left is None else {**known, "units": self.left}
 
     def will(self, hook: str, *answers: Mapping[str, Any], unit: str = "") -> None:
         """Say how the next runs of a hook end."""
@@ -92,10 +88,7 @@ class PlayedMachine:
         return answer
 
     def _do(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        plain: dict[str, Any] = {
-            "t": "result", "id": frame["id"], "outcome": "ok", "exit": 0, "signal": None, "via": None,
-            "message": "", "writes": {}, "events": [], "reboot": "",
-        }  # fmt: skip
+        plain = result(frame)
         title = frame.get("hook") or frame["kind"]
         if frame["kind"] == "hook":
             self.hooks.append((frame["unit"], title))

@@ -39,6 +39,7 @@ from pushjuju.workers.machine.running_operations import RunningOperations
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
 from tests.world.controller import TestController
+from tests.world.machine import hello, result
 
 MOST_STEPS = 20_000  # of one drive to rest; more means that it goes round in circles
 
@@ -90,14 +91,8 @@ class SteppedMachine:
 
     def hello(self) -> dict[str, Any]:
         """What it tells at each contact."""
-        lan = {"value": self.address, "cidr": f"{self.address}/16"}
-        nics = [{"name": "eth0", "mac": "00:16:3e:00:00:01", "up": True, "addresses": [lan]}]
-        return {
-            "t": "hello", "python": "3.10", "arch": "amd64", "boot_id": f"boot-{self.boot}",
-            "hostname": f"box-{self.number}", "os": {"id": "ubuntu", "version_id": "22.04"}, "cores": 2,
-            "mem_mib": 2048, "nics": nics, "blobs": [], "running": [], "charms": list(self.units),
-            "journal": [{"id": key, "done": True} for key in self.results],
-        }  # fmt: skip
+        name, boot = f"box-{self.number}", f"boot-{self.boot}"
+        return hello(name, boot, self.address, self.results, prefix=16, charms=list(self.units))
 
 
 class SteppedSession:
@@ -146,10 +141,7 @@ class SteppedSession:
             raise ConnectionLost("the connection to the machine was lost")
 
     async def _do(self, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
-        plain: dict[str, Any] = {
-            "t": "result", "id": frame["id"], "outcome": "ok", "exit": 0, "signal": None, "via": None,
-            "message": "", "writes": {}, "events": [], "reboot": "",
-        }  # fmt: skip
+        plain = result(frame)
         match frame["kind"]:
             case "hook":
                 plain |= await self.fleet.charm(self.box, frame, on_live)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushjuju.cli.app import main
 from pushjuju.cli.work import drive
-from tests.world.commandline import Ended, Run
+from tests.world.commandline import Run, call
 
 
 @pytest.fixture
@@ -19,21 +17,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return a function that runs a command line with a fresh data directory."""
     monkeypatch.chdir(tmp_path)
 
-    def call(
-        *argv: str, stdin: str = "", env: Mapping[str, str] | None = None, program: str = "pushjuju"
-    ) -> Ended:
-        out, err = io.StringIO(), io.StringIO()
-        status = main.run(
-            argv,
-            stdin=io.StringIO(stdin),
-            stdout=out,
-            stderr=err,
-            env={"PUSHJUJU_DATA": str(tmp_path / "data"), "HOME": str(tmp_path), **(env or {})},
-            program=program,
-        )
-        return Ended(status, out.getvalue(), err.getvalue())
-
-    return call
+    return partial(call, tmp_path)
 
 
 @pytest.fixture

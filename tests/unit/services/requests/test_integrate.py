@@ -57,7 +57,7 @@ METADATA: dict[str, dict[str, Any]] = {
 }
 
 
-class Shop:
+class RelatedModel:
     """The world, with its applications by name and its relations by their keys."""
 
     def __init__(self, world: TestController) -> None:
@@ -141,9 +141,9 @@ class Shop:
 
 
 @pytest.fixture
-def town(runtime: TestController) -> Shop:
-    """A shop with more charms."""
-    return Shop(runtime)
+def town(runtime: TestController) -> RelatedModel:
+    """A model with more charms."""
+    return RelatedModel(runtime)
 
 
 # --- what may be related ----------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def town(runtime: TestController) -> Shop:
         ("log", "shipper:source", "shipper:source log:lines"),
     ],
 )
-def test_inference(town: Shop, first: str, second: str, key: str) -> None:
+def test_inference(town: RelatedModel, first: str, second: str, key: str) -> None:
     town.deploy("web", "mysql", "twins", "log", "shipper", "monitor")
     made = integrate.integrate(town.world.ctx, town.world.model, first, second)
     assert town.listed() == ["web:cluster", key]
@@ -183,18 +183,18 @@ REFUSALS = {
 }
 
 
-def test_what_cannot_be_related(town: Shop) -> None:
+def test_what_cannot_be_related(town: RelatedModel) -> None:
     town.deploy("web", "mysql", "twins", "guest")
     assert {pair: town.refused(lambda pair=pair: town.integrate(*pair)) for pair in REFUSALS} == REFUSALS
 
 
-def test_an_endpoint_that_is_named_counts_before_an_implicit_one(town: Shop) -> None:
+def test_an_endpoint_that_is_named_counts_before_an_implicit_one(town: RelatedModel) -> None:
     town.deploy("log", "shipper")
     town.integrate("log", "shipper")
     assert town.listed() == ["shipper:source log:lines"]
 
 
-def test_an_endpoint_takes_so_many_relations(town: Shop) -> None:
+def test_an_endpoint_takes_so_many_relations(town: RelatedModel) -> None:
     town.deploy("web", "mysql", "twins")
     town.integrate("web", "mysql")
     text = "establishing a new relation for web:db would exceed its maximum relation limit of 1"
@@ -206,7 +206,7 @@ def test_an_endpoint_takes_so_many_relations(town: Shop) -> None:
     assert town.integrate("web", "twins:b") == 3
 
 
-def test_the_same_again(town: Shop) -> None:
+def test_the_same_again(town: RelatedModel) -> None:
     town.deploy("web", "mysql")
     town.integrate("web", "mysql")
     key = "web:db mysql:server"
@@ -221,7 +221,7 @@ def test_the_same_again(town: Shop) -> None:
     assert town.integrate("mysql", "web") == 2
 
 
-def test_not_with_what_goes(town: Shop) -> None:
+def test_not_with_what_goes(town: RelatedModel) -> None:
     town.deploy("web", "mysql")
     town.world.settle()
     removal.remove_application(town.world.ctx, town.world.model, ["mysql"])
@@ -230,7 +230,7 @@ def test_not_with_what_goes(town: Shop) -> None:
     )
 
 
-def test_bases_of_principal_and_subordinate(town: Shop) -> None:
+def test_bases_of_principal_and_subordinate(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.deploy("mysql", base=NOBLE)
     assert town.refused(lambda: town.integrate("mysql", "log")) == (
@@ -243,7 +243,7 @@ def test_bases_of_principal_and_subordinate(town: Shop) -> None:
 # --- the life of a relation -------------------------------------------------------------------------------
 
 
-def test_units_join_each_other(town: Shop) -> None:
+def test_units_join_each_other(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     town.world.settle()
     town.world.clear()
@@ -260,13 +260,13 @@ def test_units_join_each_other(town: Shop) -> None:
     assert town.rows() == {"web:db mysql:server": ("regular", "joined", "")}
 
 
-def test_a_relation_waits_for_its_leader(town: Shop) -> None:
+def test_a_relation_waits_for_its_leader(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     integrate.integrate(town.world.ctx, town.world.model, "web", "mysql")
     assert town.rows() == {"web:db mysql:server": ("regular", "joining", "")}
 
 
-def test_settings_reach_the_other_side(town: Shop) -> None:
+def test_settings_reach_the_other_side(town: RelatedModel) -> None:
     town.deploy("mysql", "web", count=2)
     town.world.settle()
     box = town.world.box(town.world.unit("mysql/0").machine or "")
@@ -281,7 +281,7 @@ def test_settings_reach_the_other_side(town: Shop) -> None:
     assert seen["unit_bags"]["mysql/0"]["pass word"] == "ä.ö"
 
 
-def test_the_order_of_an_end(town: Shop) -> None:
+def test_the_order_of_an_end(town: RelatedModel) -> None:
     town.deploy("mysql", count=2)
     town.deploy("web")
     town.integrate("web", "mysql")
@@ -294,7 +294,7 @@ def test_the_order_of_an_end(town: Shop) -> None:
     assert town.bags(1) == {}
 
 
-def test_ids_are_never_given_twice(town: Shop) -> None:
+def test_ids_are_never_given_twice(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     assert town.integrate("web", "mysql") == 1
     town.remove("1")
@@ -302,14 +302,14 @@ def test_ids_are_never_given_twice(town: Shop) -> None:
     assert town.refused(lambda: town.remove("1")) == "relation 1 not found"
 
 
-def test_a_relation_that_nobody_entered_goes_at_once(town: Shop) -> None:
+def test_a_relation_that_nobody_entered_goes_at_once(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     integrate.integrate(town.world.ctx, town.world.model, "web", "mysql")
     town.remove("web:db", "mysql:server", rest=False)
     assert town.listed() == ["web:cluster"]
 
 
-def test_what_cannot_be_removed(town: Shop) -> None:
+def test_what_cannot_be_removed(town: RelatedModel) -> None:
     town.deploy("mysql", "twins", "web", "monitor")
     town.integrate("web", "mysql")
     town.integrate("monitor", "mysql")
@@ -335,7 +335,7 @@ def test_what_cannot_be_removed(town: Shop) -> None:
     }
 
 
-def test_an_ambiguous_end(town: Shop) -> None:
+def test_an_ambiguous_end(town: RelatedModel) -> None:
     town.deploy("web", "log")
     integrate.integrate(town.world.ctx, town.world.model, "web", "log:host")
     integrate.integrate(town.world.ctx, town.world.model, "web", "log:access")
@@ -344,7 +344,7 @@ def test_an_ambiguous_end(town: Shop) -> None:
     )
 
 
-def test_forced_end_waits_for_hooks_before_it_puts_units_out(town: Shop) -> None:
+def test_forced_end_waits_for_hooks_before_it_puts_units_out(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     town.integrate("web", "mysql")
     town.world.box("1").fail("db-relation-departed", times=2)
@@ -360,7 +360,7 @@ def test_forced_end_waits_for_hooks_before_it_puts_units_out(town: Shop) -> None
     assert town.world.of("web/0")[-1] == "db-relation-departed"  # failed; the relation is gone, it ends there
 
 
-def test_a_suspended_relation_rests(town: Shop) -> None:
+def test_a_suspended_relation_rests(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     town.integrate("web", "mysql")
     town.world.clear()
@@ -376,7 +376,7 @@ def test_a_suspended_relation_rests(town: Shop) -> None:
     assert town.world.of("web/0") == [f"db-relation-{word}" for word in ("created", "joined", "changed")]
 
 
-def test_a_suspended_relation_is_removed_without_hooks(town: Shop) -> None:
+def test_a_suspended_relation_is_removed_without_hooks(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     town.integrate("web", "mysql")
     town.suspended(1)
@@ -386,7 +386,7 @@ def test_a_suspended_relation_is_removed_without_hooks(town: Shop) -> None:
     assert town.rows() == {}
 
 
-def test_what_cannot_be_suspended(town: Shop) -> None:
+def test_what_cannot_be_suspended(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     town.integrate("web", "mysql")
     assert town.refused(lambda: town.suspended(0)) == (
@@ -397,7 +397,7 @@ def test_what_cannot_be_suspended(town: Shop) -> None:
     assert town.refused(lambda: town.suspended(1)) == 'relation "web:db mysql:server" is not alive'
 
 
-def test_one_bad_id_suspends_none(town: Shop) -> None:
+def test_one_bad_id_suspends_none(town: RelatedModel) -> None:
     town.deploy("mysql", "web")
     town.integrate("web", "mysql")
     ctx, model = town.world.ctx, town.world.model
@@ -405,7 +405,7 @@ def test_one_bad_id_suspends_none(town: Shop) -> None:
     assert town.refused(ask) == "relation 7 not found"
 
 
-def test_a_unit_that_leaves(town: Shop) -> None:
+def test_a_unit_that_leaves(town: RelatedModel) -> None:
     town.deploy("mysql", count=2)
     town.deploy("web")
     town.integrate("web", "mysql")
@@ -424,7 +424,7 @@ def test_a_unit_that_leaves(town: Shop) -> None:
     assert frame["env"]["JUJU_DEPARTING_UNIT"] == "mysql/1"
 
 
-def test_an_application_leaves_while_related(town: Shop) -> None:
+def test_an_application_leaves_while_related(town: RelatedModel) -> None:
     town.deploy("mysql", count=2)
     town.deploy("web")
     town.integrate("web", "mysql")
@@ -449,7 +449,7 @@ def test_an_application_leaves_while_related(town: Shop) -> None:
 # --- subordinates -----------------------------------------------------------------------------------------
 
 
-def test_subordinates_come_with_their_principals(town: Shop) -> None:
+def test_subordinates_come_with_their_principals(town: RelatedModel) -> None:
     town.deploy("web", count=2)
     town.deploy("log")
     made = town.integrate("web", "log:host")
@@ -466,7 +466,7 @@ def test_subordinates_come_with_their_principals(town: Shop) -> None:
     assert not any(hook.startswith("juju-info") for hook in town.world.of("web/0"))
 
 
-def test_members_see_only_their_own_principal(town: Shop) -> None:
+def test_members_see_only_their_own_principal(town: RelatedModel) -> None:
     town.deploy("web", count=2)
     town.deploy("log")
     town.integrate("web", "log:access")
@@ -475,7 +475,7 @@ def test_members_see_only_their_own_principal(town: Shop) -> None:
     assert sorted(seen["unit_bags"]) == ["log/1", "web/1"]
 
 
-def test_a_new_principal_brings_its_subordinate(town: Shop) -> None:
+def test_a_new_principal_brings_its_subordinate(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.integrate("web", "log:host")
     units.add_units(town.world.ctx, town.world.model, "web", 1, ())
@@ -483,7 +483,7 @@ def test_a_new_principal_brings_its_subordinate(town: Shop) -> None:
     assert town.world.unit("log/1").principal == "web/1"
 
 
-def test_one_subordinate_whatever_the_number_of_relations(town: Shop) -> None:
+def test_one_subordinate_whatever_the_number_of_relations(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.integrate("web", "log:host")
     town.integrate("web", "log:access")
@@ -501,7 +501,7 @@ def test_one_subordinate_whatever_the_number_of_relations(town: Shop) -> None:
     assert town.world.applications() == ["log", "web"]
 
 
-def test_a_subordinate_comes_back_with_a_new_number(town: Shop) -> None:
+def test_a_subordinate_comes_back_with_a_new_number(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.integrate("web", "log:host")
     town.remove("log", "web")
@@ -509,7 +509,7 @@ def test_a_subordinate_comes_back_with_a_new_number(town: Shop) -> None:
     assert town.world.units() == ["log/1", "web/0"]
 
 
-def test_a_relation_made_again_at_once(town: Shop) -> None:
+def test_a_relation_made_again_at_once(town: RelatedModel) -> None:
     """The principal waits with its entry until the old subordinate is gone."""
     town.deploy("web", "log")
     town.integrate("web", "log:host")
@@ -522,7 +522,7 @@ def test_a_relation_made_again_at_once(town: Shop) -> None:
     assert town.world.units() == ["log/1", "web/0"]
 
 
-def test_a_principal_takes_its_subordinates_along(town: Shop) -> None:
+def test_a_principal_takes_its_subordinates_along(town: RelatedModel) -> None:
     town.deploy("web", count=2)
     town.deploy("log")
     town.integrate("web", "log:access")
@@ -537,7 +537,7 @@ def test_a_principal_takes_its_subordinates_along(town: Shop) -> None:
     assert town.world.machine_ids() == ["1"]
 
 
-def test_a_subordinate_is_not_removed_by_its_name(town: Shop) -> None:
+def test_a_subordinate_is_not_removed_by_its_name(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.integrate("web", "log:host")
     ask = partial(removal.remove_units, town.world.ctx, town.world.model, ["log/0"])
@@ -547,7 +547,7 @@ def test_a_subordinate_is_not_removed_by_its_name(town: Shop) -> None:
     )
 
 
-def test_a_subordinate_application_goes(town: Shop) -> None:
+def test_a_subordinate_application_goes(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.integrate("web", "log:host")
     removal.remove_application(town.world.ctx, town.world.model, ["log"])
@@ -556,7 +556,7 @@ def test_a_subordinate_application_goes(town: Shop) -> None:
     assert town.world.applications() == ["web"]
 
 
-def test_a_machine_stays_for_its_other_principal(town: Shop) -> None:
+def test_a_machine_stays_for_its_other_principal(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.deploy("mysql", placements=[Placement.parse("0")])
     town.integrate("web", "log:host")
@@ -568,7 +568,7 @@ def test_a_machine_stays_for_its_other_principal(town: Shop) -> None:
     assert town.world.machine("0").life == "alive"
 
 
-def test_subordinates_of_one_principal_relate(town: Shop) -> None:
+def test_subordinates_of_one_principal_relate(town: RelatedModel) -> None:
     """Each sees the other of its own principal; that relation keeps nobody alive."""
     town.deploy("web", count=2)
     town.deploy("log", "shipper")
@@ -585,7 +585,7 @@ def test_subordinates_of_one_principal_relate(town: Shop) -> None:
     assert town.scopes(made) == ["log/0", "log/1"]
 
 
-def test_a_failing_subordinate_holds_its_principal_back(town: Shop) -> None:
+def test_a_failing_subordinate_holds_its_principal_back(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.integrate("web", "log:host")
     town.world.box("0").fail("stop", unit="log/0")
@@ -601,7 +601,7 @@ def test_a_failing_subordinate_holds_its_principal_back(town: Shop) -> None:
 # --- status -----------------------------------------------------------------------------------------------
 
 
-def test_status_shows_subordinates_under_their_principal(town: Shop) -> None:
+def test_status_shows_subordinates_under_their_principal(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.integrate("web", "log:access")
     apps = town.document()
@@ -620,7 +620,7 @@ def test_status_shows_subordinates_under_their_principal(town: Shop) -> None:
     }
 
 
-def test_status_table_indents_subordinates(town: Shop) -> None:
+def test_status_table_indents_subordinates(town: RelatedModel) -> None:
     town.deploy("web", "log")
     town.integrate("web", "log:access")
     machine = town.world.box("0")
@@ -639,12 +639,12 @@ def test_status_table_indents_subordinates(town: Shop) -> None:
 # --- leadership -------------------------------------------------------------------------------------------
 
 
-def _leader(town: Shop, application: str = "web") -> str | None:
+def _leader(town: RelatedModel, application: str = "web") -> str | None:
     found: str | None = town.world.read(lambda tx: leadership.holder(tx, town.world.model, application))
     return found
 
 
-def test_leadership_moves_when_its_holder_goes(town: Shop) -> None:
+def test_leadership_moves_when_its_holder_goes(town: RelatedModel) -> None:
     town.deploy("web", count=3)
     town.world.settle()
     for left in (2, 1, 0):
@@ -659,7 +659,7 @@ def test_leadership_moves_when_its_holder_goes(town: Shop) -> None:
         assert elected == ([_leader(town)] if left else [])
 
 
-def test_only_the_leader_writes_for_the_application(town: Shop) -> None:
+def test_only_the_leader_writes_for_the_application(town: RelatedModel) -> None:
     town.deploy("mysql", "web", count=2)
     town.world.settle()
     follower = next(name for name in ("mysql/0", "mysql/1") if name != _leader(town, "mysql"))
@@ -670,7 +670,7 @@ def test_only_the_leader_writes_for_the_application(town: Shop) -> None:
     assert town.bags(1)["mysql"] == {}
 
 
-def test_subordinates_have_a_leader_too(town: Shop) -> None:
+def test_subordinates_have_a_leader_too(town: RelatedModel) -> None:
     town.deploy("web", count=2)
     town.deploy("log")
     town.integrate("web", "log:host")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from pushjuju.cli.app import main
 from pushjuju.cli.work import drive as of_drive
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import ConnectionLost, CredentialInvalid, ProviderError
@@ -30,6 +28,7 @@ from pushjuju.services.views.status import storage_document
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine import storage_worker as of_storage
 from tests.world.charms import UBUNTU
+from tests.world.commandline import call
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedRuntime, drive
 
@@ -396,15 +395,11 @@ def test_a_machine_that_stays_for_detached_storage_says_so(
         asyncio.run(drive(runtime, StorageRuntime(runtime, ground)))
 
     def typed(*words: str) -> tuple[int, str, str]:
-        stdin, stdout, stderr = io.StringIO(), io.StringIO(), io.StringIO()
-        env = {"PUSHJUJU_DATA": str(runtime.ctx.datadir.root), "HOME": str(runtime.ctx.datadir.root)}
-        rc = main.run(words, stdin=stdin, stdout=stdout, stderr=stderr, env=env)
-        return rc, stdout.getvalue(), stderr.getvalue()
+        return call(runtime.ctx.datadir.root.parent, *words)
 
     monkeypatch.setattr(of_drive, "settle", work)
-    runtime.ctx.datadir.set_current_controller("home")
+    runtime.focus()
     deploy(runtime, {"data": "loop", "logs": "tmpfs"}, count=2)
-    runtime.ctx.controller.set("current-model", "admin/shop")
     work()
     assert typed("remove-application", "web", "--no-prompt")[::2] == (0, (
         "machine 0 is kept for its storage: data/0, logs/1\n"

@@ -26,6 +26,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.runtime import Runtime
+from tests.world.machine import hello, result
 
 _ACTIVE = [{"seq": 1, "e": {"k": "status", "scope": "unit", "status": "active", "message": "", "time": None}}]
 
@@ -50,7 +51,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Box:
+class WireMachine:
     """A machine: it runs each operation at once and well.
 
     Attributes:
@@ -72,15 +73,11 @@ class Box:
 
     def hello(self) -> dict[str, Any]:
         """What it tells at each contact."""
-        lan = {"value": self.address, "cidr": f"{self.address}/8"}
-        nics = [{"name": "eth0", "mac": "00:16:3e:00:00:01", "up": True, "addresses": [lan]}]
-        return {
-            "t": "hello", "program": "", "protocol": wire.PROTOCOL, "pid": 1, "python": "3.10",
-            "arch": "amd64", "boot_id": "boot", "hostname": f"box-{self.number}", "cores": 2, "mem_mib": 2048,
-            "os": {"id": "ubuntu", "version_id": "22.04"}, "nics": nics, "blobs": self.blobs, "running": [],
-            "parts": {}, "units": [*self.charms], "charms": [*self.charms],
-            "journal": [{"id": key, "done": True} for key in self.results],
-        }  # fmt: skip
+        return hello(
+            f"box-{self.number}", "boot", self.address, self.results, prefix=8, program="",
+            protocol=wire.PROTOCOL, pid=1, parts={}, units=[*self.charms], charms=[*self.charms],
+            blobs=self.blobs,
+        )  # fmt: skip
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
         """Do what a message asks for; return the answer, if it gets one."""
@@ -96,10 +93,7 @@ class Box:
             return {"t": "result", "id": message["id"], "outcome": "not-begun", "events": [], "code": "plan"}
         self.tally.turns += "after" not in message
         self.results.add(message["id"])
-        found = {
-            "t": "result", "id": message["id"], "outcome": "ok", "exit": 0, "signal": None, "message": "",
-            "writes": {}, "events": [], "reboot": "", "started": 1e9, "ended": 1e9,
-        }  # fmt: skip
+        found = {**result(message), "started": 1e9, "ended": 1e9}
         if message["kind"] == "hook":
             self.tally.hooks += 1
             self._run(message, found)
@@ -124,7 +118,7 @@ class Box:
 class Channel:
     """What a session takes for its SSH channel."""
 
-    def __init__(self, box: Box, link: bootstrap.Link) -> None:
+    def __init__(self, box: WireMachine, link: bootstrap.Link) -> None:
         self._box = box
         self._link = link
         self._reader = wire.Reader()
@@ -153,10 +147,10 @@ class Channel:
         self._link.connection_lost(None)
 
 
-class PlayedSession(MachineSession):
+class WireSession(MachineSession):
     """A session whose machine is in this process."""
 
-    def __init__(self, box: Box) -> None:
+    def __init__(self, box: WireMachine) -> None:
         super().__init__(
             MachineTarget(host=box.address), program=pack(), connector=Connector(), root="", options={},
             reattach=0.0,
@@ -178,16 +172,16 @@ class PlayedSession(MachineSession):
         return link
 
 
-class Cloud:
+class WireCloud:
     """A provider whose machines are there at once."""
 
     def __init__(self) -> None:
         self.tally = Tally()
-        self.boxes: dict[str, Box] = {}
+        self.boxes: dict[str, WireMachine] = {}
 
     async def start(self, request: StartRequest) -> Started:
         """Make a machine."""
-        box = Box(number=len(self.boxes), tally=self.tally)
+        box = WireMachine(number=len(self.boxes), tally=self.tally)
         self.boxes[f"i-{box.number}"] = box
         instance = Instance(
             id=f"i-{box.number}", status=InstanceStatus.RUNNING, machine_id=request.machine_id
@@ -211,7 +205,7 @@ class Cloud:
 class WireRuntime(Runtime):
     """A runtime whose cloud and whose connections are played."""
 
-    cloud: Cloud
+    cloud: WireCloud
 
     def provider(self, model: str, cloud: str | None = None) -> Any:
         """Return the one cloud."""
@@ -220,14 +214,14 @@ class WireRuntime(Runtime):
     @asynccontextmanager
     async def opening(self, machine: Machine) -> AsyncIterator[MachineSession]:
         """Attach to a played machine."""
-        session = PlayedSession(self.cloud.boxes[machine.instance_id])
+        session = WireSession(self.cloud.boxes[machine.instance_id])
         try:
             yield await session.open()
         finally:
             await session.close()
 
 
-def driver(ctx: Context, model: str, cloud: Cloud) -> Driver:
+def driver(ctx: Context, model: str, cloud: WireCloud) -> Driver:
     """Return a driver of a model whose machines are played."""
     made = Driver(ctx, model)
     made.runtime = shop = WireRuntime(ctx)
