@@ -81,20 +81,43 @@ def both(ended: Any) -> str:
     return f"{ended.err}{ended.out}"
 
 
-def test_agents_and_kubernetes_words(lab: Run) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [("enable-ha",), ("migrate", "suite", "other"), ("add-k8s", "x"), ("update-k8s", "x"),
+     ("remove-k8s", "x"), ("scale-application", "x", "3")],
+)  # fmt: skip
+def test_agents_and_kubernetes_words(lab: Run, words: tuple[str, ...]) -> None:
     """Words of features that machines without agents do not have are one clear line, not silence."""
-    for words in (("enable-ha",), ("migrate", "suite", "other"), ("upgrade-controller",)):
-        ended = lab(*words)
-        assert both(ended).strip(), words
-        assert "Traceback" not in both(ended)
+    _is_refused_in_one_line(lab, words)
 
 
-def test_branches(lab: Run) -> None:
+@pytest.mark.parametrize("word", ["upgrade-controller", "upgrade-model"])
+def test_agents_have_no_upgrades(lab: Run, word: str) -> None:
+    ended = lab(word)
+    assert (ended.status, both(ended)) == (0, "no upgrades available\n")
+
+
+@pytest.mark.parametrize("words", [("add-branch", "bla"), ("branch",), ("commit", "bla"), ("track", "bla")])
+def test_branches(lab: Run, words: tuple[str, ...]) -> None:
     """branches.sh: the feature is off; that is said."""
-    for words in (("add-branch", "bla"), ("branch",), ("commit", "bla")):
-        ended = lab(*words)
-        assert ended.status != 0 or ended.err, words
-        assert "Traceback" not in ended.err
+    _is_refused_in_one_line(lab, words)
+
+
+def _is_refused_in_one_line(lab: Run, words: tuple[str, ...]) -> None:
+    ended = lab(*words)
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.startswith(f"ERROR {words[0]} not supported by pushjuju: ")
+    assert ended.err.count("\n") == 1
+
+
+def test_there_is_no_server_to_register_or_log_out_with(lab: Run) -> None:
+    added = ok(lab("add-user", "bob"))
+    assert 'User "bob" added\nPlease send this command to bob:\n' in added
+    assert both(lab("register", "x")).startswith(
+        "ERROR register not supported by pushjuju: there is no server"
+    )
+    assert both(lab("logout")).startswith("ERROR logout not supported by pushjuju: there is no login to drop")
+    assert lab("login").status == 0
 
 
 def test_charmhub(run: Run, hub: HubStore, packs: Charms, tmp_path: Path) -> None:

@@ -60,3 +60,10 @@ def test_what_a_unit_of_its_own_application_wrote_elsewhere_is_asked_for(hook: H
     hook.live_answer = (0, b'{"url": "x"}', b"")
     assert hook.ok(f"relation-get -r {endpoint}:{number} url web/7") == "x\n"
     assert hook.live == [("relation-get", [number, "web/7"])]
+
+
+def test_the_name_before_the_number_of_a_relation_is_passed_over_as_in_juju(hook: HookRun) -> None:
+    number, relation = next(item for item in hook.context["relations"].items() if item[1]["role"] != "peer")
+    for name in (relation["endpoint"], "renamed-since", "a:b"):
+        assert hook.ok(f"relation-list -r {name}:{number}") == hook.ok(f"relation-list -r {number}")
+    assert hook.fails(f"relation-list -r {relation['endpoint']}:99")[1].endswith("relation not found")
