@@ -19,6 +19,7 @@ from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.providers import Progress
 from pushjuju.plugins.providers.arches import juju_arch
+from pushjuju.plugins.providers.local import unsynced
 from pushjuju.plugins.providers.local.prepare import prepare_root
 from pushjuju.plugins.providers.local.sources import KEYRINGS, BasesConfig, Source, host_base
 from pushjuju.plugins.providers.local.system import locked, open_folder, remove_tree, run
@@ -161,6 +162,8 @@ def _build(base: Base, source: Source, cache: Path, progress: Progress) -> BaseR
             remove_tree(part / "keyring")
             info = {"base": str(base), "source": source.kind, "from": source.suites or source.location}
             (part / "base.json").write_text(json.dumps(info), encoding="utf-8")
+            # Else a base might have its name when the power fails, and not all of its files.
+            run(["sync", "--file-system", str(part)])
             part.rename(folder)
         except BaseException:
             remove_tree(part)
@@ -182,7 +185,6 @@ def _fill(root: Path, base: Base, source: Source, progress: Progress) -> None:
         "--mode=root",
         "--format=directory",
         "--skip=cleanup/apt/lists",
-        # A build that breaks off is thrown away, so nothing has to reach the disk file by file.
         "--dpkgopt=force-unsafe-io",
     ]
     argv += [f"--include={','.join(source.packages)}", f"--keyring={keyring}"]
@@ -259,7 +261,7 @@ def host_apt_options() -> list[str]:
 
 
 def _run_told(argv: Sequence[str], tell: Callable[[str], None]) -> None:
-    process = children.start(argv, environ=children.SYSTEM, stderr=children.PIPE, umask=0o022)
+    process = children.start(unsynced.words(argv), environ=children.SYSTEM, stderr=children.PIPE, umask=0o022)
     tail: list[str] = []
     try:
         assert process.stderr is not None

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +20,7 @@ from pushjuju.core.cloudinit_script import to_script, unknown_keys
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.plugins.api.findings import Fix
 from pushjuju.plugins.api.providers import no_progress
-from pushjuju.plugins.providers.local import bases, doctor, limits, prepare
+from pushjuju.plugins.providers.local import bases, doctor, limits, prepare, unsynced
 from pushjuju.plugins.providers.local.network import (
     choose_subnet,
     free_index,
@@ -167,6 +171,23 @@ class TestBases:
         with pytest.raises(ProviderError, match="tar failed"):
             bases.ensure_base(config, NOBLE, tmp_path / "cache", no_progress)
         assert list((tmp_path / "cache" / "bases").iterdir()) == []
+
+    @pytest.mark.skipif(
+        os.geteuid() != 0 or platform.machine() not in ("x86_64", "aarch64"), reason="needs root"
+    )
+    def test_a_build_does_not_wait_for_the_disk_file_by_file(self) -> None:
+        """A file that is not open cannot be written out, unless nobody tries; children do not, either."""
+        script = "import os; os.fsync(999); os.fdatasync(999); os.sync(); print(os.getpid() > 0)"
+        inner = [sys.executable, "-c", script]
+        ended = subprocess.run(unsynced.words(["env", *inner]), capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (0, "True\n", "")
+
+    def test_a_builder_that_is_not_there_is_named(self) -> None:
+        ended = subprocess.run(unsynced.words(["/nowhere/mm"]), capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (
+            1,
+            "E: cannot run /nowhere/mm: No such file or directory\n",
+        )
 
     def test_wrong_hash_is_refused(self, tmp_path: Path) -> None:
         bad = tmp_path / "bad.tar"
