@@ -12,7 +12,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -202,7 +202,7 @@ def _tree_member(root: Path, entry: tree.TreeEntry, hooks: frozenset[str]) -> tu
         executable, warning = True, f"making {quote(str(path))} executable in charm"
     mode = 0o755 if executable else 0o644
     size = path.lstat().st_size
-    return _file(entry.path, mode, size, partial(_open_plain, root, entry.path)), warning
+    return _file(entry.path, mode, size, partial(tree.open_plain, root, entry.path)), warning
 
 
 def _file(path: str, mode: int, size: int, opener: Callable[[], IO[bytes]]) -> _Member:
@@ -211,27 +211,6 @@ def _file(path: str, mode: int, size: int, opener: Callable[[], IO[bytes]]) -> _
 
 def _is_hook(path: str, hooks: frozenset[str]) -> bool:
     return path.startswith("hooks/") and path.removeprefix("hooks/") in hooks
-
-
-def _open_plain(root: Path, name: str) -> IO[bytes]:
-    """Open a file of the tree; a link or device put there meanwhile, or in place of a folder, is refused."""
-    *folders, last = PurePosixPath(name).parts
-    try:
-        with ExitStack() as stack:
-            place = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            stack.callback(os.close, place)
-            for folder in folders:
-                flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-                place = os.open(folder, flags, dir_fd=place)
-                stack.callback(os.close, place)
-            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            handle = os.open(last, flags, dir_fd=place)
-    except OSError as error:
-        raise InvalidCharm(f"cannot read {quote(str(root / name))}: {error.strerror}") from None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise InvalidCharm(f"cannot read {quote(str(root / name))}: not a regular file any more")
-    return os.fdopen(handle, "rb")
 
 
 # --- archives ---------------------------------------------------------------------------------------------

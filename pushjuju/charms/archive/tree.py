@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import IO
 
 from pushjuju.charms.archive import ignore
 from pushjuju.charms.archive.archiving import Kind
@@ -171,3 +173,28 @@ def _check_link(path: str, target: str) -> None:
     lexical = os.path.normpath(os.path.join(os.path.dirname(path), target))  # noqa: PTH118, PTH120 (lexical)
     if lexical == ".." or lexical.startswith("../"):
         raise InvalidCharm(f"symlink {quote(path)} links out of charm: {quote(target)}", file=path)
+
+
+def open_plain(root: Path, name: str) -> IO[bytes]:
+    """Open a file of a tree.
+
+    Raises:
+        InvalidCharm: A link or device was put there meanwhile, or a link in place of a folder above it.
+    """
+    *folders, last = PurePosixPath(name).parts
+    try:
+        with ExitStack() as stack:
+            place = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            stack.callback(os.close, place)
+            for folder in folders:
+                flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+                place = os.open(folder, flags, dir_fd=place)
+                stack.callback(os.close, place)
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            handle = os.open(last, flags, dir_fd=place)
+    except OSError as error:
+        raise InvalidCharm(f"cannot read {quote(str(root / name))}: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise InvalidCharm(f"cannot read {quote(str(root / name))}: not a regular file any more")
+    return os.fdopen(handle, "rb")

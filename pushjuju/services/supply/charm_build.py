@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +102,14 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
+def _copy_plain(folder: Path, source: str, target: str) -> None:
+    """Copy a file of a folder with its mode, whatever is put in the place of the file meanwhile."""
+    name = str(Path(source).relative_to(folder))
+    with tree.open_plain(folder, name) as stream, Path(target).open("wb") as out:
+        shutil.copyfileobj(stream, out)
+        os.fchmod(out.fileno(), stat.S_IMODE(os.fstat(stream.fileno()).st_mode))
+
+
 def built(
     path: Path,
     work: Path,
@@ -139,12 +150,14 @@ def built(
     if not plan.installs and not plan.dumps and not plan.scripts:
         return path
     target = work / "tree"
-    shutil.copytree(root, target, symlinks=True, ignore=_left_out(root))
+    copy = partial(_copy_plain, root)
+    shutil.copytree(root, target, symlinks=True, ignore=_left_out(root), copy_function=copy)
     version, _ = version_text(root, run_vcs)
     if version:
         (target / "version").write_text(version, encoding="utf-8")
     for folder in plan.dumps:
-        shutil.copytree(root / folder, target, symlinks=True, dirs_exist_ok=True)
+        copy = partial(_copy_plain, root / folder)
+        shutil.copytree(root / folder, target, symlinks=True, dirs_exist_ok=True, copy_function=copy)
     for name in plan.local:
         (target / name).unlink(missing_ok=True)
     if plan.scripts:

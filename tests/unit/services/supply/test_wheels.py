@@ -264,6 +264,31 @@ def test_packages_that_lie_in_a_tree_are_found_and_not_run(tmp_path: Path, index
     assert (tree / "pending/own-2.2.tar.gz").read_bytes() != first
 
 
+def test_links_that_are_put_into_a_tree_meanwhile_are_not_followed(
+    tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner waits until the tree was looked at, and puts a link where a folder was."""
+    wheel(index, "fast")
+    write_tree(tmp_path / "secret", {"key.txt": "private"})
+    look = charm_build._left_out
+
+    def look_and_swap(root: Path) -> Callable[[str, list[str]], set[str]]:
+        left = look(root)
+
+        def filtered(folder: str, names: list[str]) -> set[str]:
+            out = left(folder, names)
+            if folder.endswith("/data"):
+                (root / "data").rename(tmp_path / "away")
+                (root / "data").symlink_to(tmp_path / "secret")
+            return out
+
+        return filtered
+
+    monkeypatch.setattr(charm_build, "_left_out", look_and_swap)
+    with pytest.raises(InvalidCharm, match=r'cannot read ".*/data/key.txt": Not a directory'):
+        build(tmp_path, {"requirements.txt": "fast\n", "data/key.txt": "own"})
+
+
 @pytest.mark.parametrize("name", ["pyproject.toml", "setup.cfg", "PKG-INFO", "own/version.py"])
 def test_links_out_of_a_package_are_not_read(tmp_path: Path, name: str) -> None:
     """What such a file says, its name and version, would travel to a machine."""
