@@ -36,7 +36,7 @@ from pushjuju.uniter.decide import (
     reconcile_effects,
     record_text,
 )
-from pushjuju.uniter.dispatch import Prepared, announce, document_of, prepared_operation, read_operation
+from pushjuju.uniter.dispatch import Dispatch, announce, document_of, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.state.operation import (
     Outcome,
@@ -132,7 +132,7 @@ def _next(view: View, local: LocalState) -> Step | None:
 
 def plan(
     ctx: Context, tx: Tx, view: View, local: LocalState, first: Operation, first_id: str
-) -> tuple[Prepared, ...]:
+) -> tuple[Dispatch, ...]:
     """Decide which operation follows an operation, and record it; both are sent to the machine together.
 
     Args:
@@ -141,29 +141,29 @@ def plan(
     found = list(islice(steps(view, local, first), MOST))
     ids = [*(str(uuid.uuid4()) for _ in found), ""]
     said: StatusInfo | None = None
-    plans: list[Prepared] = []
+    plans: list[Dispatch] = []
     after = first_id
     for number, (step, (own, then)) in enumerate(zip(found, pairwise(ids), strict=True), 1):
         said = workload_before(step.local, step.operation) or said
-        prepared = _prepared(tx, changed(view, local=step.local), step.operation, own, said)
-        order = {**prepared.frame, "after": after, **({"then": True} if then else {})}
+        dispatch = _prepared(tx, changed(view, local=step.local), step.operation, own, said)
+        order = {**dispatch.frame, "after": after, **({"then": True} if then else {})}
         after = own
         moment = ctx.clock.now() + timedelta(microseconds=number)  # they are listed in their order
-        tx.insert("operation", _record(view, step, prepared.id, prepared.title, then, moment))
-        plans.append(changed(prepared, frame=order))
+        tx.insert("operation", _record(view, step, dispatch.id, dispatch.title, then, moment))
+        plans.append(changed(dispatch, frame=order))
     return tuple(plans)
 
 
 def _prepared(
     tx: Tx, view: View, operation: Operation, operation_id: str, said: StatusInfo | None
-) -> Prepared:
+) -> Dispatch:
     """Build the request for a hook as it will be then."""
-    prepared = prepared_operation(tx, view, operation, operation_id)
+    dispatch = prepared_operation(tx, view, operation, operation_id)
     if said is None:
-        return prepared
+        return dispatch
     status = {"unit": {"status": str(said.status), "message": said.message, "data": {}}}
-    context = {**prepared.frame["context"], "status": status}
-    return changed(prepared, frame={**prepared.frame, "context": context})
+    context = {**dispatch.frame["context"], "status": status}
+    return changed(dispatch, frame={**dispatch.frame, "context": context})
 
 
 def _record(

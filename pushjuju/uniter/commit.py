@@ -37,7 +37,7 @@ from pushjuju.uniter.apply.flush import flush, refusal
 from pushjuju.uniter.apply.perform import perform
 from pushjuju.uniter.decide import LocalState, Operation, OperationName, text_of
 from pushjuju.uniter.dispatch import read_operation
-from pushjuju.uniter.input.snapshot import View, look, store_local
+from pushjuju.uniter.input.snapshot import View, read_view, store_local
 from pushjuju.uniter.requests import commit_request
 from pushjuju.uniter.state.operation import (
     Outcome,
@@ -307,7 +307,7 @@ def _close(
 
 
 def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> Committed:
-    view = look(tx, found.model, found.unit)
+    view = read_view(tx, found.model, found.unit)
     if view is None or view.unit.life == Life.DEAD:
         return Committed(ok=True, message="the unit is gone")
     operation = read_operation(found.document)

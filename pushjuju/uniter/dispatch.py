@@ -31,7 +31,7 @@ from pushjuju.uniter.state.operation import executing_message, workload_before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Dispatch:
     """An operation that must run on the machine now.
 
     Attributes:
@@ -79,7 +79,7 @@ def prepared_operation(
     operation: Operation,
     operation_id: str,
     request: Mapping[str, Any] | None = None,
-) -> Prepared:
+) -> Dispatch:
     """Build the request for an operation from the present state of the model.
 
     Args:
@@ -90,10 +90,10 @@ def prepared_operation(
     model = models.get(tx, view.unit.model)
     if operation.name is OperationName.RUN_ACTION:
         order = action_frame(tx, view, operation, model, operation_id)
-        return Prepared(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=order)
+        return Dispatch(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=order)
     if operation.name is OperationName.RUN_COMMANDS and request is not None:
         order = request_frame(tx, view, operation, model, operation_id, read_request(request))
-        return Prepared(id=operation_id, unit=view.unit.name, title=TITLE, frame=order)
+        return Dispatch(id=operation_id, unit=view.unit.name, title=TITLE, frame=order)
     if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
         raise AssertionError(f"no snapshot of this version leads to {operation.text}")
     title = hook_name(operation.hook, operation.endpoint)
@@ -107,10 +107,10 @@ def prepared_operation(
         "context": hook_context(tx, view, operation, model),
         "logging": model_config.get(tx, model.uuid, "logging-config"),
     }
-    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame)
+    return Dispatch(id=operation_id, unit=view.unit.name, title=title, frame=frame)
 
 
-def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Prepared:
+def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Dispatch:
     blob = charms.record(tx, view.unit.model, operation.charm_url).sha256
     frame = {
         "t": "op",
@@ -127,4 +127,4 @@ def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Prep
         else None
     )
     like = str(old["sha256"]) if old else ""
-    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob, like=like)
+    return Dispatch(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob, like=like)

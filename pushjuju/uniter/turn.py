@@ -49,8 +49,8 @@ from pushjuju.uniter.decide import (
     reconcile_effects,
     record_text,
 )
-from pushjuju.uniter.dispatch import Prepared, announce, document_of, prepared_operation
-from pushjuju.uniter.input.snapshot import View, look, store_local
+from pushjuju.uniter.dispatch import Dispatch, announce, document_of, prepared_operation
+from pushjuju.uniter.input.snapshot import View, read_view, store_local
 from pushjuju.uniter.requests import Refusal, Request, Waiting
 from pushjuju.uniter.state.operation import (
     apply_effects,
@@ -88,8 +88,8 @@ class Turn:
 
     answer: Answer
     reason: str = ""
-    prepared: Prepared | None = field(default=None)
-    plan: tuple[Prepared, ...] = ()
+    dispatch: Dispatch | None = field(default=None)
+    plan: tuple[Dispatch, ...] = ()
     refused: tuple[Refusal, ...] = ()
     failed: bool = False
 
@@ -124,7 +124,7 @@ def take_turn(
         tx.watch()
         _tick(ctx, tx, model, name)
         for _ in range(MAX_STEPS):
-            view = look(tx, model, name, waiting.ids)
+            view = read_view(tx, model, name, waiting.ids)
             if view is None:
                 return Turn(answer=Answer.DEAD, reason="the unit is gone")
             turn = _step(ctx, tx, view, waiting, ahead=ahead, prepare=prepare, routine=routine)
@@ -281,21 +281,21 @@ def _take_up(
     if operation.name is OperationName.RUN_ACTION:
         actions.start(tx, view.unit.model, int(operation.action_id), ctx.clock.now())
     document = document_of(operation, request)
-    prepared = prepared_operation(tx, view, operation, str(uuid.uuid4()), document.get("request"))
-    following = plan(ctx, tx, view, local, operation, prepared.id) if ahead else ()
+    dispatch = prepared_operation(tx, view, operation, str(uuid.uuid4()), document.get("request"))
+    following = plan(ctx, tx, view, local, operation, dispatch.id) if ahead else ()
     if following:
         document["then"] = following[0].id
-        prepared = changed(prepared, frame={**prepared.frame, "then": True})
+        dispatch = changed(dispatch, frame={**dispatch.frame, "then": True})
     record = OperationRecord(
-        id=prepared.id,
+        id=dispatch.id,
         model=view.unit.model,
         machine=view.machine.id,
         unit=view.unit.name,
-        name=prepared.title,
+        name=dispatch.title,
         state="prepared",
         document=document,
         prepared=to_iso(ctx.clock.now()),
         decided=packed(decided),
     )
     tx.insert("operation", record)
-    return Turn(answer=Answer.RUN, reason=operation.text, prepared=prepared, plan=following)
+    return Turn(answer=Answer.RUN, reason=operation.text, dispatch=dispatch, plan=following)

@@ -9,7 +9,7 @@ from pushjuju.services.views.explain_basis import Wanted
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.decide import Decision, decide, from_wire
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.replay import decision_text
 
 
@@ -35,7 +35,7 @@ def wanted(tx: Tx, unit: Unit, anew: bool) -> Wanted | None:
 
 def _now(tx: Tx, unit: Unit) -> Decision | None:
     try:
-        view = look(tx, unit.model, unit.name)
+        view = read_view(tx, unit.model, unit.name)
     except (NotFound, NotValid):
         return None
     return decide(view.local, view.remote) if view is not None else None

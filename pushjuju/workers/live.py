@@ -20,7 +20,7 @@ from pushjuju.services.entities.secret.secret_reads import Later
 from pushjuju.store.rows.records import Bag, Relation, Unit
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.input.hookcontext import application_status, charm_state, goal_state
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.input.snapshot import read_view
 
 if TYPE_CHECKING:
     from pushjuju.runner.remote.toolkit import Tool as PluginTool
@@ -134,7 +134,7 @@ def _status_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str
 
 def _goal_state(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
     _exactly(words, 0)
-    view = look(tx, unit.model, unit.name)
+    view = read_view(tx, unit.model, unit.name)
     if view is None:
         raise NotFound(f'unit "{unit.name}" not found')
     return goal_state(tx, view)

@@ -218,8 +218,8 @@ class _Lane:
         except PushjujuError as error:
             self.found.cannot_know(f"what {unit.name} does: {error.message}")
             return False
-        if turn.prepared is not None:
-            return self._commit(turn.prepared.id, unit.name, turn.prepared.title)
+        if turn.dispatch is not None:
+            return self._commit(turn.dispatch.id, unit.name, turn.dispatch.title)
         if turn.answer is Answer.DEAD:
             return self._bury(unit)
         self._at_rest(unit, turn)

@@ -103,14 +103,14 @@ class Hot:
         """Run the hook that is due, with everything that belongs to it."""
         frames, cpu, begin = (session.frames_out, session.frames_in), time.process_time(), time.perf_counter()
         turn = take_turn(self.ctx, self.model, UNIT)
-        assert turn.prepared is not None, turn.reason
+        assert turn.dispatch is not None, turn.reason
         prepared = time.perf_counter()
-        result = await session.run(turn.prepared.frame)
+        result = await session.run(turn.dispatch.frame)
         back = time.perf_counter()
         exchanged = (session.frames_out - frames[0], session.frames_in - frames[1])
-        done = commit(self.ctx, turn.prepared.id, result)
+        done = commit(self.ctx, turn.dispatch.id, result)
         committed = time.perf_counter()
-        await session.ack(turn.prepared.id)
+        await session.ack(turn.dispatch.id)
         end, cpu = time.perf_counter(), time.process_time() - cpu
         assert done.ok, done.message
         await asyncio.sleep(0)
@@ -126,18 +126,18 @@ class Hot:
 
     def rest(self) -> None:
         """Let the unit see that nothing is left to do."""
-        while take_turn(self.ctx, self.model, UNIT).prepared is not None:
+        while take_turn(self.ctx, self.model, UNIT).dispatch is not None:
             raise AssertionError("more than one hook was due")
 
     async def timed(self, session: MachineSession) -> Mapping[str, list[float]]:
         """Run the hook that measures on the machine: name -> milliseconds."""
         update_status.make_due(self.ctx, self.model, [UNIT])
         turn = take_turn(self.ctx, self.model, UNIT)
-        assert turn.prepared is not None, turn.reason
+        assert turn.dispatch is not None, turn.reason
         # The figures are lines of output, which the log of this model would not keep.
-        result = await session.run({**turn.prepared.frame, "logging": "<root>=DEBUG"})
-        assert commit(self.ctx, turn.prepared.id, result).ok, self.logs()
-        await session.ack(turn.prepared.id)
+        result = await session.run({**turn.dispatch.frame, "logging": "<root>=DEBUG"})
+        assert commit(self.ctx, turn.dispatch.id, result).ok, self.logs()
+        await session.ack(turn.dispatch.id)
         lines = [item["e"]["line"].split() for item in result["events"] if item["e"]["k"] == "output"]
         return {words[0]: [float(word) for word in words[1:]] for words in lines}
 

@@ -39,13 +39,13 @@ def set_config(world: TestController) -> None:
 
 
 def hook(world: TestController) -> None:
-    prepared = world.prepared(UNIT)
-    world.commit(prepared, world.box().run(prepared.frame))
-    assert world.turn(UNIT).prepared is None
+    dispatch = world.prepared(UNIT)
+    world.commit(dispatch, world.box().run(dispatch.frame))
+    assert world.turn(UNIT).dispatch is None
 
 
 def look(world: TestController) -> None:
-    assert world.turn(UNIT).prepared is None
+    assert world.turn(UNIT).dispatch is None
 
 
 def relate(world: TestController) -> None:

@@ -31,12 +31,12 @@ def statements(shop: TestController, *lines: str) -> list[str]:
     hook: Hook = begin(shop, "web/0")
     for line in lines:
         hook.ok(line)
-    shop.commit(hook.prepared, ok(writes=hook.writes))
+    shop.commit(hook.dispatch, ok(writes=hook.writes))
     with counted(shop.ctx.store) as found:
         hook = begin(shop, "web/0")
         for line in lines:
             hook.ok(line)
-        shop.commit(hook.prepared, ok(writes=hook.writes))
+        shop.commit(hook.dispatch, ok(writes=hook.writes))
         shop.turn("web/0")
     return [str(statement) for statement in found]
 

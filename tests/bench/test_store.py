@@ -17,7 +17,7 @@ from pushjuju.store.rows.records import Operation
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.decide import decide
 from pushjuju.uniter.dispatch import prepared_operation, read_operation
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.input.snapshot import read_view
 from tests.bench.figures import Report
 from tests.bench.statements import counted
 from tests.world.controller import TestController
@@ -87,7 +87,7 @@ def surround(world: TestController, count: int) -> None:
 def build(world: TestController) -> None:
     """Read all that a hook's frame is made from, and make it."""
     with world.ctx.store.read() as tx:
-        view = look(tx, world.model, UNIT)
+        view = read_view(tx, world.model, UNIT)
         assert view is not None
         operation = read_operation(_last_operation(tx, world))
         prepared_operation(tx, view, operation, "bench")
@@ -102,12 +102,12 @@ def statements_of_a_hook(world: TestController, number: int) -> dict[str, int]:
     """Run one config-changed; return how many statements its steps took."""
     change(world, number)
     with counted(world.ctx.store) as turn:
-        prepared = world.prepared(UNIT)
-    result = world.box().run(prepared.frame)
+        dispatch = world.prepared(UNIT)
+    result = world.box().run(dispatch.frame)
     with counted(world.ctx.store) as committing:
-        assert world.commit(prepared, result).ok
+        assert world.commit(dispatch, result).ok
     with counted(world.ctx.store) as idle:
-        assert world.turn(UNIT).prepared is None
+        assert world.turn(UNIT).dispatch is None
     return {"turn": len(turn), "commit": len(committing), "idle": len(idle)}
 
 
@@ -136,8 +136,8 @@ def test_no_statement_of_a_hook_walks_through_the_model(web: TestController) -> 
     connection = web.ctx.store._connection
     change(web, 1)
     with counted(web.ctx.store) as statements:
-        prepared = web.prepared(UNIT)
-        web.commit(prepared, web.box().run(prepared.frame))
+        dispatch = web.prepared(UNIT)
+        web.commit(dispatch, web.box().run(dispatch.frame))
         web.turn(UNIT)
     walks = []
     for statement in statements:
@@ -172,7 +172,7 @@ def test_store(report: Report, web: TestController) -> None:
     rates = [asyncio.run(shared_rate(web.ctx.store, once)) for _ in range(5)]
     report.add("... with shared commits", rates, "/s", target=">= 5000 /s", note=note)
     with web.ctx.store.read() as tx:
-        view = look(tx, web.model, UNIT)
+        view = read_view(tx, web.model, UNIT)
     assert view is not None
     report.add("decisions (pure)", rate(lambda: decide(view.local, view.remote)), "/s")
 
@@ -189,11 +189,11 @@ def test_turns(report: Report, web: TestController) -> None:
     for number in range(ROUNDS):
         change(web, number)
         begin = time.perf_counter()
-        prepared = web.prepared(UNIT)
+        dispatch = web.prepared(UNIT)
         turns.append((time.perf_counter() - begin) * 1000)
-        result = web.box().run(prepared.frame)
+        result = web.box().run(dispatch.frame)
         begin = time.perf_counter()
-        web.commit(prepared, result)
+        web.commit(dispatch, result)
         commits.append((time.perf_counter() - begin) * 1000)
         begin = time.perf_counter()
         web.turn(UNIT)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
 from pushjuju.uniter.commit import commit, take_events
-from pushjuju.uniter.dispatch import Prepared
+from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.uniter.requests import Request
 from pushjuju.workers.machine import commands
 from tests.fuzz.conftest import Stage
@@ -49,7 +49,7 @@ HOOKS = st.one_of(
 )
 
 
-def at_hook(stage: Stage) -> Prepared:
+def at_hook(stage: Stage) -> Dispatch:
     """Let web/1, which does not lead, begin an update-status."""
     if "hook" not in stage.kept:
         world = stage.back()
@@ -70,12 +70,12 @@ def goes_on(world: TestController, unit: str = "web/1") -> None:
 @fuzz(60)
 @given(result=HOOKS)
 def test_a_hook_ends_for_its_own_unit_alone(stage: Stage, result: dict[str, Any]) -> None:
-    prepared = at_hook(stage)
+    dispatch = at_hook(stage)
     before = stage.rows()
-    done = stage.world.commit(prepared, result)
+    done = stage.world.commit(dispatch, result)
     assert done.ok or done.message or done.killed or done.reboot
     assert not stage.strangers(before, "web/1")
-    assert not [item for item in stage.world.open_operations() if item.id == prepared.id]
+    assert not [item for item in stage.world.open_operations() if item.id == dispatch.id]
     goes_on(stage.world)
 
 
@@ -84,12 +84,12 @@ def test_a_hook_ends_for_its_own_unit_alone(stage: Stage, result: dict[str, Any]
     events=st.lists(st.one_of(spoilt(*EVENTS), ODD, st.sampled_from(EVENTS)), max_size=8), numbers=st.data()
 )
 def test_messages_are_taken_one_by_one(stage: Stage, events: list[Any], numbers: st.DataObject) -> None:
-    prepared = at_hook(stage)
+    dispatch = at_hook(stage)
     before = stage.rows()
     pairs = [(numbers.draw(ODD | st.integers(-1, 5)), event) for event in events]
-    take_events(stage.world.ctx, prepared.id, pairs)
+    take_events(stage.world.ctx, dispatch.id, pairs)
     assert not stage.strangers(before, "web/1")
-    stage.world.commit(prepared, {"outcome": "ok", "exit": 0})
+    stage.world.commit(dispatch, {"outcome": "ok", "exit": 0})
     goes_on(stage.world)
 
 
@@ -99,9 +99,9 @@ def test_an_action_ends_for_its_own_task_alone(stage: Stage, result: dict[str, A
     world = stage.back()
     request = ActionRequest(action="backup", receivers=["web/1", "web/0"])
     mine, other = actions.enqueue(world.ctx, world.model, request).tasks
-    prepared = world.prepared("web/1")
+    dispatch = world.prepared("web/1")
     before = stage.rows()
-    world.commit(prepared, result)
+    world.commit(dispatch, result)
     assert not stage.strangers(before, "web/1")
     found = {n: world.read(lambda tx, n=n: actions.get_task(tx, world.model, n)) for n in (mine.id, other.id)}
     assert found[other.id].status == "pending"
@@ -115,10 +115,10 @@ def test_commands_on_a_machine_end_for_their_own_task_alone(stage: Stage, result
     world = stage.back()
     request = CommandRequest(command="date", timeout_s=5, machines=["0", "1"])
     tasks = actions.enqueue_commands(world.ctx, world.model, request).tasks
-    prepared = commands.take(world.ctx, world.machine("1"))
-    assert prepared is not None
+    dispatch = commands.take(world.ctx, world.machine("1"))
+    assert dispatch is not None
     before = stage.rows()
-    commit(world.ctx, prepared.id, result)
+    commit(world.ctx, dispatch.id, result)
     changed = [
         (table, row) for table, row in stage.strangers(before, "1") if table not in ("operation", "log")
     ]
@@ -131,9 +131,9 @@ def test_commands_on_a_machine_end_for_their_own_task_alone(stage: Stage, result
 def test_what_juju_exec_ran_ends_for_its_own_unit_alone(stage: Stage, result: dict[str, Any]) -> None:
     world = stage.back()
     turn = world.turn("web/1", [Request(id="r1-1", unit="web/1", script="date", relation=0)])
-    assert turn.prepared is not None
+    assert turn.dispatch is not None
     before = stage.rows()
-    world.commit(turn.prepared, result)
+    world.commit(turn.dispatch, result)
     assert not stage.strangers(before, "web/1")
     goes_on(world)
 
@@ -164,11 +164,11 @@ def test_what_juju_exec_ran_ends_for_its_own_unit_alone(stage: Stage, result: di
 def test_a_result_that_cannot_be_read_fails_the_hook_and_says_why(
     stage: Stage, field: str, value: Any, fault: str
 ) -> None:
-    prepared = at_hook(stage)
-    done = stage.world.commit(prepared, {**ACTION, "events": [], field: value})
+    dispatch = at_hook(stage)
+    done = stage.world.commit(dispatch, {**ACTION, "events": [], field: value})
     assert not done.ok
     assert done.message.startswith("the machine sent a result that cannot be read: ")
     assert fault in done.message
     turn = stage.world.turn("web/1")
-    assert turn.prepared is None
+    assert turn.dispatch is None
     assert stage.world.agent("web/1") == ("error", 'hook failed: "update-status"')

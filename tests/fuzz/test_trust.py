@@ -86,10 +86,10 @@ def lead(world: TestController, unit: str) -> None:
 
 
 def test_a_unit_writes_its_own_bag_alone(world: TestController, stage: Stage) -> None:
-    prepared = world.until("update-status", "web/1")
+    dispatch = world.until("update-status", "web/1")
     before = stage.rows()
     writes = {"relations": {"0": {"unit": {"a": "1"}, "web/0": {"a": "2"}, "web": {"a": "3"}}}}
-    assert world.commit(prepared, ok(unit="web/0", id="x", writes=writes)).ok
+    assert world.commit(dispatch, ok(unit="web/0", id="x", writes=writes)).ok
     assert bag(world, PEERS, "web/1")["a"] == "1"
     assert not stage.strangers(before, "web/1")
 
@@ -102,14 +102,14 @@ def test_relations_of_others_are_passed_over(world: TestController) -> None:
 
 
 def test_a_relation_that_the_unit_has_not_entered_is_passed_over(world: TestController) -> None:
-    prepared = world.until("update-status", "web/1")
+    dispatch = world.until("update-status", "web/1")
     document = json.loads(world.unit("web/1").state)
     document["relations"] = {key: item for key, item in document["relations"].items() if key != str(SITE)}
     world.write(
         lambda tx: tx.run("unit_set_state", model=world.model, name="web/1", state=json.dumps(document))
     )
     before = bag(world, SITE, "web/1")
-    assert world.commit(prepared, ok(writes={"relations": {"1": {"unit": {"a": "1"}}}})).ok
+    assert world.commit(dispatch, ok(writes={"relations": {"1": {"unit": {"a": "1"}}}})).ok
     assert bag(world, SITE, "web/1") == before
 
 
@@ -122,11 +122,11 @@ def test_only_the_leader_writes_the_application_bag(world: TestController) -> No
 
 
 def test_who_lost_the_leadership_while_the_hook_ran_writes_nothing(world: TestController) -> None:
-    prepared = world.until("update-status", "web/0")
-    assert prepared.frame["context"]["leader"]
+    dispatch = world.until("update-status", "web/0")
+    assert dispatch.frame["context"]["leader"]
     lead(world, "web/1")
     done = world.commit(
-        prepared,
+        dispatch,
         ok(writes={"relations": {"0": {"app": {"a": "1"}}}}, events=[status_event(1, "active", "x", "app")]),
     )
     assert "is not leader" in done.message
@@ -138,9 +138,9 @@ def test_who_lost_the_leadership_while_the_hook_ran_writes_nothing(world: TestCo
 
 
 def test_only_the_leader_sets_the_status_of_the_application(world: TestController) -> None:
-    prepared = world.until("update-status", "web/1")
-    take_events(world.ctx, prepared.id, [(1, status_event(1, "blocked", "mine", "app")["e"])])
-    world.commit(prepared, ok(events=[status_event(2, "blocked", "mine", "app")]))
+    dispatch = world.until("update-status", "web/1")
+    take_events(world.ctx, dispatch.id, [(1, status_event(1, "blocked", "mine", "app")["e"])])
+    world.commit(dispatch, ok(events=[status_event(2, "blocked", "mine", "app")]))
     assert world.status(StatusKind.APPLICATION, "web")[1] != "mine"
     left_out = [item for item in log(world) if "left out" in item[1]]
     assert (
@@ -215,10 +215,10 @@ def test_ports_of_an_endpoint_that_the_charm_lacks_are_refused(world: TestContro
 def test_a_result_ends_the_task_of_its_operation_alone(world: TestController) -> None:
     request = ActionRequest(action="backup", receivers=["web/0", "web/1"])
     first, second = (task.id for task in actions.enqueue(world.ctx, world.model, request).tasks)
-    prepared = world.prepared("web/1")
+    dispatch = world.prepared("web/1")
     said = {"action": {"results": {"a": "b"}}, "task": first, "action-id": str(first)}
     world.commit(
-        prepared, ok(task=first, id=str(first), writes=said, events=[event(1, "action-log", message="m")])
+        dispatch, ok(task=first, id=str(first), writes=said, events=[event(1, "action-log", message="m")])
     )
     found = {n: world.read(lambda tx, n=n: actions.get_task(tx, world.model, n)) for n in (first, second)}
     assert (found[first].status, dict(found[first].results)) == ("pending", {})
@@ -227,10 +227,10 @@ def test_a_result_ends_the_task_of_its_operation_alone(world: TestController) ->
 
 
 def test_a_hook_ends_no_task(world: TestController, stage: Stage) -> None:
-    prepared = world.until("update-status", "web/1")
+    dispatch = world.until("update-status", "web/1")
     before = stage.rows()
     writes = {"action": {"failed": True, "message": "m", "results": {"a": "b"}}}
-    world.commit(prepared, ok(writes=writes, events=[event(1, "action-log", message="m")]))
+    world.commit(dispatch, ok(writes=writes, events=[event(1, "action-log", message="m")]))
     after = stage.rows()
     assert (after["task"], after["task_log"]) == (before["task"], before["task_log"])
 
@@ -380,18 +380,18 @@ async def test_nothing_is_told_of_operations_of_other_machines(
 async def test_an_open_operation_of_another_machine_is_neither_fetched_nor_forgotten(
     world: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prepared = world.until("update-status", "web/0")
+    dispatch = world.until("update-status", "web/0")
     box, runtime = world.box("1"), PlayedRuntime(world)
     spy = PlayedSession(box)
-    spy.hello["journal"] = [{"id": prepared.id, "done": True}]
-    box.results[prepared.id] = ok(writes={"state": {"forged": "yes"}})
+    spy.hello["journal"] = [{"id": dispatch.id, "done": True}]
+    box.results[dispatch.id] = ok(writes={"state": {"forged": "yes"}})
 
     async def session(_: Any) -> Any:
         return spy
 
     monkeypatch.setattr(runtime, "session", session)
     await worker(runtime, "1")
-    assert [item.id for item in world.open_operations()] == [prepared.id]
+    assert [item.id for item in world.open_operations()] == [dispatch.id]
     assert state(world, "web/0") == {}
 
 
@@ -440,11 +440,11 @@ def test_an_old_result_that_is_given_for_a_new_operation_has_the_rights_of_now(
 
 
 def test_a_result_counts_once(world: TestController, stage: Stage) -> None:
-    prepared = world.until("update-status", "web/1")
-    world.commit(prepared, ok(writes={"state": {"k": "1"}}))
+    dispatch = world.until("update-status", "web/1")
+    world.commit(dispatch, ok(writes={"state": {"k": "1"}}))
     before = stage.rows()
     again = world.commit(
-        prepared, ok(writes={"state": {"k": "2"}}, events=[event(9, "version", version="2")])
+        dispatch, ok(writes={"state": {"k": "2"}}, events=[event(9, "version", version="2")])
     )
     assert (again.message, stage.rows()) == ("committed before", before)
 
@@ -540,17 +540,17 @@ def test_messages_of_one_operation_have_a_limit(
     world: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "EVENTS", 1000)
-    prepared = world.until("update-status", "web/1")
+    dispatch = world.until("update-status", "web/1")
     before = len(log(world))
     world.commit(
-        prepared, ok(events=[event(n, "log", level="ERROR", module="m", message="x") for n in range(1, 500)])
+        dispatch, ok(events=[event(n, "log", level="ERROR", module="m", message="x") for n in range(1, 500)])
     )
     assert len(log(world)) - before < 20
 
 
 def test_output_has_a_limit(world: TestController) -> None:
-    prepared = world.until("update-status", "web/1")
-    assert "stdout has more than" in world.commit(prepared, ok(stdout="x" * (limits.OUTPUT + 1))).message
+    dispatch = world.until("update-status", "web/1")
+    assert "stdout has more than" in world.commit(dispatch, ok(stdout="x" * (limits.OUTPUT + 1))).message
 
 
 def test_what_an_honest_machine_keeps_fits_into_what_is_taken() -> None:

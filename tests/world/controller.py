@@ -30,7 +30,7 @@ from pushjuju.store.rows.records import Application, Machine, Model, Operation, 
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.commit import Committed, commit
 from pushjuju.uniter.decide import Answer
-from pushjuju.uniter.dispatch import Prepared
+from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.uniter.requests import Request
 from pushjuju.uniter.turn import Turn, take_turn
 from tests.world.charms import UBUNTU, Charms
@@ -245,25 +245,25 @@ class TestController:
         """Let a unit decide."""
         return take_turn(self.ctx, self.model, unit, requests)
 
-    def prepared(self, unit: str = "web/0") -> Prepared:
+    def prepared(self, unit: str = "web/0") -> Dispatch:
         """Let a unit decide; it must come to an operation."""
         turn = self.turn(unit)
-        assert turn.prepared is not None, turn.reason
-        return turn.prepared
+        assert turn.dispatch is not None, turn.reason
+        return turn.dispatch
 
-    def until(self, title: str, unit: str = "web/0") -> Prepared:
+    def until(self, title: str, unit: str = "web/0") -> Dispatch:
         """Work one unit until an operation is prepared; it is not run."""
         machine = self.unit(unit).machine or ""
         for _ in range(50):
-            prepared = self.prepared(unit)
-            if prepared.title == title:
-                return prepared
-            self.commit(prepared, self.box(machine).run(prepared.frame))
+            dispatch = self.prepared(unit)
+            if dispatch.title == title:
+                return dispatch
+            self.commit(dispatch, self.box(machine).run(dispatch.frame))
         raise AssertionError(f"{title} never comes")
 
-    def commit(self, prepared: Prepared, result: Mapping[str, Any]) -> Committed:
+    def commit(self, dispatch: Dispatch, result: Mapping[str, Any]) -> Committed:
         """Take a result in."""
-        return commit(self.ctx, prepared.id, result)
+        return commit(self.ctx, dispatch.id, result)
 
     def hook(self, title: str, result: Mapping[str, Any], unit: str = "web/0") -> Committed:
         """Work one unit up to a hook, and let that one end as told."""
@@ -276,8 +276,8 @@ class TestController:
             busy = False
             for unit in self.read(lambda tx: machines.units_on(tx, self.model, machine)):
                 turn = self.turn(unit.name)
-                if turn.prepared is not None:
-                    committed = self.commit(turn.prepared, box.run(turn.prepared.frame))
+                if turn.dispatch is not None:
+                    committed = self.commit(turn.dispatch, box.run(turn.dispatch.frame))
                     if committed.reboot:
                         self.reboot(machine)
                         commit(self.ctx, committed.reboot, {"outcome": "ok"})

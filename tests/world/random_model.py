@@ -36,7 +36,7 @@ from pushjuju.store.rows.records import (
 )
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.decide import Answer, decide, reconcile_effects
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.input.snapshot import read_view
 from tests.world.charms import UBUNTU, Charms
 from tests.world.stepped import SteppedController, SteppedMachine
 from tests.world.witness import Witness
@@ -368,7 +368,7 @@ class People:
         name = f"r{self.requests}-1"
         number = _pick(town.all_relations(), how).id if how % 3 else None
         box.requests[name] = {"id": name, "unit": unit.name, "script": "true", "relation": number}
-        session = town.shop.attached(machine)
+        session = town.runtime.attached(machine)
         if session is not None:
             session.on_requests()
 
@@ -526,7 +526,7 @@ def check_awake(town: RandomModel) -> None:
         for unit in tx.list(Unit, "unit_list", model=town.model):
             if machine_key(town.model, unit.machine or "") in later:
                 continue
-            view = look(tx, town.model, unit.name)
+            view = read_view(tx, town.model, unit.name)
             assert view is not None
             decision = decide(view.local, view.remote)
             assert decision.answer in (Answer.IDLE, Answer.WAITING), f"{unit.name}: {decision.reason}"
@@ -544,7 +544,7 @@ def _held(tx: Tx, town: RandomModel, unit: Unit, stuck: set[str]) -> bool:
 
 
 def _check_unit(tx: Tx, town: RandomModel, unit: Unit, stuck: set[str]) -> None:
-    view = look(tx, town.model, unit.name)
+    view = read_view(tx, town.model, unit.name)
     assert view is not None
     agent = statuses.get_status(tx, town.model, StatusKind.AGENT, unit.name)
     assert agent is not None
@@ -599,14 +599,14 @@ def _check_relation(
 
 def _implemented(tx: Tx, town: RandomModel, relation: Relation, unit: Unit) -> bool:
     """Tell whether a unit's charm has the endpoint; a refresh may take a peer relation away."""
-    view = look(tx, town.model, unit.name)
+    view = read_view(tx, town.model, unit.name)
     return view is not None and view.remote.relations[relation.id].implemented
 
 
 def _check_members(
     tx: Tx, town: RandomModel, relation: Relation, unit: Unit, scopes: Mapping[str, RelationScope]
 ) -> None:
-    view = look(tx, town.model, unit.name)
+    view = read_view(tx, town.model, unit.name)
     assert view is not None
     if view.remote.relations[relation.id].implicit:
         return

@@ -14,7 +14,7 @@ from pushjuju.runner.remote import toolkit
 from pushjuju.services.requests import update_status
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.commit import Committed
-from pushjuju.uniter.dispatch import Prepared
+from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.workers import live
 from tests.world.controller import TestController
 from tests.world.machine import ok
@@ -25,11 +25,11 @@ TOOLS: dict[str, toolkit.Tool] = {**secrets.TOOLS, **leadership.TOOLS}
 class Hook:
     """One hook of a unit that runs: its tools are called by the line that a charm would type."""
 
-    def __init__(self, runtime: TestController, prepared: Prepared) -> None:
+    def __init__(self, runtime: TestController, dispatch: Dispatch) -> None:
         self.runtime = runtime
-        self.prepared = prepared
-        self.unit = prepared.unit
-        self.context: Mapping[str, Any] = json.loads(json.dumps(prepared.frame["context"]))
+        self.dispatch = dispatch
+        self.unit = dispatch.unit
+        self.context: Mapping[str, Any] = json.loads(json.dumps(dispatch.frame["context"]))
         self.writes: dict[str, Any] = {}
 
     def run(self, line: str) -> tuple[int, str, str]:
@@ -68,7 +68,7 @@ class Hook:
 
     def end(self, **more: Any) -> Committed:
         """Let the hook end well, and take in what it wrote."""
-        return self.runtime.commit(self.prepared, ok(writes=json.loads(json.dumps(self.writes)), **more))
+        return self.runtime.commit(self.dispatch, ok(writes=json.loads(json.dumps(self.writes)), **more))
 
     def add(self, line: str) -> str:
         """Add a secret; return its id."""

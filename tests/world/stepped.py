@@ -391,9 +391,9 @@ class SteppedRun(MachineRun):
 
     crew_type = SteppedOperations
 
-    async def _run(self, prepared: Any, plan: Sequence[Any] = ()) -> dict[str, Any]:
+    async def _run(self, dispatch: Any, plan: Sequence[Any] = ()) -> dict[str, Any]:
         behind = [item.frame for item in plan]
-        return await self.session.run(prepared.frame, None, self._answering(prepared.unit), behind)
+        return await self.session.run(dispatch.frame, None, self._answering(dispatch.unit), behind)
 
 
 class SteppedWorker(MachineWorker):

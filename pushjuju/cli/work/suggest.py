@@ -85,8 +85,8 @@ def _of_model(kind: str, cli: Cli) -> Iterable[str]:
     if opened is None:
         return ()
     with opened.ctx.store.read() as tx:
-        asked = {} if kind in _OF_THE_CONTROLLER else {"model": opened.uuid}
-        rows = tx.rows(_QUERIES[kind], **asked)
+        options = {} if kind in _OF_THE_CONTROLLER else {"model": opened.uuid}
+        rows = tx.rows(_QUERIES[kind], **options)
         column = "id" if kind == "storage" else "name" if _QUERIES[kind].endswith("_list") else 0
         return [str(row[column]) for row in rows]
 

@@ -76,7 +76,7 @@ class View:
     remote: RemoteState
 
 
-def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View | None:
+def read_view(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View | None:
     """Read a unit with both of its states; None when it is gone.
 
     Args:

@@ -17,7 +17,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine, Operation, Task
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.action_runs import commands_of, lock_of
-from pushjuju.uniter.dispatch import Prepared
+from pushjuju.uniter.dispatch import Dispatch
 
 TITLE = "juju-exec"
 _USER = "ubuntu"
@@ -38,7 +38,7 @@ def waiting(ctx: Context, model: str, machine: str) -> bool:
         return bool(actions.pending(tx, model, Receiver.MACHINE, machine))
 
 
-def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Prepared | None:
+def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch | None:
     """Prepare the oldest commands that wait for a machine; return None when no commands wait.
 
     Args:
@@ -51,16 +51,16 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Prepared
         if task is None:
             return None
         actions.start(tx, task.model, task.id, now)
-        prepared = _prepared(task, str(uuid.uuid4()))
+        dispatch = _prepared(task, str(uuid.uuid4()))
         row = Operation(
-            id=prepared.id, model=task.model, machine=machine.id, unit="", name=TITLE,
+            id=dispatch.id, model=task.model, machine=machine.id, unit="", name=TITLE,
             state="prepared", document={"task": task.id}, prepared=to_iso(now),
         )  # fmt: skip
         tx.insert("operation", row)
-        return prepared
+        return dispatch
 
 
-def again(ctx: Context, operation: Operation) -> Prepared:
+def again(ctx: Context, operation: Operation) -> Dispatch:
     """Return the request of commands that were prepared before."""
     with ctx.store.read() as tx:
         return _prepared(_task(tx, operation), operation.id)
@@ -70,7 +70,7 @@ def _task(tx: Tx, operation: Operation) -> Task:
     return actions.get_task(tx, operation.model, int(operation.document["task"]))
 
 
-def _prepared(task: Task, operation_id: str) -> Prepared:
+def _prepared(task: Task, operation_id: str) -> Dispatch:
     commands = commands_of(task)
     script = _SCRIPT.format(user=_USER, command=shlex.quote(commands["script"]))
     frame = {
@@ -81,4 +81,4 @@ def _prepared(task: Task, operation_id: str) -> Prepared:
         "timeout": commands["timeout"],
         "lock": lock_of(task),
     }
-    return Prepared(id=operation_id, unit="", title=TITLE, frame=frame)
+    return Dispatch(id=operation_id, unit="", title=TITLE, frame=frame)

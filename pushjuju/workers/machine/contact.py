@@ -40,7 +40,7 @@ from pushjuju.workers.events import Event
 from pushjuju.workers.machine import exec_requests
 from pushjuju.workers.provision import firstboot
 from pushjuju.workers.provision.hostkeys import moved
-from pushjuju.workers.provision.provisioner import given
+from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.runtime import Runtime, target_document
 from pushjuju.workers.timeouts import CALL_S, START_S, login, lost
 
@@ -89,20 +89,20 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
     known, comes_up = runtime.attached(machine), not machine.last_seen
     if not machine.last_seen:
         await _patiently(
-            runtime, machine, lambda: firstboot.apply(runtime, machine), patient=not given(machine)
+            runtime, machine, lambda: firstboot.apply(runtime, machine), patient=not is_manual(machine)
         )
     try:
-        session = await _open(runtime, machine, patient=not machine.last_seen and not given(machine))
+        session = await _open(runtime, machine, patient=not machine.last_seen and not is_manual(machine))
     except Unreachable as error:
         # The address may be old, or the instance stopped: the cloud knows. Machines of the user have none.
-        found = None if given(machine) else await _look_up(runtime, machine)
+        found = None if is_manual(machine) else await _look_up(runtime, machine)
         if found is None:
             if not (machine.last_seen or error.hint):
                 error.hint = f"pushjuju remove-machine {machine.id} --force, if it never will answer"
             raise
         machine, comes_up = found, True
         session = await _open(runtime, machine, patient=True)
-    if not machine.last_seen and not given(machine):
+    if not machine.last_seen and not is_manual(machine):
         await firstboot.wait(runtime, machine, session)
     exec_requests.listen(runtime.base_ctx, session, machine)
     # An open session says what was true at its hello; addresses may have changed since.
@@ -187,7 +187,7 @@ async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> boo
 
 async def can_resume(runtime: Runtime, machine: Machine) -> bool:
     """Return True when a lost machine is stopped and its provider starts it again at the next contact."""
-    if given(machine) or not machine.instance_id:
+    if is_manual(machine) or not machine.instance_id:
         return False
     try:
         provider = runtime.provider_of(machine)
@@ -345,7 +345,7 @@ def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:
 
 def _running(machine: Machine, hello: dict[str, Any]) -> str:
     """Return the instance's message: what is special about a machine that runs."""
-    if given(machine):
+    if is_manual(machine):
         return "Manually provisioned machine"
     wanted, real = Base.parse(machine.base), hello.get("os") or {}
     if real and (real.get("id"), real.get("version_id")) != (wanted.os, wanted.track):

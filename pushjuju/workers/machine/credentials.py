@@ -18,7 +18,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.workers import clouds
 from pushjuju.workers.machine.contact import full_text
-from pushjuju.workers.provision.provisioner import given
+from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.timeouts import CALL_S, within
 
 
@@ -40,7 +40,7 @@ def problems(
     credential = Credential(name=name, auth_type=stored.auth_type, attributes=stored.attributes)
     with ctx.store.read() as tx:
         known = [item for item in machines.list_machines(tx, model.uuid) if item.instance_id]
-    known = [item for item in known if not given(item)]
+    known = [item for item in known if not is_manual(item)]
     try:
         provider = clouds.open_provider(ctx, host, model, warn=warn, credential=credential)
         return asyncio.run(_look(provider, known))

@@ -44,8 +44,8 @@ from pushjuju.store.rows.records import Machine, Operation, Relation, Seat, Unit
 from pushjuju.uniter.action_runs import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.decide import Answer
-from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.turn import Turn, take_turn
 from pushjuju.workers import live
@@ -60,7 +60,7 @@ from pushjuju.workers.machine import (
 )
 from pushjuju.workers.machine.firewaller import Firewaller
 from pushjuju.workers.machine.running_operations import EventSink, Lookout, RunningOperations
-from pushjuju.workers.provision.provisioner import given
+from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.runtime import Runtime
 
 MOST_KILLS = 5  # times in a row that a killed hook is run again at once
@@ -155,7 +155,7 @@ class MachineRun:
         for name in self._unknown_units():
             await self._remove_files(name, last=False)
         # The provider takes the mark of a machine that was given.
-        await self._remove_files("", last=True, release=not given(self.machine))
+        await self._remove_files("", last=True, release=not is_manual(self.machine))
 
     # --- what may begin -----------------------------------------------------------------------------------
 
@@ -219,8 +219,8 @@ class MachineRun:
 
     def _begin_commands(self) -> bool:
         began = False
-        while prepared := commands.take(self.ctx, self.machine, held=self._held()):
-            self._start(prepared.id, prepared)
+        while dispatch := commands.take(self.ctx, self.machine, held=self._held()):
+            self._start(dispatch.id, dispatch)
             began = True
         return began
 
@@ -247,16 +247,16 @@ class MachineRun:
             return MACHINE not in held
         with self.ctx.store.read() as tx:
             try:
-                view = look(tx, unit.model, unit.name)
+                view = read_view(tx, unit.model, unit.name)
             except NotValid:
                 return True  # its turn says what is wrong, and runs nothing
         return view is not None and next_lock(view) not in held
 
     def _begin_unit(self, unit: Seat, *, routine: bool) -> bool:
         turn = self._ask(unit, routine=routine)
-        if turn.prepared is not None:
+        if turn.dispatch is not None:
             self._last = unit.name
-            self._start(unit.name, turn.prepared, turn.plan)
+            self._start(unit.name, turn.dispatch, turn.plan)
             return True
         if turn.answer is Answer.DEAD and not self._has_subordinates(unit):
             self._locks[unit.name] = MACHINE
@@ -271,18 +271,18 @@ class MachineRun:
             if turn.failed:
                 self.setbacks[unit.name] = f"unit {unit.name}: {turn.reason}"
             exec_requests.refuse(self.session, turn.refused)
-            if turn.prepared is not None or not turn.refused:
+            if turn.dispatch is not None or not turn.refused:
                 return turn
 
     def _has_subordinates(self, unit: Seat) -> bool:
         with self.ctx.store.read() as tx:
             return bool(removal.lives_of_subordinates(tx, unit.model, unit.name))
 
-    def _start(self, key: str, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
-        self._locks[key] = str(prepared.frame.get("lock", MACHINE))
-        (self._routine.add if prepared.title == ROUTINE else self._routine.discard)(key)
-        work = partial(self._execute, prepared, plan)
-        self._crew.start(key, self._or_aside(prepared.unit, work) if prepared.unit else work())
+    def _start(self, key: str, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> None:
+        self._locks[key] = str(dispatch.frame.get("lock", MACHINE))
+        (self._routine.add if dispatch.title == ROUTINE else self._routine.discard)(key)
+        work = partial(self._execute, dispatch, plan)
+        self._crew.start(key, self._or_aside(dispatch.unit, work) if dispatch.unit else work())
 
     async def _or_aside(self, unit: str, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work of one unit; where that fails the unit is set aside, and the others go on.
@@ -313,17 +313,17 @@ class MachineRun:
         """Go on with what an earlier controller began: each operation has its id, so it runs once."""
         for operation in self._open_operations():
             try:
-                prepared = self._prepared_again(operation)
+                dispatch = self._prepared_again(operation)
             except NotValid:
                 continue  # its unit cannot decide, and says so; the machine keeps the result
-            if prepared is None:
+            if dispatch is None:
                 commit(self.ctx, operation.id, {"outcome": "gone"})
             elif self._is_overtaken(operation):
                 commit(self.ctx, operation.id, {"outcome": "terminated"})  # it decides anew
             elif operation.name == "reboot":
                 self._reboot_asked = operation.id
             else:
-                self._start(prepared.unit or prepared.id, prepared)
+                self._start(dispatch.unit or dispatch.id, dispatch)
 
     def _open_operations(self) -> list[Operation]:
         with self.ctx.store.read() as tx:
@@ -386,13 +386,13 @@ class MachineRun:
         with self.ctx.store.read() as tx:
             return tx.find(Operation, "operation_get", id=operation_id)
 
-    def _prepared_again(self, operation: Operation) -> Prepared | None:
+    def _prepared_again(self, operation: Operation) -> Dispatch | None:
         if operation.name == commands.TITLE and not operation.unit:
             return commands.again(self.ctx, operation)
         if not operation.unit:
-            return Prepared(id=operation.id, unit="", title=operation.name, frame={})
+            return Dispatch(id=operation.id, unit="", title=operation.name, frame={})
         with self.ctx.store.read() as tx:
-            view = look(tx, operation.model, operation.unit)
+            view = read_view(tx, operation.model, operation.unit)
             if view is None:
                 return None
             document = operation.document
@@ -400,101 +400,101 @@ class MachineRun:
                 tx, view, read_operation(document), operation.id, document.get("request")
             )
 
-    async def _execute(self, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
+    async def _execute(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> None:
         """Run an operation on the machine and take its result in; then what was planned behind it."""
         await self._save()
-        self._tell_unit(prepared, "running", "running")
+        self._tell_unit(dispatch, "running", "running")
         self.runtime.checkpoint("prepared")
-        if prepared.blob:
+        if dispatch.blob:
             blobs = self.ctx.controller.blobs
-            like = blobs.find(prepared.like) if prepared.like else None
+            like = blobs.find(dispatch.like) if dispatch.like else None
             await self.session.put_blob(
-                prepared.blob, blobs.path(prepared.blob), (prepared.like, like) if like else None
+                dispatch.blob, blobs.path(dispatch.blob), (dispatch.like, like) if like else None
             )
             self.runtime.checkpoint("charm-pushed")
         try:
-            following = await self._take_in(prepared, await self._run(prepared, plan))
+            following = await self._take_in(dispatch, await self._run(dispatch, plan))
             while following:
                 await self._save()
-                prepared = self._promoted(following, plan)
-                self._tell_unit(prepared, "running", "running")
+                dispatch = self._promoted(following, plan)
+                self._tell_unit(dispatch, "running", "running")
                 self.runtime.checkpoint("promoted")
-                following = await self._take_in(prepared, await self._run_planned(prepared))
+                following = await self._take_in(dispatch, await self._run_planned(dispatch))
             await self._end_strays(plan)
         finally:
             for item in plan:
                 self.session.forget(item.id)
 
-    async def _end_strays(self, plan: tuple[Prepared, ...]) -> None:
+    async def _end_strays(self, plan: tuple[Dispatch, ...]) -> None:
         """End what the machine may have begun of a plan whose unit was removed meanwhile."""
         for item in plan:
             if self._operation(item.id) is None:
                 await self.session.cancel(item.id)
                 return  # what follows it is not begun either
 
-    def _promoted(self, operation_id: str, plan: tuple[Prepared, ...]) -> Prepared:
+    def _promoted(self, operation_id: str, plan: tuple[Dispatch, ...]) -> Dispatch:
         """Return a planned operation whose turn has come: as it was sent, else as it is now."""
         sent = next((item for item in plan if item.id == operation_id), None)
         return sent or self._built_anew(operation_id)
 
-    def _built_anew(self, operation_id: str) -> Prepared:
+    def _built_anew(self, operation_id: str) -> Dispatch:
         with self.ctx.store.read() as tx:
             found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
-        prepared = self._prepared_again(found)
-        if prepared is None:
+        dispatch = self._prepared_again(found)
+        if dispatch is None:
             raise NotValid(f"unit {found.unit} is gone")
-        return prepared
+        return dispatch
 
-    async def _run_planned(self, prepared: Prepared) -> dict[str, Any]:
+    async def _run_planned(self, dispatch: Dispatch) -> dict[str, Any]:
         """Wait for an operation that was sent ahead; run it now where the machine did not begin it."""
-        result = await self._run(prepared)
-        if result.get("code") == LEFT_OUT and "after" in prepared.frame:
-            result = await self._run(self._built_anew(prepared.id))
+        result = await self._run(dispatch)
+        if result.get("code") == LEFT_OUT and "after" in dispatch.frame:
+            result = await self._run(self._built_anew(dispatch.id))
         return result
 
-    async def _take_in(self, prepared: Prepared, result: dict[str, Any]) -> str:
+    async def _take_in(self, dispatch: Dispatch, result: dict[str, Any]) -> str:
         """Take the result of an operation into the model; return the id of the one that must run now."""
         self.runtime.checkpoint("result")
         result = with_disk_named(result, f"machine {self.machine.id}")
-        for _ in take_flood(self.ctx, prepared.id, result):
+        for _ in take_flood(self.ctx, dispatch.id, result):
             await asyncio.sleep(0)  # others have their turns
-        done = commit(self.ctx, prepared.id, result)
-        self._committed.append((prepared.id, str(prepared.frame.get("request", "")), done.error))
+        done = commit(self.ctx, dispatch.id, result)
+        self._committed.append((dispatch.id, str(dispatch.frame.get("request", "")), done.error))
         self.runtime.checkpoint("committed")
         text, state = ("done", "done") if done.ok else (f"failed: {done.message}", "failed")
-        self._tell_unit(prepared, text, state)
+        self._tell_unit(dispatch, text, state)
         if done.reboot:
             self._reboot_asked = done.reboot
-        self._count_kill(prepared, killed=done.killed)
+        self._count_kill(dispatch, killed=done.killed)
         if done.again_later:
-            self.setbacks[prepared.unit] = f"unit {prepared.unit}: {prepared.title}: {done.message}"
+            self.setbacks[dispatch.unit] = f"unit {dispatch.unit}: {dispatch.title}: {done.message}"
         return done.next
 
-    def _count_kill(self, prepared: Prepared, *, killed: bool) -> None:
+    def _count_kill(self, dispatch: Dispatch, *, killed: bool) -> None:
         """Give up for a while on a hook that is killed each time.
 
         Raises:
             RemoteFailed: It was killed too often in a row.
         """
-        self._kills[prepared.unit] = self._kills[prepared.unit] + 1 if killed else 0
-        if self._kills[prepared.unit] == MOST_KILLS:
-            what = f"unit {prepared.unit}: {prepared.title}"
+        self._kills[dispatch.unit] = self._kills[dispatch.unit] + 1 if killed else 0
+        if self._kills[dispatch.unit] == MOST_KILLS:
+            what = f"unit {dispatch.unit}: {dispatch.title}"
             raise RemoteFailed(f"{what} was killed {MOST_KILLS} times in a row")
 
-    async def _run(self, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> dict[str, Any]:
+    async def _run(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> dict[str, Any]:
         """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
-        sink = EventSink(self.ctx, prepared.id, self._show_line(prepared) if self.runtime.watched else None)
-        lookout = Lookout(lambda: self._end_if_unwanted(prepared.id))
+        sink = EventSink(self.ctx, dispatch.id, self._show_line(dispatch) if self.runtime.watched else None)
+        lookout = Lookout(lambda: self._end_if_unwanted(dispatch.id))
         try:
-            frame, *behind = (self._frame(item) for item in (prepared, *plan))
-            return await self.session.run(frame, sink.take, self._answering(prepared.unit), behind)
+            frame, *behind = (self._frame(item) for item in (dispatch, *plan))
+            return await self.session.run(frame, sink.take, self._answering(dispatch.unit), behind)
         finally:
             lookout.close()
             sink.close()
 
-    def _frame(self, prepared: Prepared) -> Mapping[str, Any]:
+    def _frame(self, dispatch: Dispatch) -> Mapping[str, Any]:
         """Return a request; its last lines come at once while somebody watches."""
-        return {**prepared.frame, "tail": True} if self.runtime.watched else prepared.frame
+        return {**dispatch.frame, "tail": True} if self.runtime.watched else dispatch.frame
 
     async def _end_if_unwanted(self, operation_id: str) -> None:
         # Without a connection the hook goes on for now: the next look comes.
@@ -576,25 +576,25 @@ class MachineRun:
         await self.session.ack(operation_id)
         self.left_nothing = last
 
-    def _tell_unit(self, prepared: Prepared, text: str, state: str) -> None:
+    def _tell_unit(self, dispatch: Dispatch, text: str, state: str) -> None:
         machine = f"machine {self.machine.id}"
         self.runtime.tell(
             Event(
-                entity=prepared.unit or machine,
-                text=f"{prepared.title}: {text}",
+                entity=dispatch.unit or machine,
+                text=f"{dispatch.title}: {text}",
                 state=state,
-                parent=machine if prepared.unit else "",
+                parent=machine if dispatch.unit else "",
             )
         )
 
-    def _show_line(self, prepared: Prepared) -> Callable[[str], None]:
-        entity = prepared.unit or f"machine {self.machine.id}"
+    def _show_line(self, dispatch: Dispatch) -> Callable[[str], None]:
+        entity = dispatch.unit or f"machine {self.machine.id}"
         return lambda line: self.runtime.tell(Event(entity=entity, line=line))
 
 
 def stays(machine: Machine) -> bool:
     """Return True when a machine goes on running after it has left the model."""
-    return given(machine) or bool(machine.keep_instance)
+    return is_manual(machine) or bool(machine.keep_instance)
 
 
 def ask(

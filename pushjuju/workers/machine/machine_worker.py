@@ -32,7 +32,7 @@ from pushjuju.store.queue import lease_at_least, skip_leases
 from pushjuju.store.rows.records import Machine, Operation, Seat, Unit
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.decide import decide, reconcile_effects
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.turn import WORK
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
@@ -40,7 +40,7 @@ from pushjuju.workers.machine.firewaller import Firewaller
 from pushjuju.workers.machine.machine_run import MachineRun, ask, stays
 from pushjuju.workers.outcome import Outcome, is_of_guest
 from pushjuju.workers.provision import hostkeys, installing, provisioner
-from pushjuju.workers.provision.provisioner import StartFailed, given
+from pushjuju.workers.provision.provisioner import StartFailed, is_manual
 from pushjuju.workers.runtime import Runtime
 
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
@@ -301,7 +301,7 @@ class MachineWorker:
         ):
             return True
         try:
-            view = look(tx, unit.model, unit.name)
+            view = read_view(tx, unit.model, unit.name)
         except NotValid:
             return False  # its turn says so
         if view is None:
@@ -371,7 +371,7 @@ class MachineWorker:
     async def _leave(self, machine: Machine) -> None:
         """Leave nothing on a machine that goes on without us; one that is forced away may be silent."""
         # One of ours that is kept is let go even when its last unit took all files with it.
-        if (self.left_nothing and given(machine)) or not machine.last_seen:
+        if (self.left_nothing and is_manual(machine)) or not machine.last_seen:
             return
         try:
             await (await self._visit(machine)).leave()

@@ -80,7 +80,7 @@ def _script(runtime: Runtime, machine: Machine) -> str:
     ctx = runtime.ctx
     with ctx.store.read() as tx:
         config = model_config.several(tx, machine.model, userdata.KEYS)
-    if provisioner.given(machine):
+    if provisioner.is_manual(machine):
         document = userdata.wanted(config)
     elif "script" in _features(runtime, machine):
         request = provisioner.request_for(runtime, machine)

@@ -13,7 +13,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import Model
-from pushjuju.workers.provision.provisioner import given
+from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.runtime import Runtime
 
 
@@ -24,12 +24,12 @@ def end_model(ctx: Context, model: Model, warn: Callable[[str], None]) -> list[s
     problems = [
         f"machine {host.id} ({host.ssh.get('host', host.instance_id)}) was given to us and is left as it is"
         for host in hosts
-        if given(host)
+        if is_manual(host)
     ]
     try:
         asyncio.run(_end_instances(ctx, model, warn))
     except PushjujuError as error:
-        left = ", ".join(host.instance_id for host in hosts if host.instance_id and not given(host))
+        left = ", ".join(host.instance_id for host in hosts if host.instance_id and not is_manual(host))
         problems.append(f"{error.message}; left in the cloud: {left or 'nothing that is known'}")
     with ctx.store.write() as tx:
         models.purge(tx, model.uuid)

@@ -331,14 +331,14 @@ async def stop(runtime: Runtime, machine: Machine) -> None:
         PushjujuError: The cloud failed; a later attempt may succeed.
     """
     with runtime.ctx.store.read() as tx:
-        if not given(machine):
+        if not is_manual(machine):
             credential_validity.require(tx, machine.model)
         mode = str(model_config.get(tx, machine.model, "provisioner-harvest-mode"))
     # One that was given goes on in any case: it is let go, so that it can be taken in again.
-    keep = not given(machine) and (machine.keep_instance or mode in ("none", "unknown"))
+    keep = not is_manual(machine) and (machine.keep_instance or mode in ("none", "unknown"))
     if machine.instance_id and not keep:
         await runtime.within(CALL_S, runtime.provider_of(machine).stop([machine.instance_id]))
-    if mode in ("unknown", "all") and not given(machine):
+    if mode in ("unknown", "all") and not is_manual(machine):
         await _stop_unknown(runtime, machine)
     hostkeys.forget(runtime.ctx, machine)
 
@@ -376,6 +376,6 @@ async def stop_unrecorded(runtime: Runtime, machine: Machine) -> None:
         await runtime.within(CALL_S, provider.stop(found))
 
 
-def given(machine: Machine) -> bool:
+def is_manual(machine: Machine) -> bool:
     """Return True when the user named the machine by its address, so that pushjuju did not make it."""
     return machine.provider == MANUAL

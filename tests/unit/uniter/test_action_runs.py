@@ -281,11 +281,11 @@ def test_changes_that_cannot_be_taken_fail_the_action(
 
 def test_progress_is_kept_as_it_comes(runtime: TestController) -> None:
     number = run(runtime)
-    prepared = runtime.prepared()
-    take_events(runtime.ctx, prepared.id, [(1, event(1, "action-log", message="half way")["e"])])
+    dispatch = runtime.prepared()
+    take_events(runtime.ctx, dispatch.id, [(1, event(1, "action-log", message="half way")["e"])])
     assert [line["message"] for line in task(runtime, number)["log"]] == ["half way"]
     late = [event(1, "action-log", message="half way"), event(2, "action-log", message="there")]
-    runtime.commit(prepared, result("failed", 1, message="exit status 1", events=late))
+    runtime.commit(dispatch, result("failed", 1, message="exit status 1", events=late))
     assert [line["message"] for line in task(runtime, number)["log"]] == ["half way", "there"]
 
 
@@ -324,8 +324,8 @@ def test_an_action_waits_for_the_first_install(runtime: TestController) -> None:
 
 def test_an_action_that_was_cut_off_is_failed_and_not_run_again(runtime: TestController) -> None:
     number = run(runtime)
-    prepared = runtime.prepared()
-    runtime.commit(prepared, result("terminated", None, recovered=True))
+    dispatch = runtime.prepared()
+    runtime.commit(dispatch, result("terminated", None, recovered=True))
     assert task(runtime, number)["status"] == "running"
     runtime.settle()
     assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
@@ -386,12 +386,12 @@ def test_an_action_that_prints_very_many_lines_holds_nobody_up(
 ) -> None:
     monkeypatch.setattr(limits, "OUTPUT_LINES", 3 * limits.EVENTS_AT_ONCE)
     run(runtime)
-    prepared = runtime.prepared()
+    dispatch = runtime.prepared()
     text = "".join(f"line {n}\n" for n in range(4 * limits.EVENTS_AT_ONCE))
-    parts = take_flood(runtime.ctx, prepared.id, result(stderr=text))
+    parts = take_flood(runtime.ctx, dispatch.id, result(stderr=text))
     next(parts)
     parts.close()  # it dies here, and goes on
-    assert runtime.commit(prepared, result(stderr=text)).ok
+    assert runtime.commit(dispatch, result(stderr=text)).ok
     found = [row.message for row in logs.after(runtime.ctx.store, runtime.model, 0)]
     assert found == [
         *(f"line {n}" for n in range(3 * limits.EVENTS_AT_ONCE)),

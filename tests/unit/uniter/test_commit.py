@@ -18,7 +18,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
 from pushjuju.uniter.commit import commit, take_events, take_flood
 from pushjuju.uniter.decide import LocalState, OperationKind, Step, from_wire
-from pushjuju.uniter.dispatch import Prepared
+from pushjuju.uniter.dispatch import Dispatch
 from tests.world.controller import TestController
 from tests.world.machine import event, failed, ok, status_event
 
@@ -62,7 +62,7 @@ def test_outcomes_of_a_hook(
         assert (local.kind, local.installed) == (OperationKind.CONTINUE, True)
     else:
         assert (local.kind, local.step, local.installed) == (OperationKind.RUN_HOOK, Step.PENDING, False)
-        assert runtime.turn().prepared is None
+        assert runtime.turn().dispatch is None
         assert runtime.agent() == ("error", 'hook failed: "install"')
 
 
@@ -121,12 +121,12 @@ def test_upgrade_that_could_not_be_unpacked(runtime: TestController) -> None:
 
 def test_result_for_a_unit_that_is_gone(runtime: TestController) -> None:
     runtime.deploy()
-    prepared = runtime.until("install")
+    dispatch = runtime.until("install")
     runtime.write(
         lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
     )
     before = runtime.dump()
-    done = runtime.commit(prepared, ok(events=[status_event(1, "active")]))
+    done = runtime.commit(dispatch, ok(events=[status_event(1, "active")]))
     assert done.ok
     assert runtime.dump() == before
 
@@ -161,13 +161,13 @@ RICH = ok(
 def test_a_result_counts_once(runtime: TestController, result: dict[str, Any]) -> None:
     runtime.active()
     runtime.clock.advance(400)
-    prepared = runtime.until("update-status")
-    runtime.commit(prepared, result)
+    dispatch = runtime.until("update-status")
+    runtime.commit(dispatch, result)
     before = runtime.dump()
-    done = runtime.commit(prepared, result)
+    done = runtime.commit(dispatch, result)
     assert (done.ok, bool(done.reboot), done.again_later) == (True, False, False)
     assert runtime.dump() == before
-    runtime.commit(prepared, failed())
+    runtime.commit(dispatch, failed())
     assert runtime.dump() == before
 
 
@@ -192,9 +192,9 @@ def test_what_a_failed_hook_leaves(runtime: TestController) -> None:
     """Statuses, log lines and versions stay, the rest is as if it had never been written."""
     runtime.active()
     runtime.clock.advance(400)
-    prepared = runtime.until("update-status")
+    dispatch = runtime.until("update-status")
     before = runtime.dump()
-    runtime.commit(prepared, {**RICH, "outcome": "failed", "exit": 1})
+    runtime.commit(dispatch, {**RICH, "outcome": "failed", "exit": 1})
     after = runtime.dump()
     for table in ("charm_state", "port", "relation_bag", "relation_scope"):
         assert after[table] == before[table]
@@ -206,11 +206,11 @@ def test_what_a_failed_hook_leaves(runtime: TestController) -> None:
 
 def test_own_row_of_the_operation_tells_how_it_ended(runtime: TestController) -> None:
     runtime.deploy()
-    prepared = runtime.until("install")
-    runtime.commit(prepared, failed(4, started=1.5, ended=2.5))
+    dispatch = runtime.until("install")
+    runtime.commit(dispatch, failed(4, started=1.5, ended=2.5))
     from pushjuju.store.rows.records import Operation
 
-    row = runtime.read(lambda tx: tx.get(Operation, "operation_get", "", id=prepared.id))
+    row = runtime.read(lambda tx: tx.get(Operation, "operation_get", "", id=dispatch.id))
     assert (row.state, row.outcome) == ("committed", "failed")
     assert row.result == {
         "exit": 4, "message": "exit status 4", "started": 1.5, "ended": 2.5, "via": "hook",
@@ -223,14 +223,14 @@ def test_own_row_of_the_operation_tells_how_it_ended(runtime: TestController) ->
 def test_events_count_once_by_their_number(runtime: TestController) -> None:
     runtime.active()
     runtime.clock.advance(400)
-    prepared = runtime.until("update-status")
+    dispatch = runtime.until("update-status")
     lines = [event(n, "log", level="INFO", module="unit.web/0.juju-log", message=str(n)) for n in range(1, 6)]
     pairs = [(item["seq"], item["e"]) for item in lines]
-    take_events(runtime.ctx, prepared.id, pairs[:2])
-    take_events(runtime.ctx, prepared.id, pairs[:3])
-    take_events(runtime.ctx, prepared.id, [pairs[0]])
-    runtime.commit(prepared, ok(events=lines))
-    take_events(runtime.ctx, prepared.id, pairs)
+    take_events(runtime.ctx, dispatch.id, pairs[:2])
+    take_events(runtime.ctx, dispatch.id, pairs[:3])
+    take_events(runtime.ctx, dispatch.id, [pairs[0]])
+    runtime.commit(dispatch, ok(events=lines))
+    take_events(runtime.ctx, dispatch.id, pairs)
     found = [item[3] for item in _log(runtime) if item[2] == "unit.web/0.juju-log"]
     assert found == ["1", "2", "3", "4", "5"]
 
@@ -238,16 +238,16 @@ def test_events_count_once_by_their_number(runtime: TestController) -> None:
 def test_events_in_the_order_of_their_numbers(runtime: TestController) -> None:
     runtime.active()
     runtime.clock.advance(400)
-    prepared = runtime.until("update-status")
+    dispatch = runtime.until("update-status")
     runtime.commit(
-        prepared, ok(events=[status_event(2, "active", "last"), status_event(1, "waiting", "first")])
+        dispatch, ok(events=[status_event(2, "active", "last"), status_event(1, "waiting", "first")])
     )
     assert runtime.workload() == ("active", "last")
 
 
 def test_streamed_status_is_seen_while_the_hook_runs(runtime: TestController) -> None:
     runtime.deploy()
-    prepared = runtime.until("install")
+    dispatch = runtime.until("install")
     status = {
         "k": "status",
         "scope": "unit",
@@ -255,7 +255,7 @@ def test_streamed_status_is_seen_while_the_hook_runs(runtime: TestController) ->
         "message": "half",
         "time": runtime.clock.now().timestamp(),
     }
-    take_events(runtime.ctx, prepared.id, [(1, status)])
+    take_events(runtime.ctx, dispatch.id, [(1, status)])
     assert runtime.workload() == ("maintenance", "half")
     status = {
         "k": "status",
@@ -264,7 +264,7 @@ def test_streamed_status_is_seen_while_the_hook_runs(runtime: TestController) ->
         "message": "all",
         "time": runtime.clock.now().timestamp(),
     }
-    take_events(runtime.ctx, prepared.id, [(2, status)])
+    take_events(runtime.ctx, dispatch.id, [(2, status)])
     assert runtime.status(StatusKind.APPLICATION, "web") == ("active", "all")
 
 
@@ -283,12 +283,12 @@ def test_events_carry_the_machines_time_within_reason(
 ) -> None:
     runtime.active()
     runtime.clock.advance(400)
-    prepared = runtime.until("update-status")
+    dispatch = runtime.until("update-status")
     time = runtime.clock.now().timestamp() + said
     runtime.clock.advance(60)
     line = {"k": "log", "level": "INFO", "module": "m", "message": "then", "time": time}
     status = {"k": "status", "scope": "unit", "status": "active", "message": "", "time": time}
-    take_events(runtime.ctx, prepared.id, [(1, line), (2, status)])
+    take_events(runtime.ctx, dispatch.id, [(1, line), (2, status)])
     (found,) = [item for item in logs.after(runtime.ctx.store, runtime.model, 0) if item.message == "then"]
     assert found.time == f"2025-03-01T{taken}.000000Z"
     info = runtime.read(lambda tx: statuses.get_status(tx, runtime.model, StatusKind.WORKLOAD, "web/0"))
@@ -382,7 +382,7 @@ def test_failed_hook_that_asked_for_a_reboot(runtime: TestController) -> None:
     runtime.deploy()
     done = runtime.hook("install", failed(reboot="after"))
     assert (done.ok, bool(done.reboot)) == (False, False)
-    assert runtime.turn().prepared is None
+    assert runtime.turn().dispatch is None
     assert runtime.agent()[0] == "error"
 
 
@@ -424,7 +424,7 @@ def test_relation_settings_reach_the_others(runtime: TestController) -> None:
 # --- floods -----------------------------------------------------------------------------------------------
 
 
-def _update_status(runtime: TestController) -> Prepared:
+def _update_status(runtime: TestController) -> Dispatch:
     runtime.clock.advance(4000)
     return runtime.until("update-status")
 
@@ -460,9 +460,9 @@ def test_a_flood_of_messages_holds_the_store_for_moments_only(
     each = limits.EVENTS_AT_ONCE
     longest = []
     for parts in (small, large):
-        prepared = _update_status(runtime)
+        dispatch = _update_status(runtime)
         holds = _longest_hold(runtime, monkeypatch)
-        assert runtime.commit(prepared, ok(events=_flood(parts * each, status=status))).ok
+        assert runtime.commit(dispatch, ok(events=_flood(parts * each, status=status))).ok
         assert len(holds) >= parts
         longest.append(max(holds))
         monkeypatch.undo()
@@ -472,13 +472,13 @@ def test_a_flood_of_messages_holds_the_store_for_moments_only(
 
 def test_a_flood_that_breaks_off_goes_on_where_it_was(runtime: TestController) -> None:
     runtime.active()
-    prepared = _update_status(runtime)
+    dispatch = _update_status(runtime)
     result = ok(events=_flood(3 * limits.EVENTS_AT_ONCE + 1))
-    parts = take_flood(runtime.ctx, prepared.id, result)
+    parts = take_flood(runtime.ctx, dispatch.id, result)
     next(parts)
     next(parts)
     parts.close()  # it dies here
-    assert runtime.commit(prepared, result).ok
+    assert runtime.commit(dispatch, result).ok
     lines = [item[3] for item in _log(runtime) if item[3].startswith("line ")]
     assert lines == [f"line {n}" for n in range(1, 3 * limits.EVENTS_AT_ONCE + 2)]
 
@@ -487,9 +487,9 @@ def test_few_messages_stay_in_the_one_transaction_of_their_result(
     runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.active()
-    prepared = _update_status(runtime)
+    dispatch = _update_status(runtime)
     holds = _longest_hold(runtime, monkeypatch)
-    assert runtime.commit(prepared, ok(events=_flood(limits.EVENTS_AT_ONCE))).ok
+    assert runtime.commit(dispatch, ok(events=_flood(limits.EVENTS_AT_ONCE))).ok
     assert len(holds) == 1
 
 
@@ -497,13 +497,13 @@ def test_long_lines_are_taken_in_parts_as_well(
     runtime: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime.active()
-    prepared = _update_status(runtime)
+    dispatch = _update_status(runtime)
     monkeypatch.setattr(limits, "TEXT_AT_ONCE", 2 * limits.MESSAGE)
     lines = [
         event(n, "log", level="ERROR", module="m", message=f"{n}" + "x" * (limits.MESSAGE - 8))
         for n in range(1, 21)
     ]
     holds = _longest_hold(runtime, monkeypatch)
-    assert runtime.commit(prepared, ok(events=lines)).ok
+    assert runtime.commit(dispatch, ok(events=lines)).ok
     assert len(holds) > 10
     assert sum(item[3].endswith("xxx") for item in _log(runtime)) == 20

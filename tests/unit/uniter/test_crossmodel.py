@@ -15,7 +15,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import integrate
 from pushjuju.uniter.input.hookcontext import goal_state
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.input.snapshot import read_view
 from tests.world.machine import ok
 from tests.world.two_models import TwoModels
 
@@ -212,7 +212,7 @@ def test_goal_state(twins: TwoModels) -> None:
     twins.ready()
 
     def goal(world: Any, unit: str) -> dict[str, Any]:
-        view = world.read(lambda tx: look(tx, world.model, unit))
+        view = world.read(lambda tx: read_view(tx, world.model, unit))
         found: dict[str, Any] = world.read(lambda tx: goal_state(tx, view))
         return found
 
@@ -330,7 +330,7 @@ def test_a_relation_forced_away_leaves_both_models(twins: TwoModels, side: str) 
     twins.clear()
     twins.settle()
     assert (twins.shop.hooks(), twins.prod.hooks()) == ([], [])
-    assert here not in twins.shop.read(lambda tx: look(tx, twins.shop.model, "web/0")).local.relations
+    assert here not in twins.shop.read(lambda tx: read_view(tx, twins.shop.model, "web/0")).local.relations
 
 
 def test_leaders_are_each_model_s_own(twins: TwoModels) -> None:

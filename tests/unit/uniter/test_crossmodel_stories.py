@@ -76,8 +76,8 @@ def step(world: TestController, number: int) -> None:
     unit = listed[number % len(listed)]
     machine = world.unit(unit).machine or ""
     turn = world.turn(unit)
-    if turn.prepared is not None:
-        world.commit(turn.prepared, world.box(machine).run(turn.prepared.frame))
+    if turn.dispatch is not None:
+        world.commit(turn.dispatch, world.box(machine).run(turn.dispatch.frame))
     elif str(turn.answer) == "dead":
         record = world.unit(unit)
         world.write(lambda tx: removal.remove_unit(tx, record, world.clock.now()))

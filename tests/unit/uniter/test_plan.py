@@ -15,8 +15,8 @@ from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from pushjuju.uniter.commit import Committed, commit
 from pushjuju.uniter.decide import HookKind
-from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.turn import Turn, take_turn
 from tests.world.controller import TestController
 from tests.world.machine import failed, ok, status_event
@@ -38,8 +38,8 @@ def lone(runtime: TestController) -> None:
 
 def titles(turn: Turn) -> list[str]:
     """Return what a turn came to, in its order."""
-    assert turn.prepared is not None
-    return [item.title for item in (turn.prepared, *turn.plan)]
+    assert turn.dispatch is not None
+    return [item.title for item in (turn.dispatch, *turn.plan)]
 
 
 def rows(runtime: TestController) -> list[tuple[str, str]]:
@@ -50,17 +50,17 @@ def rows(runtime: TestController) -> list[tuple[str, str]]:
     return [(row.name, row.state) for row in reversed(found) if row.state != "committed"]
 
 
-def ended(runtime: TestController, prepared: Prepared, result: dict[str, Any] | None = None) -> Committed:
+def ended(runtime: TestController, dispatch: Dispatch, result: dict[str, Any] | None = None) -> Committed:
     """Take a result in."""
-    return commit(runtime.ctx, prepared.id, result or ok())
+    return commit(runtime.ctx, dispatch.id, result or ok())
 
 
-def rebuilt(runtime: TestController, prepared: Prepared) -> dict[str, Any]:
+def rebuilt(runtime: TestController, dispatch: Dispatch) -> dict[str, Any]:
     """Return the request for an operation as it is built now."""
 
-    def build(tx: Any) -> Prepared:
-        view = look(tx, runtime.model, prepared.unit)
-        row = tx.get(Operation, "operation_get", "gone", id=prepared.id)
+    def build(tx: Any) -> Dispatch:
+        view = read_view(tx, runtime.model, dispatch.unit)
+        row = tx.get(Operation, "operation_get", "gone", id=dispatch.id)
         assert view is not None
         return prepared_operation(tx, view, read_operation(row.document), row.id)
 
@@ -72,16 +72,16 @@ def test_a_new_unit_decides_as_far_as_it_can(runtime: TestController) -> None:
     turn = ahead(runtime)
     assert titles(turn) == ALL
     assert rows(runtime) == [(ALL[0], "prepared"), *((name, "planned") for name in ALL[1:])]
-    links = [(item.frame.get("after"), item.frame.get("then")) for item in (turn.prepared, *turn.plan)]
-    ids = [item.id for item in (turn.prepared, *turn.plan)]
+    links = [(item.frame.get("after"), item.frame.get("then")) for item in (turn.dispatch, *turn.plan)]
+    ids = [item.id for item in (turn.dispatch, *turn.plan)]
     assert links == [(None, True), (ids[0], True), (ids[1], True), (ids[2], True), (ids[3], None)]
 
 
 def test_each_is_taken_up_when_the_one_before_it_is_committed(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
-    assert turn.prepared is not None
-    current, seen = turn.prepared, []
+    assert turn.dispatch is not None
+    current, seen = turn.dispatch, []
     for following in turn.plan:
         done = ended(runtime, current)
         assert done.next == following.id
@@ -89,7 +89,7 @@ def test_each_is_taken_up_when_the_one_before_it_is_committed(runtime: TestContr
         current = following
     assert seen == [f"running {name} hook" for name in ALL[1:]]
     assert ended(runtime, current).next == ""
-    assert (rows(runtime), runtime.turn().prepared) == ([], None)
+    assert (rows(runtime), runtime.turn().dispatch) == ([], None)
     assert runtime.agent() == ("idle", "")
 
 
@@ -102,9 +102,9 @@ def test_each_sees_what_it_would_see_if_it_were_asked_for_then(runtime: TestCont
     runtime.deploy("db", packed=runtime.charms.make("db", provides={"server": {"interface": "sql"}}))
     integrate.integrate(runtime.ctx, runtime.model, "web", "db")
     plans = []
-    while (turn := ahead(runtime)).prepared is not None:
+    while (turn := ahead(runtime)).dispatch is not None:
         plans.append(titles(turn))
-        current: Prepared = turn.prepared
+        current: Dispatch = turn.dispatch
         ended(runtime, current)
         for following in turn.plan:
             sent = {key: value for key, value in following.frame.items() if key not in ("after", "then")}
@@ -122,8 +122,8 @@ def test_each_sees_what_it_would_see_if_it_were_asked_for_then(runtime: TestCont
 def test_a_hook_that_does_not_end_well_ends_the_plan(runtime: TestController, result: dict[str, Any]) -> None:
     lone(runtime)
     turn = ahead(runtime)
-    assert turn.prepared is not None
-    assert ended(runtime, turn.prepared).next == turn.plan[0].id
+    assert turn.dispatch is not None
+    assert ended(runtime, turn.dispatch).next == turn.plan[0].id
     assert ended(runtime, turn.plan[0], result).next == ""
     assert [name for name, state in rows(runtime) if state == "planned"] == []
     before = runtime.dump()
@@ -144,9 +144,9 @@ def test_a_result_that_comes_before_its_turn_changes_nothing(runtime: TestContro
 def test_what_people_change_meanwhile_is_seen_by_the_hooks_after_the_plan(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
-    assert turn.prepared is not None
+    assert turn.dispatch is not None
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
-    for item in (turn.prepared, *turn.plan):
+    for item in (turn.dispatch, *turn.plan):
         ended(runtime, item)
     again = runtime.prepared()
     assert again.title == "config-changed"
@@ -156,8 +156,8 @@ def test_what_people_change_meanwhile_is_seen_by_the_hooks_after_the_plan(runtim
 def test_a_unit_that_is_removed_meanwhile_stops_after_its_plan(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
-    assert turn.prepared is not None
-    ended(runtime, turn.prepared)
+    assert turn.dispatch is not None
+    ended(runtime, turn.dispatch)
     removal.remove_units(runtime.ctx, runtime.model, [UNIT])
     for item in turn.plan:
         ended(runtime, item)
@@ -169,16 +169,16 @@ def test_a_unit_that_is_gone_takes_its_plan_along(runtime: TestController) -> No
     turn = ahead(runtime)
     unit = runtime.unit(UNIT)
     runtime.write(lambda tx: removal.remove_unit(tx, unit, runtime.clock.now()))
-    assert turn.prepared is not None
-    for item in (turn.prepared, *turn.plan):
+    assert turn.dispatch is not None
+    for item in (turn.dispatch, *turn.plan):
         assert (ended(runtime, item).next, ended(runtime, item).message) == ("", "committed before")
 
 
 def test_a_status_that_a_hook_sets_stays_until_the_next_one_sets_another(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
-    assert turn.prepared is not None
-    ended(runtime, turn.prepared)
+    assert turn.dispatch is not None
+    ended(runtime, turn.dispatch)
     ended(
         runtime, turn.plan[0], ok(events=[status_event(1, "blocked", "no disk")], writes={"status_set": True})
     )
@@ -190,27 +190,27 @@ def test_a_status_that_a_hook_sets_stays_until_the_next_one_sets_another(runtime
 
 def test_a_unit_at_work_plans_nothing(runtime: TestController) -> None:
     lone(runtime)
-    for item in (turn := ahead(runtime)).plan and (turn.prepared, *turn.plan):
+    for item in (turn := ahead(runtime)).plan and (turn.dispatch, *turn.plan):
         assert item is not None
         ended(runtime, item)
     applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     turn = ahead(runtime)
     assert titles(turn) == [HookKind.CONFIG_CHANGED]
-    assert "then" not in (turn.prepared.frame if turn.prepared else {})
+    assert "then" not in (turn.dispatch.frame if turn.dispatch else {})
 
 
 def test_nothing_is_planned_behind_a_hook_that_is_tried_again(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
-    assert turn.prepared is not None
-    ended(runtime, turn.prepared)
+    assert turn.dispatch is not None
+    ended(runtime, turn.dispatch)
     ended(runtime, turn.plan[0], failed())
-    assert ahead(runtime).prepared is None  # it waits for its retry
+    assert ahead(runtime).dispatch is None  # it waits for its retry
     assert runtime.agent() == ("error", 'hook failed: "install"')
     runtime.clock.advance(400)
     turn = ahead(runtime)
     assert titles(turn)[0] == "install"
-    assert ended(runtime, turn.prepared or turn.plan[0]).ok
+    assert ended(runtime, turn.dispatch or turn.plan[0]).ok
 
 
 # --- what is told afterwards ------------------------------------------------------------------------------
@@ -222,10 +222,10 @@ def run_at(runtime: TestController, turn: Turn, clock: float) -> list[str]:
     Args:
         clock: Seconds that the machine's clock is ahead.
     """
-    assert turn.prepared is not None
+    assert turn.dispatch is not None
     begun, said = runtime.clock.now().timestamp() + clock, []
     runtime.clock.advance(60)
-    for number, item in enumerate((turn.prepared, *turn.plan)):
+    for number, item in enumerate((turn.dispatch, *turn.plan)):
         start = begun + 10 * number
         told = status_event(1, "maintenance", f"{item.title} says")
         told["e"]["time"] = start + 5
@@ -272,8 +272,8 @@ def test_each_hook_is_told_with_its_own_statuses(runtime: TestController) -> Non
 def test_a_failed_hook_is_told_with_the_statuses_that_it_set(runtime: TestController) -> None:
     lone(runtime)
     turn = ahead(runtime)
-    assert turn.prepared is not None
-    ended(runtime, turn.prepared)
+    assert turn.dispatch is not None
+    ended(runtime, turn.dispatch)
     events = [status_event(1, "blocked", "no disk"), status_event(2, "blocked", "no disk")]
     ended(runtime, turn.plan[0], failed(events=events))
     run = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted())[-1]

@@ -22,8 +22,8 @@ from pushjuju.uniter.decide import (
     Step,
     decide,
 )
-from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
-from pushjuju.uniter.input.snapshot import View, look
+from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import View, read_view
 from pushjuju.uniter.requests import Request, error_of, placed, read_request
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedRuntime, die_at, worker
@@ -91,7 +91,7 @@ def unit(runtime: TestController) -> TestController:
 
 
 def view_with(world: TestController, *members: str) -> View:
-    view = world.read(lambda tx: look(tx, world.model, "web/0"))
+    view = world.read(lambda tx: read_view(tx, world.model, "web/0"))
     assert view is not None
     (number,) = view.local.relations
     record = RelationRecord(created=True, members=dict.fromkeys(members, 0))
@@ -138,10 +138,10 @@ def test_force_skips_the_check_of_the_remote_unit(unit: TestController) -> None:
 # --- the order to the machine -----------------------------------------------------------------------------
 
 
-def prepared(world: TestController, *requests: Request) -> Prepared:
+def prepared(world: TestController, *requests: Request) -> Dispatch:
     turn = world.turn(requests=requests)
-    assert turn.prepared is not None
-    return turn.prepared
+    assert turn.dispatch is not None
+    return turn.dispatch
 
 
 def test_the_order_has_a_fresh_context_without_a_hook(unit: TestController) -> None:
@@ -173,9 +173,9 @@ def test_the_order_is_built_again_alike_after_a_crash(unit: TestController) -> N
     number = relation_of(view_with(unit))
     first = prepared(unit, ask(relation=number, remote_unit="web/7", remote_app="web", force=True))
 
-    def again(tx: Any) -> Prepared:
+    def again(tx: Any) -> Dispatch:
         (row,) = tx.list(OperationRow, "operation_open", model=unit.model, machine="0")
-        view = look(tx, unit.model, "web/0")
+        view = read_view(tx, unit.model, "web/0")
         assert view is not None
         operation = read_operation(row.document)
         return prepared_operation(tx, view, operation, row.id, row.document["request"])
@@ -191,8 +191,8 @@ def test_a_request_is_written_as_it_is_read() -> None:
 
 def test_requests_that_do_not_fit_are_refused_and_the_next_one_runs(unit: TestController) -> None:
     turn = unit.turn(requests=[ask(relation=99), ask(number=2, remote_unit="x/0"), ask("ok", number=3)])
-    assert turn.prepared is not None
-    assert turn.prepared.frame["request"] == "r3-1"
+    assert turn.dispatch is not None
+    assert turn.dispatch.frame["request"] == "r3-1"
     assert [(item.request, item.error) for item in turn.refused] == [
         ("r1-1", "unknown relation id: 99"),
         ("r2-1", "remote unit provided without a relation: x/0"),
@@ -229,7 +229,7 @@ def test_writes_are_kept_whatever_the_exit_code_is(unit: TestController, code: i
     done = unit.commit(order, result("failed" if code else "ok", code, writes={"state": {"done": "yes"}}))
     assert (done.ok, done.error, state(unit)) == (True, "", {"done": "yes"})
     assert unit.unit("web/0").state == before
-    assert unit.turn().prepared is None
+    assert unit.turn().dispatch is None
     assert unit.agent() == ("idle", "")
 
 
@@ -259,7 +259,7 @@ def test_commands_that_did_not_come_to_their_end(
     order = prepared(unit, ask())
     done = unit.commit(order, {**ended, "writes": {"state": {"a": "b"}}})
     assert (done.error, done.again_later, done.killed, state(unit)) == (error, False, False, {})
-    assert unit.turn().prepared is None
+    assert unit.turn().dispatch is None
 
 
 def test_a_result_that_comes_twice_counts_once(unit: TestController) -> None:
@@ -281,13 +281,13 @@ def test_a_reboot_is_honoured(unit: TestController, when: str) -> None:
 def test_a_unit_in_error_stays_in_error(unit: TestController) -> None:
     applications.set_config(unit.ctx, unit.model, "web", values={"title": "new"})
     unit.hook("config-changed", result("failed", 1))
-    assert unit.turn().prepared is None
+    assert unit.turn().dispatch is None
     error = unit.agent()
     assert error[0] == "error"
     order = prepared(unit, ask())
     assert order.frame["kind"] == "commands"
     unit.commit(order, result())
-    assert unit.turn().prepared is None
+    assert unit.turn().dispatch is None
     assert unit.agent() == error
 
 

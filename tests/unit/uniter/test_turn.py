@@ -18,7 +18,7 @@ from pushjuju.services.requests.update_status import make_due
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.decide import Answer, Decision, LocalState, Step, from_wire, replay
 from pushjuju.uniter.dispatch import prepared_operation, read_operation
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.input.snapshot import read_view
 from tests.world.charms import SETUP
 from tests.world.controller import TestController
 from tests.world.machine import failed, ok
@@ -41,28 +41,28 @@ def test_first_turn_brings_the_charm(runtime: TestController) -> None:
     runtime.box()
     turn = runtime.turn()
     assert (turn.answer, turn.reason) == (Answer.RUN, "install local:web-0")
-    prepared = turn.prepared
-    assert prepared is not None
+    dispatch = turn.dispatch
+    assert dispatch is not None
     blob = runtime.charms.make().sha256
-    assert (prepared.unit, prepared.title, prepared.blob) == ("web/0", "charm local:web-0", blob)
-    assert prepared.frame == {
-        "t": "op", "id": prepared.id, "kind": "deploy", "unit": "web/0", "url": "local:web-0", "sha256": blob,
+    assert (dispatch.unit, dispatch.title, dispatch.blob) == ("web/0", "charm local:web-0", blob)
+    assert dispatch.frame == {
+        "t": "op", "id": dispatch.id, "kind": "deploy", "unit": "web/0", "url": "local:web-0", "sha256": blob,
     }  # fmt: skip
     (row,) = runtime.open_operations()
     assert (row.id, row.unit, row.machine, row.state, row.name) == (
-        prepared.id, "web/0", "0", "prepared", "charm local:web-0",
+        dispatch.id, "web/0", "0", "prepared", "charm local:web-0",
     )  # fmt: skip
     assert _local(runtime).step is Step.PENDING
 
 
 def test_frame_of_a_hook(runtime: TestController) -> None:
     runtime.deploy()
-    prepared = runtime.until("install")
-    frame = prepared.frame
+    dispatch = runtime.until("install")
+    frame = dispatch.frame
     assert sorted(frame) == ["context", "env", "hook", "id", "kind", "logging", "t", "unit"]
     assert (frame["t"], frame["kind"], frame["unit"], frame["hook"]) == ("op", "hook", "web/0", "install")
-    assert frame["id"] == prepared.id
-    assert prepared.blob == ""
+    assert frame["id"] == dispatch.id
+    assert dispatch.blob == ""
     json.dumps(frame)
 
 
@@ -70,7 +70,7 @@ def test_hooks_of_a_new_unit_in_order(runtime: TestController) -> None:
     runtime.active()
     assert tuple(runtime.of("web/0")) == SETUP
     turn = runtime.turn()
-    assert (turn.answer, turn.reason, turn.prepared) == (Answer.IDLE, "nothing to do", None)
+    assert (turn.answer, turn.reason, turn.dispatch) == (Answer.IDLE, "nothing to do", None)
 
 
 def test_every_operation_has_an_id_of_its_own(runtime: TestController) -> None:
@@ -83,16 +83,16 @@ def test_a_prepared_operation_is_built_again_alike(runtime: TestController) -> N
     """A controller that died after prepare sends the same request, with the same id."""
     runtime.deploy()
     for title in ("charm local:web-0", "install", "cluster-relation-created", "start"):
-        prepared = runtime.until(title)
+        dispatch = runtime.until(title)
         (row,) = runtime.open_operations()
 
         def again(tx: Any, row: Any = row) -> Any:
-            view = look(tx, runtime.model, "web/0")
+            view = read_view(tx, runtime.model, "web/0")
             assert view is not None
             return prepared_operation(tx, view, read_operation(row.document), row.id)
 
-        assert runtime.read(again) == prepared
-        runtime.commit(prepared, runtime.box().run(prepared.frame))
+        assert runtime.read(again) == dispatch
+        runtime.commit(dispatch, runtime.box().run(dispatch.frame))
 
 
 def test_unit_whose_hook_fate_is_unknown_is_in_error(runtime: TestController) -> None:
@@ -100,7 +100,7 @@ def test_unit_whose_hook_fate_is_unknown_is_in_error(runtime: TestController) ->
     runtime.deploy()
     runtime.until("install")
     turn = runtime.turn()
-    assert turn.prepared is None
+    assert turn.dispatch is None
     assert runtime.agent() == ("error", 'hook failed: "install"')
 
 
@@ -219,9 +219,9 @@ def test_update_status_is_not_announced(runtime: TestController) -> None:
     runtime.active()
     make_due(runtime.ctx, runtime.model)
     before = runtime.history(StatusKind.AGENT, "web/0")
-    prepared = runtime.until("update-status")
+    dispatch = runtime.until("update-status")
     assert runtime.agent() == ("idle", "")
-    runtime.commit(prepared, ok())
+    runtime.commit(dispatch, ok())
     runtime.settle()
     assert runtime.history(StatusKind.AGENT, "web/0") == before
 

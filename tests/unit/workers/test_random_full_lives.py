@@ -23,7 +23,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate, storage_requests
 from pushjuju.store.rows.records import Relation, Task
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.dispatch import Prepared
+from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.workers.loops import cleaner
 from tests.unit.workers.test_random_lives import Life
 from tests.world.charms import Charms
@@ -173,14 +173,14 @@ class FullLife(Life):
             boot = machines.get(tx, self.runtime.model, machine).boot_id
             storage_work.attached(tx, backing, host, boot, now)
 
-    def _run(self, machine: str, prepared: Prepared) -> bool:
+    def _run(self, machine: str, dispatch: Dispatch) -> bool:
         """Let some hooks make a secret; one of the application's fails but for the leader."""
-        frame = prepared.frame
+        frame = dispatch.frame
         if frame["kind"] == "hook" and not self.calmed and self.chance.random() < 0.1:
             uri = f"{next(self.secrets):020d}"
             made = {uri: {"content": {"token": "YQ=="}, "owner": self.chance.choice(("unit", "application"))}}
             self.runtime.box(machine).will(frame["hook"], {"writes": {"secrets": {"create": made}}})
-        return super()._run(machine, prepared)
+        return super()._run(machine, dispatch)
 
     def settle(self) -> None:
         """Work all machines, and what the model's own loop does, until both are at rest."""

@@ -20,8 +20,8 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import update_status
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide import Answer, Decision, from_wire, replay
-from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
-from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import read_view
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 
@@ -179,9 +179,9 @@ class Life:
                     continue  # a subordinate, which went with its principal
                 turn = self.runtime.turn(unit)
                 self._check_decision(unit)
-                if turn.prepared is not None:
+                if turn.dispatch is not None:
                     done += 1
-                    busy = self._run(machine, turn.prepared)
+                    busy = self._run(machine, turn.dispatch)
                     if not busy or done >= most:
                         return done
                 elif turn.answer is Answer.DEAD:
@@ -199,22 +199,22 @@ class Life:
             commit(self.runtime.ctx, operation.id, {"outcome": "ok"})
             return 1
 
-        def build(tx: Any) -> Prepared | None:
-            view = look(tx, self.runtime.model, operation.unit)
+        def build(tx: Any) -> Dispatch | None:
+            view = read_view(tx, self.runtime.model, operation.unit)
             return view and prepared_operation(tx, view, read_operation(operation.document), operation.id)
 
-        prepared = self.runtime.read(build)
-        if prepared is None:
+        dispatch = self.runtime.read(build)
+        if dispatch is None:
             commit(self.runtime.ctx, operation.id, {"outcome": "gone"})
         else:
-            self._run(operation.machine, prepared)
+            self._run(operation.machine, dispatch)
         return 1
 
-    def _run(self, machine: str, prepared: Prepared) -> bool:
-        result = self.runtime.box(machine).run(prepared.frame)
+    def _run(self, machine: str, dispatch: Dispatch) -> bool:
+        result = self.runtime.box(machine).run(dispatch.frame)
         if result.pop("cut", False):
             return False
-        committed = self.runtime.commit(prepared, result)
+        committed = self.runtime.commit(dispatch, result)
         if committed.reboot:
             self.runtime.reboot(machine)
             commit(self.runtime.ctx, committed.reboot, {"outcome": "ok"})

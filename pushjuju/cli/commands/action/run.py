@@ -71,14 +71,14 @@ def _pair(text: str) -> tuple[tuple[str, ...], str]:
     return keys, value
 
 
-def _parameters(cli: Cli, asked: _Asked, path: str, *, as_text: bool) -> dict[str, Any]:
+def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[str, Any]:
     """Merge the parameters of a file and of the command line; the latter win."""
     from pushjuju.charms.format.yamlsafe import load
 
     found: dict[str, Any] = {}
     if path:
         found = values.yaml_map(values.read_file(path, cli.console.stdin), path)
-    for keys, text in asked.pairs:
+    for keys, text in options.pairs:
         node = found
         for key in keys[:-1]:
             if not isinstance(node.get(key), dict):
@@ -120,10 +120,10 @@ def run(
 ) -> None:
     """Run an action and print what it gives."""
     check_wait(cli, background=background)
-    asked = _asked(args)
-    parameters = _parameters(cli, asked, params, as_text=string_args)
+    options = _asked(args)
+    parameters = _parameters(cli, options, params, as_text=string_args)
     opened = session.open_model(cli, model)
-    request = actions.ActionRequest(action=asked.action, receivers=asked.units, parameters=parameters)
+    request = actions.ActionRequest(action=options.action, receivers=options.units, parameters=parameters)
     queued = actions.enqueue(opened.ctx, opened.uuid, request)
     if background:
         return in_background(cli, opened, queued)

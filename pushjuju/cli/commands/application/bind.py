@@ -26,8 +26,8 @@ from pushjuju.services.entities.application import bindings
 def bind(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
     """Bind endpoints to spaces."""
     name = values.application_name(args)
-    asked = bindings.parse(" ".join(args[1:]))
+    options = bindings.parse(" ".join(args[1:]))
     opened = session.open_model(cli, model)
-    for change in bindings.bind(opened.ctx, opened.uuid, name, asked, force=force):
+    for change in bindings.bind(opened.ctx, opened.uuid, name, options, force=force):
         cli.console.info(change)
     drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)

@@ -82,42 +82,42 @@ _NEEDS_CHANNEL = "specifying a revision requires a channel for future upgrades. 
     "    pushjuju deploy ./web --to 3\n",
     see_also=("add-unit", "config", "refresh", "status"),
 )
-def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
+def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **options: Any) -> None:
     """Deploy a charm or a bundle."""
     if bundling.names_bundle(args[0]):
-        with _undone(cli, asked):
-            return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, asked=asked)
-    _check_flags(cli, asked)
+        with _undone(cli, options):
+            return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, options=options)
+    _check_flags(cli, options)
     kind = charm_sources.kind_of(cli, args[0])
     of_store = kind is ArgumentKind.CHARMHUB
-    if _fixed_revision(cli, asked) and not of_store:
+    if _fixed_revision(cli, options) and not of_store:
         raise NotValid(_NEEDS_CHANNEL)
-    chosen = _base_of(args[0], kind, values.base(asked["base"], asked["series"], cli.console))
-    given = values.settings(asked["config"])
-    wanted = values.constraints(asked["constraints"], cli.console)
-    targets = values.placements(asked["to"])
-    stores = values.storage(asked["storage"])
-    bind = bindings_of(asked["bind"])
-    if asked["channel"]:
-        Channel.parse(asked["channel"])  # a word that is no channel is refused for every charm
+    chosen = _base_of(args[0], kind, values.base(options["base"], options["series"], cli.console))
+    given = values.settings(options["config"])
+    wanted = values.constraints(options["constraints"], cli.console)
+    targets = values.placements(options["to"])
+    stores = values.storage(options["storage"])
+    bind = bindings_of(options["bind"])
+    if options["channel"]:
+        Channel.parse(options["channel"])  # a word that is no channel is refused for every charm
     name = args[1] if len(args) > 1 else ""
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
     from pushjuju.charms.format.features import check_features
     from pushjuju.services.requests import deploy as deploy_request
 
-    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work, _undone(cli, asked):
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work, _undone(cli, options):
         folder = Path(work)
         if of_store:
             opened = session.open_or_make_model(cli, model)
-            if _fixed_revision(cli, asked):
-                return _bundle_revision(cli, opened, args[0], no_wait=no_wait, asked=asked)
+            if _fixed_revision(cli, options):
+                return _bundle_revision(cli, opened, args[0], no_wait=no_wait, options=options)
             try:
-                found = _from_store(cli, opened, args[0], asked, chosen, targets, folder)
+                found = _from_store(cli, opened, args[0], options, chosen, targets, folder)
             except HubError as error:
                 if not error.message.startswith(_GOT_BUNDLE):
                     raise
-                return bundling.deploy_of_store(cli, opened, args[0], no_wait=no_wait, asked=asked)
+                return bundling.deploy_of_store(cli, opened, args[0], no_wait=no_wait, options=options)
         elif kind is ArgumentKind.UPLOADED:
             opened = session.open_model(cli, model)
             found = charm_sources.uploaded(opened, args[0])
@@ -126,13 +126,13 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
                 cli,
                 args[0],
                 folder,
-                _chooser(cli, model, chosen, wanted, targets, force=asked["force"]),
-                scripts=asked["allow_build_scripts"],
+                _chooser(cli, model, chosen, wanted, targets, force=options["force"]),
+                scripts=options["allow_build_scripts"],
             )
-        _check_charm_flags(asked)
+        _check_charm_flags(options)
         charm = found.packed.charm
         warn_all(cli, charm.warnings)
-        if not asked["force"]:
+        if not options["force"]:
             check_features(charm)
         settings = _settings(charm, name or charm.name, given)
         if kind is ArgumentKind.LOCAL:
@@ -142,23 +142,23 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             packed=found.packed,
             base=found.origin.base
             if found.origin
-            else _choose_base(opened, charm, chosen, force=asked["force"], source=found.source),
+            else _choose_base(opened, charm, chosen, force=options["force"], source=found.source),
             settings=settings,
             constraints=wanted,
-            count=_count(cli, charm.meta.subordinate, asked["num_units"]),
+            count=_count(cli, charm.meta.subordinate, options["num_units"]),
             placements=targets,
-            trust=asked["trust"],
-            resources=found.files if of_store else asked["resource"],
+            trust=options["trust"],
+            resources=found.files if of_store else options["resource"],
             storage=stores,
-            attach_storage=asked["attach_storage"],
+            attach_storage=options["attach_storage"],
             bind=bind,
             origin=found.origin,
             store_resources=tuple(found.resources.values()),
             url=found.url,
         )
         precheck(cli, opened, request.base, wanted, request.count, targets)
-        deployed = deploy_request.deploy(opened.ctx, opened.uuid, request, rehearse=asked["dry_run"])
-        if asked["dry_run"]:
+        deployed = deploy_request.deploy(opened.ctx, opened.uuid, request, rehearse=options["dry_run"])
+        if options["dry_run"]:
             return _tell(cli, request, deployed.revision, dry_run=True)
     _tell(cli, request, deployed.revision)
     return drive.settle(cli, opened.ctx, opened.uuid, touched=(deployed.application,), no_wait=no_wait)
@@ -168,7 +168,7 @@ def _from_store(
     cli: Cli,
     opened: session.Session,
     argument: str,
-    asked: Mapping[str, Any],
+    options: Mapping[str, Any],
     base: Base | None,
     targets: Sequence[Placement],
     folder: Path,
@@ -178,11 +178,11 @@ def _from_store(
     from pushjuju.services.supply import store_charms
 
     placed = store_charms.placed_platform(opened.ctx, opened.uuid, targets, base)
-    own = values.constraints(asked["constraints"], cli.console)
+    own = values.constraints(options["constraints"], cli.console)
     arch = architectures.wanted(opened.ctx, opened.uuid, own, placed) or DEFAULT_ARCH
     wanted = base or (placed.base if placed else None)
-    request = charm_sources.deploy_request(argument, asked, wanted, arch)
-    return charm_sources.from_store(cli, opened, request, asked["resource"], folder)
+    request = charm_sources.deploy_request(argument, options, wanted, arch)
+    return charm_sources.from_store(cli, opened, request, options["resource"], folder)
 
 
 def _chooser(
@@ -210,29 +210,29 @@ def _chooser(
     return choose
 
 
-def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
+def _check_flags(cli: Cli, options: Mapping[str, Any]) -> None:
     """Refuse what can never work, before anything is read.
 
     Raises:
         UsageError: Flags that exclude each other, a bad number, or a flag without a meaning here.
     """
-    if asked["series"] and asked["base"]:
+    if options["series"] and options["base"]:
         raise UsageError("--series and --base cannot be specified together")
-    if asked["attach_storage"] and asked["num_units"] != 1:
+    if options["attach_storage"] and options["num_units"] != 1:
         raise UsageError("--attach-storage cannot be used with -n")
     if "num_units" in cli.given:
-        check_number(asked["num_units"])
-    if asked["device"]:
+        check_number(options["num_units"])
+    if options["device"]:
         raise UsageError("--device is only allowed with k8s models")
 
 
-def _fixed_revision(cli: Cli, asked: Mapping[str, Any]) -> bool:
+def _fixed_revision(cli: Cli, options: Mapping[str, Any]) -> bool:
     """Return True when a revision is asked for without a channel, which bundles alone may do."""
-    return "revision" in cli.given and not asked["channel"]
+    return "revision" in cli.given and not options["channel"]
 
 
 def _bundle_revision(
-    cli: Cli, opened: session.Session, name: str, *, no_wait: bool, asked: Mapping[str, Any]
+    cli: Cli, opened: session.Session, name: str, *, no_wait: bool, options: Mapping[str, Any]
 ) -> None:
     """Deploy one revision of a store's bundle.
 
@@ -240,25 +240,25 @@ def _bundle_revision(
         NotValid: The argument names a charm.
     """
     try:
-        bundling.deploy_of_store(cli, opened, name, no_wait=no_wait, asked=asked)
+        bundling.deploy_of_store(cli, opened, name, no_wait=no_wait, options=options)
     except HubError as error:
         if error.message.startswith(_GOT_CHARM):
             raise NotValid(_NEEDS_CHANNEL) from None
         raise
 
 
-def _undone(cli: Cli, asked: Mapping[str, Any]) -> AbstractContextManager[None]:
-    return session.undone_if_refused(cli, anyway=asked["dry_run"])
+def _undone(cli: Cli, options: Mapping[str, Any]) -> AbstractContextManager[None]:
+    return session.undone_if_refused(cli, anyway=options["dry_run"])
 
 
-def _check_charm_flags(asked: Mapping[str, Any]) -> None:
+def _check_charm_flags(options: Mapping[str, Any]) -> None:
     """Refuse what only bundles take.
 
     Raises:
         UsageError: The message is Juju's.
     """
     unsupported = ("overlay", "map_machines")
-    named = [f"--{key.replace('_', '-')}" for key in unsupported if asked[key]]
+    named = [f"--{key.replace('_', '-')}" for key in unsupported if options[key]]
     if named:
         raise UsageError(f"options provided but not supported when deploying a charm: {', '.join(named)}")
 

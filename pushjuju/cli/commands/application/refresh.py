@@ -59,37 +59,37 @@ from pushjuju.portable.names import is_application
     "    pushjuju refresh web --switch ./other\n",
     see_also=("deploy",),
 )  # fmt: skip
-def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
+def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **options: Any) -> None:
     """Put an application on another revision of its charm."""
     name = args[0]
-    _check_refresh(name, asked)
-    given = values.settings(asked["config"])
+    _check_refresh(name, options)
+    given = values.settings(options["config"])
     if len(given.files) > 1:
         raise UsageError("only one config file can be given to refresh")
     opened = session.open_model(cli, model)
     from pushjuju.services.requests import refresh as service
 
     known = refreshing.look(opened, name)
-    refreshing.check_switch(known, asked)
+    refreshing.check_switch(known, options)
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        found = refreshing.get_charm(cli, opened, known, asked, Path(folder))
+        found = refreshing.get_charm(cli, opened, known, options, Path(folder))
         request = service.RefreshRequest(
             application=name,
             packed=found.packed,
-            switch=bool(asked["switch"]),
-            force_units=asked["force_units"],
-            force=asked["force"],
-            force_base=asked["force_base"],
+            switch=bool(options["switch"]),
+            force_units=options["force_units"],
+            force=options["force"],
+            force_base=options["force_base"],
             values=given.values,
             file=given.files[0] if given.files else None,
-            trust=asked["trust"],
+            trust=options["trust"],
             resources=found.files,
-            storage=values.storage(asked["storage"]),
-            bind=bindings_of(asked["bind"]),
+            storage=values.storage(options["storage"]),
+            bind=bindings_of(options["bind"]),
             origin=found.origin,
             store_resources=found.resources,
-            asked_resources=tuple(found.asked),
-            base=Base.parse(asked["base"]) if asked["base"] else None,
+            asked_resources=tuple(found.options),
+            base=Base.parse(options["base"]) if options["base"] else None,
         )
         if refreshing.stays(known, found):
             if not refreshing.stay(cli, opened, request, found, by_revision="revision" in cli.given):
@@ -98,14 +98,14 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
             revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
             warn_all(cli, (*found.packed.charm.warnings, *warnings))
             refreshing.tell_added(cli, found, revision)
-    refreshing.settle(cli, opened, name, asked, no_wait=no_wait)
+    refreshing.settle(cli, opened, name, options, no_wait=no_wait)
 
 
-def _check_refresh(name: str, asked: Mapping[str, Any]) -> None:
+def _check_refresh(name: str, options: Mapping[str, Any]) -> None:
     if not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
     pairs = (("switch", "revision"), ("path", "revision"), ("switch", "path"))
-    given = {key: asked[key] not in ("", -1) for key in ("switch", "path", "revision")}
+    given = {key: options[key] not in ("", -1) for key in ("switch", "path", "revision")}
     for left, right in pairs:
         if given[left] and given[right]:
             raise UsageError(f"--{left} and --{right} are mutually exclusive")

@@ -56,7 +56,7 @@ def look(opened: Session, name: str) -> Known:
         )
 
 
-def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any], folder: Path) -> Any:
+def get_charm(cli: Cli, opened: Session, known: Known, options: Mapping[str, Any], folder: Path) -> Any:
     """Return the charm that an application is to have.
 
     Raises:
@@ -64,25 +64,25 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
     """
     from pushjuju.services.entities.model import architectures
 
-    place = asked["path"] or (asked["switch"] if is_local(asked["switch"]) else "")
+    place = options["path"] or (options["switch"] if is_local(options["switch"]) else "")
     if place:
-        if asked["channel"]:
+        if options["channel"]:
             raise NotValid("--channel chooses among a store's charms, not for one at a path")
-        base = Base.parse(asked["base"] or known.application.base)
+        base = Base.parse(options["base"] or known.application.base)
 
         def choose(_charm: object) -> tuple[Base, str]:
             return base, architectures.of_application(opened.ctx, opened.uuid, known.application)
 
-        found = charm_sources.from_place(cli, place, folder, choose, scripts=asked["allow_build_scripts"])
-        return replace(found, files=asked["resource"])
-    if known.origin is None and not asked["switch"]:
+        found = charm_sources.from_place(cli, place, folder, choose, scripts=options["allow_build_scripts"])
+        return replace(found, files=options["resource"])
+    if known.origin is None and not options["switch"]:
         raise NotValid(
             "refreshing a local charm requires either --path or --switch",
             hint=f"{cli.program} refresh {known.application.name} --path ./{known.charm}",
         )
-    request = _request(known, asked)
-    found = charm_sources.from_store(cli, opened, request, asked["resource"], folder, keep=known.resources)
-    if found.name != known.charm and not asked["switch"]:
+    request = _request(known, options)
+    found = charm_sources.from_store(cli, opened, request, options["resource"], folder, keep=known.resources)
+    if found.name != known.charm and not options["switch"]:
         raise NotValid(f'cannot refresh "{known.charm}" to "{found.name}"')
     return found
 
@@ -92,33 +92,33 @@ def is_local(text: str) -> bool:
     return bool(text) and (is_path(text) or charm_sources.is_brought(text))
 
 
-def _request(known: Known, asked: Mapping[str, Any]) -> Any:
+def _request(known: Known, options: Mapping[str, Any]) -> Any:
     from pushjuju.services.supply import origins
     from pushjuju.services.supply.store_charms import CharmRequest
 
-    base = Base.parse(asked["base"] or known.application.base)
+    base = Base.parse(options["base"] or known.application.base)
     origin = known.origin
-    if asked["switch"] or origin is None:
+    if options["switch"] or origin is None:
         return CharmRequest(
-            url=asked["switch"],
-            channel=asked["channel"],
-            revision=asked["revision"],
+            url=options["switch"],
+            channel=options["channel"],
+            revision=options["revision"],
             base=base,
             arch=origin.arch if origin else DEFAULT_ARCH,
             keep_base=True,
-            force=asked["force_base"],
+            force=options["force_base"],
         )
     channel = Channel.parse(origin.channel)
-    if asked["channel"]:
-        channel = Channel.parse(asked["channel"]).following(channel)
+    if options["channel"]:
+        channel = Channel.parse(options["channel"]).following(channel)
     return CharmRequest(
         url=known.charm,
         channel=str(channel),
-        revision=asked["revision"],
+        revision=options["revision"],
         base=base,
         arch=origin.arch,
         keep_base=True,
-        force=asked["force_base"],
+        force=options["force_base"],
         held=origins.held(origin),
     )
 
@@ -165,17 +165,17 @@ def _quoted(channel: Channel) -> str:
     return f'"{channel}"'
 
 
-def check_switch(known: Known, asked: Mapping[str, Any]) -> None:
+def check_switch(known: Known, options: Mapping[str, Any]) -> None:
     """Refuse flags that have no meaning for this application.
 
     Raises:
         NotFound: A revision is asked for of a charm that no store has.
     """
-    if asked["revision"] >= 0 and known.origin is None:
+    if options["revision"] >= 0 and known.origin is None:
         raise NotFound(f'the charm of application "{known.application.name}" comes from no store')
 
 
-def settle(cli: Cli, opened: Session, name: str, asked: Mapping[str, Any], *, no_wait: bool) -> None:
+def settle(cli: Cli, opened: Session, name: str, options: Mapping[str, Any], *, no_wait: bool) -> None:
     """Work the model until it is at rest, and print the result for each unit.
 
     Raises:
@@ -188,16 +188,18 @@ def settle(cli: Cli, opened: Session, name: str, asked: Mapping[str, Any], *, no
         drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
     except HookFailed as error:
         tell_units(cli, opened, name)
-        if more := hints.to_new_charm(cli, opened.ctx, opened.uuid, name, _place(asked)):
+        if more := hints.to_new_charm(cli, opened.ctx, opened.uuid, name, _place(options)):
             error.hint = "\n".join(text for text in (error.hint, more) if text)
         raise
     if waits:
         tell_units(cli, opened, name)
 
 
-def _place(asked: Mapping[str, Any]) -> tuple[str, ...]:
+def _place(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the words with which the user named the charm."""
-    return tuple(word for key in ("path", "switch") if asked[key] for word in (f"--{key}", str(asked[key])))
+    return tuple(
+        word for key in ("path", "switch") if options[key] for word in (f"--{key}", str(options[key]))
+    )
 
 
 def tell_units(cli: Cli, opened: Session, name: str) -> None:

@@ -62,33 +62,33 @@ if TYPE_CHECKING:
     "    pushjuju apply ./bundle.yaml --plan plan.json --no-prompt\n",
     see_also=("deploy", "diff-bundle", "export-bundle"),
 )
-def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
+def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **options: Any) -> None:
     """Make a model equal to a bundle."""
-    if asked["destroy_storage"] and not asked["prune"]:
+    if options["destroy_storage"] and not options["prune"]:
         raise UsageError("--destroy-storage needs --prune")
-    if asked["revision"] >= 0 and asked["channel"]:
+    if options["revision"] >= 0 and options["channel"]:
         raise UsageError("revision and channel are mutually exclusive for a bundle. Please choose one.")
-    if asked["save_plan"] and asked["plan"]:
+    if options["save_plan"] and options["plan"]:
         raise UsageError("--save-plan and --plan are mutually exclusive")
     from pushjuju.services.bundles import plan_files, planning
 
-    plan = plan_files.read(Path(asked["plan"]).expanduser()) if asked["plan"] else None
+    plan = plan_files.read(Path(options["plan"]).expanduser()) if options["plan"] else None
     opened = session.open_model(cli, model)
-    path, url = bundling.find(cli, opened, args[0], channel=asked["channel"], revision=asked["revision"])
-    loaded = bundling.load(cli, path, asked["overlay"], dry_run=asked["dry_run"])
-    wishes = replace(bundling.wishes_of(asked), store_bundle=url, equal=True)
+    path, url = bundling.find(cli, opened, args[0], channel=options["channel"], revision=options["revision"])
+    loaded = bundling.load(cli, path, options["overlay"], dry_run=options["dry_run"])
+    wishes = replace(bundling.wishes_of(options), store_bundle=url, equal=True)
     prepared = planning.prepare(opened.ctx, opened.uuid, loaded, wishes)
     bundling.tell_prepared(cli, prepared)
     bundling.precheck(cli, opened, prepared)
     prepared, left = planning.with_removals(
-        prepared, prune=asked["prune"], destroy_storage=asked["destroy_storage"]
+        prepared, prune=options["prune"], destroy_storage=options["destroy_storage"]
     )
     if plan is not None:
         plan_files.require_same(plan, opened.uuid, prepared)
-    if asked["save_plan"] and not cli.rehearsal:
-        plan_files.write(Path(asked["save_plan"]).expanduser(), opened.uuid, prepared)
+    if options["save_plan"] and not cli.rehearsal:
+        plan_files.write(Path(options["save_plan"]).expanduser(), opened.uuid, prepared)
     touched = sorted({*prepared.applications, *prepared.bundle.applications})
-    if _shown(cli, prepared, left, asked):
+    if _shown(cli, prepared, left, options):
         planning.carry_out(
             opened.ctx,
             opened.uuid,
@@ -101,7 +101,7 @@ def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked
     drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
 
 
-def _shown(cli: Cli, prepared: Prepared, left: list[str], asked: Mapping[str, Any]) -> bool:
+def _shown(cli: Cli, prepared: Prepared, left: list[str], options: Mapping[str, Any]) -> bool:
     """Show the changes, and ask; return True when the changes are to be made.
 
     Raises:
@@ -111,14 +111,14 @@ def _shown(cli: Cli, prepared: Prepared, left: list[str], asked: Mapping[str, An
         lines = "\n".join(f"- {line}" for line in prepared.fixed)
         cli.console.info(f"Not changed, because no command can change it:\n{lines}")
     if left:
-        flag = "--destroy-storage" if asked["prune"] else "--prune"
+        flag = "--destroy-storage" if options["prune"] else "--prune"
         cli.console.info(f"Left alone without {flag}:\n" + "\n".join(left))
     if not prepared.changes:
         cli.console.info("No changes to apply.")
         return False
     bundling.tell_changes(cli, "Changes to apply:", prepared.changes)
-    if asked["dry_run"] or asked["save_plan"]:
+    if options["dry_run"] or options["save_plan"]:
         return False
-    if not asked["no_prompt"]:
+    if not options["no_prompt"]:
         cli.console.confirm("\nContinue [y/N]? ", what="apply")
     return True

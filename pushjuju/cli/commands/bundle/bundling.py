@@ -39,34 +39,36 @@ def names_bundle(argument: str) -> bool:
     return is_bundle(Path(argument).expanduser())
 
 
-def deploy(cli: Cli, argument: str, *, model: str, no_wait: bool, asked: Mapping[str, Any]) -> None:
+def deploy(cli: Cli, argument: str, *, model: str, no_wait: bool, options: Mapping[str, Any]) -> None:
     """Deploy a bundle."""
     from pushjuju.cli.work import session
     from pushjuju.services.bundles import planning
 
-    check_flags(cli, asked)
+    check_flags(cli, options)
     given = [f"--{key}" for key in ("channel", "revision") if key in cli.given]
     if given:
         raise UsageError(f"{', '.join(given)} is for bundles of a store; this one is a file")
-    loaded = load(cli, argument, asked["overlay"], dry_run=asked["dry_run"])
-    wishes = wishes_of(asked)
+    loaded = load(cli, argument, options["overlay"], dry_run=options["dry_run"])
+    wishes = wishes_of(options)
     planning.require_trust(loaded, wishes)
     opened = session.open_or_make_model(cli, model)
-    _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=asked["dry_run"])
+    _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=options["dry_run"])
 
 
-def deploy_of_store(cli: Cli, opened: Session, name: str, *, no_wait: bool, asked: Mapping[str, Any]) -> None:
+def deploy_of_store(
+    cli: Cli, opened: Session, name: str, *, no_wait: bool, options: Mapping[str, Any]
+) -> None:
     """Deploy a bundle of the model's store."""
     from dataclasses import replace
 
     from pushjuju.services.bundles import planning
 
-    path, url = of_store(cli, opened, name, channel=asked["channel"], revision=asked["revision"])
-    check_flags(cli, asked)
-    loaded = load(cli, str(path), asked["overlay"], dry_run=asked["dry_run"])
-    wishes = replace(wishes_of(asked), store_bundle=url)
+    path, url = of_store(cli, opened, name, channel=options["channel"], revision=options["revision"])
+    check_flags(cli, options)
+    loaded = load(cli, str(path), options["overlay"], dry_run=options["dry_run"])
+    wishes = replace(wishes_of(options), store_bundle=url)
     planning.require_trust(loaded, wishes)
-    _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=asked["dry_run"])
+    _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=options["dry_run"])
 
 
 def of_store(
@@ -93,7 +95,7 @@ def of_store(
     return path, f"ch:bundle/{found}-{number}"
 
 
-def find(cli: Cli, opened: Session, argument: str, **asked: Any) -> tuple[str, str]:
+def find(cli: Cli, opened: Session, argument: str, **options: Any) -> tuple[str, str]:
     """Return the path of a bundle, and its URL when it came from the model's store.
 
     A word that names a file or directory means that; another is a name of the store.
@@ -113,7 +115,7 @@ def find(cli: Cli, opened: Session, argument: str, **asked: Any) -> tuple[str, s
 
     path = Path(argument).expanduser()
     if is_bundle(path):
-        given = [f"--{key}" for key, value in asked.items() if value not in ("", -1, None)]
+        given = [f"--{key}" for key, value in options.items() if value not in ("", -1, None)]
         if given:
             raise UsageError(f"{', '.join(given)} is for bundles of a store; this one is a file")
         return argument, ""
@@ -124,7 +126,7 @@ def find(cli: Cli, opened: Session, argument: str, **asked: Any) -> tuple[str, s
             f"{quote(argument)} not found",
             hint="name the file or directory of a bundle, or a bundle of the store",
         )
-    found, url = of_store(cli, opened, argument, **asked)
+    found, url = of_store(cli, opened, argument, **options)
     return str(found), url
 
 
@@ -153,14 +155,14 @@ def _deploy(
     drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
 
 
-def check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
+def check_flags(cli: Cli, options: Mapping[str, Any]) -> None:
     """Refuse flags that mean one charm.
 
     Raises:
         UsageError: A flag is for charms only; the messages are Juju's.
     """
     used = [f"--{key.replace('_', '-')}" for key in _NOT_FOR_BUNDLES if key in cli.given]
-    if "revision" in cli.given and asked["channel"]:
+    if "revision" in cli.given and options["channel"]:
         raise UsageError(
             "revision and channel are mutually exclusive when deploying a bundle. Please choose one."
         )
@@ -168,7 +170,7 @@ def check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         raise UsageError(f"options provided but not supported when deploying a bundle: {', '.join(used)}")
 
 
-def wishes_of(asked: Mapping[str, Any]) -> Wishes:
+def wishes_of(options: Mapping[str, Any]) -> Wishes:
     """Return what the flags of `deploy` say beside the bundle.
 
     Raises:
@@ -177,10 +179,10 @@ def wishes_of(asked: Mapping[str, Any]) -> Wishes:
     from pushjuju.services.bundles.planning import Wishes
 
     return Wishes(
-        map_machines=asked["map_machines"],
-        trust=asked["trust"],
-        force=asked["force"],
-        storage=storage(asked["storage"]),
+        map_machines=options["map_machines"],
+        trust=options["trust"],
+        force=options["force"],
+        storage=storage(options["storage"]),
     )
 
 

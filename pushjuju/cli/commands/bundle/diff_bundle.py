@@ -45,20 +45,20 @@ _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
     see_also=("deploy", "export-bundle", "apply"),
 )
 def diff_bundle(
-    cli: Cli, args: tuple[str, ...], *, model: str, overlay: tuple[str, ...], **asked: Any
+    cli: Cli, args: tuple[str, ...], *, model: str, overlay: tuple[str, ...], **options: Any
 ) -> None:
     """Show what is different between a bundle and a model."""
-    _check_diff(asked)
-    base = values.base(asked["base"], asked["series"], cli.console)
-    arch = "" if asked["arch"] == "all" else asked["arch"]
+    _check_diff(options)
+    base = values.base(options["base"], options["series"], cli.console)
+    arch = "" if options["arch"] == "all" else options["arch"]
     from pushjuju.portable.output import format_yaml
     from pushjuju.services.bundles.check import apply_changes
     from pushjuju.services.bundles.plan import diff, machines, model_facts
     from pushjuju.services.bundles.read import load
 
-    mapping = machines.parse(asked["map_machines"])
+    mapping = machines.parse(options["map_machines"])
     opened = session.open_model(cli, model)
-    path, _ = bundling.find(cli, opened, args[0], channel=asked["channel"], base=base, arch=arch)
+    path, _ = bundling.find(cli, opened, args[0], channel=options["channel"], base=base, arch=arch)
     loaded = load.load(Path(path).expanduser(), list(overlay))
     if unclear := diff.unclear_relations(loaded.bundle):
         cli.console.warn(
@@ -72,20 +72,22 @@ def diff_bundle(
         loaded.bundle,
         facts,
         mapping=mapping,
-        annotations=asked["annotations"],
+        annotations=options["annotations"],
         files=apply_changes.fingerprints(loaded),
     )
     cli.output.text(format_yaml(bundling.document(found)))
 
 
-def _check_diff(asked: Mapping[str, Any]) -> None:
+def _check_diff(options: Mapping[str, Any]) -> None:
     """Refuse flags that make no sense.
 
     Raises:
         UsageError: The messages are Juju's.
     """
-    if asked["series"] and asked["base"]:
+    if options["series"] and options["base"]:
         raise UsageError("--series and --base cannot be specified together")
-    if asked["arch"] and asked["arch"] not in ("all", *_ARCHES):
+    if options["arch"] and options["arch"] not in ("all", *_ARCHES):
         expected = "|".join(("all", *_ARCHES))
-        raise UsageError(f"unexpected architecture flag value {quote(asked['arch'])}, expected <{expected}>")
+        raise UsageError(
+            f"unexpected architecture flag value {quote(options['arch'])}, expected <{expected}>"
+        )

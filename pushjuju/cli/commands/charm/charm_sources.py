@@ -45,7 +45,7 @@ class Acquired:
     origin: StoreOrigin | None = None
     resources: Mapping[str, StoreResource] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
-    asked: Mapping[str, int] = field(default_factory=dict)
+    options: Mapping[str, int] = field(default_factory=dict)
     url: str = ""
     source: bool = False
 
@@ -279,7 +279,7 @@ def from_store(
     declared = packed.charm.meta.resources
     resources.check_names(declared, list(given))
     found = store_charms.pick_resources(store, origin, numbers, declared, keep=keep)
-    return Acquired(packed=packed, origin=origin, resources=found, files=files, asked=numbers)
+    return Acquired(packed=packed, origin=origin, resources=found, files=files, options=numbers)
 
 
 class downloading:  # noqa: N801 - used as a block
@@ -308,15 +308,15 @@ class downloading:  # noqa: N801 - used as a block
             self._stream.flush()
 
 
-def deploy_request(argument: str, asked: Mapping[str, Any], base: Base | None, arch: str) -> CharmRequest:
+def deploy_request(argument: str, options: Mapping[str, Any], base: Base | None, arch: str) -> CharmRequest:
     """Return what `deploy NAME` asks a store for."""
     from pushjuju.services.supply.store_charms import CharmRequest
 
     return CharmRequest(
         url=argument,
-        channel=asked["channel"],
-        revision=asked["revision"],
+        channel=options["channel"],
+        revision=options["revision"],
         base=base,
         arch=arch,
-        force=asked["force"],
+        force=options["force"],
     )

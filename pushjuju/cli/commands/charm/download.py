@@ -53,21 +53,21 @@ if TYPE_CHECKING:
     "    pushjuju download postgresql - > pg.charm\n",
     see_also=("info", "find"),
 )
-def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **asked: Any) -> None:
+def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **options: Any) -> None:
     """Write a charm or bundle into a file."""
     from pushjuju.services.supply import store_charms
 
-    to_stdout = _download_flags(cli, args, asked)
+    to_stdout = _download_flags(cli, args, options)
     name = store_name(args[0], what="Charmhub")
     store = open_store(cli, charmhub_url)
-    charm = _located(cli, store, _ask(cli, name, asked), base_given=bool(asked["base"]))
-    cli.console.info(_fetching(charm, by_revision=asked["revision"] >= 0))
+    charm = _located(cli, store, _ask(cli, name, options), base_given=bool(options["base"]))
+    cli.console.info(_fetching(charm, by_revision=options["revision"] >= 0))
     suffix = charm.kind if charm.kind == "bundle" else "charm"
-    target = Path(asked["filepath"] or f"{charm.name}_r{charm.revision}.{suffix}")
+    target = Path(options["filepath"] or f"{charm.name}_r{charm.revision}.{suffix}")
     try:
         with charm_sources.downloading(cli, charm.name) as tell:
             what = f'{charm.kind} "{charm.name}"'
-            shown = None if asked["no_progress"] else tell
+            shown = None if options["no_progress"] else tell
             path = store_charms.cached(cli.env, store, charm.download, what, shown)
     except HubError as error:
         if error.reason == "checksum":
@@ -78,14 +78,14 @@ def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **asked: Any
         cli.console.info(f"Downloading of {charm.kind} complete")
         return
     _copy(path, target)
-    hints = _resources(cli, store, charm, target.parent) if asked["resources"] else []
+    hints = _resources(cli, store, charm, target.parent) if options["resources"] else []
     shown_path = str(target) if target.is_absolute() else f"./{target}"
     cli.console.info(
         f'Install the "{charm.name}" {charm.kind} with:\n    pushjuju deploy {" ".join([shown_path, *hints])}'
     )
 
 
-def _download_flags(cli: Cli, args: tuple[str, ...], asked: Mapping[str, Any]) -> bool:
+def _download_flags(cli: Cli, args: tuple[str, ...], options: Mapping[str, Any]) -> bool:
     """Check the flags of `download`; return whether the archive goes to stdout.
 
     Raises:
@@ -93,26 +93,26 @@ def _download_flags(cli: Cli, args: tuple[str, ...], asked: Mapping[str, Any]) -
     """
     if len(args) > 2 or (len(args) == 2 and args[1] != "-"):
         raise UsageError("expected a charm or bundle name, followed by hyphen to pipe to stdout")
-    if asked["revision"] >= 0 and cli.given & {"arch", "base", "channel", "series"}:
+    if options["revision"] >= 0 and cli.given & {"arch", "base", "channel", "series"}:
         raise UsageError("--revision cannot be specified together with --arch, --base, --channel or --series")
-    check_arch(asked["arch"])
-    to_stdout = len(args) == 2 or asked["filepath"] == "-"
-    if to_stdout and asked["resources"]:
+    check_arch(options["arch"])
+    to_stdout = len(args) == 2 or options["filepath"] == "-"
+    if to_stdout and options["resources"]:
         raise UsageError("--resources cannot be used when the charm goes to stdout")
     return to_stdout
 
 
-def _ask(cli: Cli, name: str, asked: Mapping[str, Any]) -> Ask:
+def _ask(cli: Cli, name: str, options: Mapping[str, Any]) -> Ask:
     from pushjuju.charms.values.charm_bases import DEFAULT_LTS
     from pushjuju.core.channel import Channel
     from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform
 
-    base = values.base(asked["base"], "" if asked["series"] == EVERY else asked["series"], cli.console)
-    arch = DEFAULT_ARCH if asked["arch"] == EVERY else asked["arch"]
+    base = values.base(options["base"], "" if options["series"] == EVERY else options["series"], cli.console)
+    arch = DEFAULT_ARCH if options["arch"] == EVERY else options["arch"]
     return Ask(
         name=name,
-        channel=Channel.parse(asked["channel"] or "latest/stable"),
-        revision=asked["revision"],
+        channel=Channel.parse(options["channel"] or "latest/stable"),
+        revision=options["revision"],
         platform=Platform.of(base or DEFAULT_LTS, arch),
     )
 

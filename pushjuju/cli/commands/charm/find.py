@@ -31,27 +31,27 @@ from pushjuju.core.errors import HubError, UsageError
     examples="    pushjuju find wordpress\n    pushjuju find --type bundle kubernetes\n",
     see_also=("info", "download"),
 )
-def find(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, columns: str, **asked: str) -> None:
+def find(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, columns: str, **options: str) -> None:
     """Search the store."""
     from pushjuju.charms.hub import catalogue
     from pushjuju.portable.gotypes import Struct
 
-    if asked["type"] not in ("", "charm", "bundle"):
+    if options["type"] not in ("", "charm", "bundle"):
         raise UsageError("expected type to be charm or bundle")
     formatters.check_columns(columns)
     query = args[0] if args else ""
     try:
-        results = open_store(cli, charmhub_url).find(query, asked)
+        results = open_store(cli, charmhub_url).find(query, options)
     except HubError as error:
         if error.reason in NOT_THERE:
             raise HubError(f'Nothing found for query "{query}".', reason=error.reason) from None
         raise
     found = [catalogue.found_entry(item) for item in results]
     if cli.output.form == "tabular" and not found:
-        kind = f"{asked['type']}s" if asked["type"] else "charms or bundles"
+        kind = f"{options['type']}s" if options["type"] else "charms or bundles"
         cli.console.info(f"No matching {kind}")
         return
-    empty = not query and not any(asked.values())
+    empty = not query and not any(options.values())
 
     def table(_document: Any) -> str:
         text = formatters.found_table(found, columns)

@@ -47,27 +47,27 @@ if TYPE_CHECKING:
     examples="    pushjuju info postgresql\n    pushjuju info --config postgresql --channel 14/stable\n",
     see_also=("find", "download"),
 )
-def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **asked: Any) -> None:
+def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **options: Any) -> None:
     """Show a charm or bundle."""
     from pushjuju.charms.hub import catalogue
     from pushjuju.portable.gotypes import Struct
 
-    base = _info_flags(cli, asked)
+    base = _info_flags(cli, options)
     name = store_name(args[0], what="Charm Hub")
-    if asked["channel"]:
-        parsed_channel(asked["channel"])
+    if options["channel"]:
+        parsed_channel(options["channel"])
     try:
         store = open_store(cli, charmhub_url)
-        document = store.info(name, asked["channel"])
+        document = store.info(name, options["channel"])
     except HubError as error:
         if error.reason in NOT_THERE:
             what = f'No information found for charm or bundle with the name "{name}"'
             raise HubError(what, reason=error.reason, hint=alike_hint(store, name)) from None
         raise
     entry = catalogue.info_document(document)
-    arch = "" if asked["arch"] == EVERY else asked["arch"]
-    entry = _narrowed(entry, asked, arch=arch, base=base)
-    unicode = asked["unicode"] == "always" or (asked["unicode"] == "auto" and _speaks_unicode(cli))
+    arch = "" if options["arch"] == EVERY else options["arch"]
+    entry = _narrowed(entry, options, arch=arch, base=base)
+    unicode = options["unicode"] == "always" or (options["unicode"] == "auto" and _speaks_unicode(cli))
 
     def text(_document: Any) -> str:
         if not config:  # documents have the options always
@@ -77,20 +77,22 @@ def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **
     cli.output.write(Struct(entry.items()), {"tabular": text})
 
 
-def _info_flags(cli: Cli, asked: Mapping[str, Any]) -> Base | None:
+def _info_flags(cli: Cli, options: Mapping[str, Any]) -> Base | None:
     """Check the flags of `info`; return the base that was asked for.
 
     Raises:
         UsageError: They exclude each other, or have no such value.
     """
-    if asked["unicode"] not in ("auto", "never", "always"):
-        raise UsageError(f'unexpected unicode flag value "{asked["unicode"]}", expected <auto|never|always>')
-    check_arch(asked["arch"])
+    if options["unicode"] not in ("auto", "never", "always"):
+        raise UsageError(
+            f'unexpected unicode flag value "{options["unicode"]}", expected <auto|never|always>'
+        )
+    check_arch(options["arch"])
     if cli.given & {"revision", "track"} and cli.given & {"arch", "base", "channel", "series"}:
         raise UsageError(
             "--revision and --track cannot be specified together with --arch, --base or --channel"
         )
-    return values.base(asked["base"], "" if asked["series"] == EVERY else asked["series"], cli.console)
+    return values.base(options["base"], "" if options["series"] == EVERY else options["series"], cli.console)
 
 
 def _speaks_unicode(cli: Cli) -> bool:
@@ -99,7 +101,7 @@ def _speaks_unicode(cli: Cli) -> bool:
 
 
 def _narrowed(
-    entry: dict[str, Any], asked: Mapping[str, Any], *, arch: str, base: Base | None
+    entry: dict[str, Any], options: Mapping[str, Any], *, arch: str, base: Base | None
 ) -> dict[str, Any]:
     """Return an entry with what was asked for of its channels."""
     wanted = {"name": base.os, "channel": base.track} if base else None
@@ -108,8 +110,8 @@ def _narrowed(
         return (
             (not arch or arch in item["architectures"] or EVERY in item["architectures"])
             and (wanted is None or wanted in item["bases"])
-            and (asked["revision"] < 0 or item["revision"] == asked["revision"])
-            and (not asked["track"] or track == asked["track"])
+            and (options["revision"] < 0 or item["revision"] == options["revision"])
+            and (not options["track"] or track == options["track"])
         )
 
     listed = {
@@ -120,5 +122,5 @@ def _narrowed(
         }
         for track, risks in entry["channels"].items()
     }
-    tracks = [track for track in entry["tracks"] if listed[track] or not (asked["track"] or arch or base)]
+    tracks = [track for track in entry["tracks"] if listed[track] or not (options["track"] or arch or base)]
     return {**entry, "channels": {track: listed[track] for track in tracks}, "tracks": tracks}

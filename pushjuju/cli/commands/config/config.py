@@ -31,18 +31,20 @@ def config(
 ) -> None:
     """Get, set or reset the settings of an application."""
     name = values.application_name(args)
-    asked = config_arguments.parse(args[1:], file=file, reset=reset)
-    given = values.from_file(asked.values)
-    content = values.read_file(asked.file, cli.console.stdin) if asked.file else None
+    options = config_arguments.parse(args[1:], file=file, reset=reset)
+    given = values.from_file(options.values)
+    content = values.read_file(options.file, cli.console.stdin) if options.file else None
     opened = session.open_model(cli, model)
-    if asked.change:
+    if options.change:
         session.require_change(opened)
-        applications.set_config(opened.ctx, opened.uuid, name, values=given, file=content, reset=asked.reset)
+        applications.set_config(
+            opened.ctx, opened.uuid, name, values=given, file=content, reset=options.reset
+        )
         return drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
     document = applications.config(opened.ctx, opened.uuid, name)
-    if not asked.key:
+    if not options.key:
         return cli.output.write(formatters.application(document))
     for section in ("settings", "application-config"):
-        if asked.key in document.get(section, {}):
-            return cli.output.text(formatters.bare_value(document[section][asked.key].get("value", "")))
-    raise NotFound(f'key "{asked.key}" not found in "{name}" application config or charm settings.')
+        if options.key in document.get(section, {}):
+            return cli.output.text(formatters.bare_value(document[section][options.key].get("value", "")))
+    raise NotFound(f'key "{options.key}" not found in "{name}" application config or charm settings.')

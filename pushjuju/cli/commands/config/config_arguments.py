@@ -45,13 +45,13 @@ def parse(args: Sequence[str], *, file: str = "", reset: Sequence[str] = ()) -> 
     changes = pairs(arg for arg in args if "=" in arg)
     actions = [
         word
-        for word, asked in (
+        for word, options in (
             ("get value", bool(keys)),
             ("reset keys", bool(reset)),
             ("set from file", bool(file)),
             ("set values", bool(changes)),
         )
-        if asked
+        if options
     ]
     if keys and len(actions) > 1:
         raise UsageError(f"cannot {_listed(actions)} simultaneously")

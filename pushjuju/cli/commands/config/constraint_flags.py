@@ -16,8 +16,8 @@ DETAILS = (
 )
 
 
-def check_change(cli: Cli, opened: session.Session, asked: Mapping[str, Any], what: str) -> None:
-    if asked:
+def check_change(cli: Cli, opened: session.Session, options: Mapping[str, Any], what: str) -> None:
+    if options:
         from pushjuju.workers.provision.precheck import check_constraints
 
-        check_constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)
+        check_constraints(opened.ctx, opened.uuid, options, what=what, warn=cli.console.warn)

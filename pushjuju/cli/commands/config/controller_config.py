@@ -36,22 +36,22 @@ def controller_config(
     cli: Cli, args: tuple[str, ...], *, controller: str, file: str, ignore_read_only_fields: bool
 ) -> None:
     """Get or set the configuration of a controller."""
-    asked = config_arguments.parse(args, file=file)
+    options = config_arguments.parse(args, file=file)
     ctx = session.open_controller(cli, controller)
-    if asked.change:
+    if options.change:
         changes: dict[str, Any] = {}
-        if asked.file:
-            changes.update(values.yaml_map(values.read_file(asked.file, cli.console.stdin), asked.file))
-        changes.update(asked.values)
+        if options.file:
+            changes.update(values.yaml_map(values.read_file(options.file, cli.console.stdin), options.file))
+        changes.update(options.values)
         return service.change(ctx, _changeable(cli, changes, ignore=ignore_read_only_fields))
     document = service.document(ctx)
-    if not asked.key:
+    if not options.key:
         return cli.output.write(document, formatters.controller_formatters(colour=cli.output.colour))
-    if asked.key not in document:
-        raise NotFound(f'key "{asked.key}" not found in controller "{ctx.controller.name}"')
+    if options.key not in document:
+        raise NotFound(f'key "{options.key}" not found in controller "{ctx.controller.name}"')
     if cli.output.form == "tabular":
-        return cli.output.text(render("smart", document[asked.key]) or "\n")
-    return cli.output.write(document[asked.key])
+        return cli.output.text(render("smart", document[options.key]) or "\n")
+    return cli.output.write(document[options.key])
 
 
 def _changeable(cli: Cli, changes: dict[str, Any], *, ignore: bool) -> dict[str, Any]:

@@ -49,42 +49,42 @@ def model_config_command(
     ignore_read_only_fields: bool,
 ) -> None:
     """Get, set or reset the configuration of a model."""
-    asked = config_arguments.parse(args, file=file, reset=reset)
+    options = config_arguments.parse(args, file=file, reset=reset)
     opened = session.open_model(cli, model)
-    if asked.change:
+    if options.change:
         session.require_change(opened)
         settings = opened.ctx.controller.settings()
-        changes = _changes(cli, asked, skip_read_only=ignore_read_only_fields)
-        _check_keys(cli, opened, changes, asked.reset)
+        changes = _changes(cli, options, skip_read_only=ignore_read_only_fields)
+        _check_keys(cli, opened, changes, options.reset)
         with opened.ctx.store.write() as tx:
             spaces.check_default(tx, opened.uuid, changes)
             model_config.change(
                 tx,
                 opened.uuid,
                 changes,
-                asked.reset,
+                options.reset,
                 inherited={
-                    **(models.provider_config(opened.ctx, opened.model.cloud_type) if asked.reset else {}),
+                    **(models.provider_config(opened.ctx, opened.model.cloud_type) if options.reset else {}),
                     **model_defaults.inherited(settings, opened.model.cloud, opened.model.region),
                 },
             )
-            if secret_backends.KEY in {*changes, *asked.reset}:
+            if secret_backends.KEY in {*changes, *options.reset}:
                 secret_backends.follow(tx, opened.uuid, cli.clock.now())
             wake.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
             firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
             from pushjuju.services.requests import consume
 
             consume.config_changed(tx, opened.uuid, cli.clock.now())
-            if jump_hosts.KEY in {*changes, *asked.reset}:
+            if jump_hosts.KEY in {*changes, *options.reset}:
                 jump_hosts.changed(tx, opened.uuid, cli.clock.now())
         if not drive.waits(cli):
             drive.background(cli, opened.ctx)
-        elif _WORKED & {*changes, *asked.reset}:
+        elif _WORKED & {*changes, *options.reset}:
             drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE)
         return
     with opened.ctx.store.read() as tx:
         document = model_config.effective(tx, opened.uuid, _inherited(opened))
-    _show(cli, document, asked.key, opened.model.name)
+    _show(cli, document, options.key, opened.model.name)
 
 
 def _inherited(opened: session.Session) -> dict[str, dict[str, Any]]:
@@ -113,16 +113,16 @@ def _check_keys(cli: Cli, opened: session.Session, changes: dict[str, Any], rese
         )
 
 
-def _changes(cli: Cli, asked: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, Any]:
+def _changes(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, Any]:
     """Return the new values: the file's first, then those of the command line."""
     merged: dict[str, Any] = {}
-    if asked.file:
+    if options.file:
         for key, entry in values.yaml_map(
-            values.read_file(asked.file, cli.console.stdin), asked.file
+            values.read_file(options.file, cli.console.stdin), options.file
         ).items():
             # The form that `model-config --format yaml` prints is taken back.
             merged[key] = entry["value"] if isinstance(entry, dict) and "value" in entry else entry
-    merged.update(asked.values)
+    merged.update(options.values)
     if skip_read_only:
         merged = {key: value for key, value in merged.items() if key not in model_config.READ_ONLY}
     return merged

@@ -52,22 +52,22 @@ def model_defaults(
     region: str,
 ) -> None:
     """Get, set or reset the defaults of new models."""
-    asked = config_arguments.parse(args, file=file, reset=reset)
+    options = config_arguments.parse(args, file=file, reset=reset)
     if cloud and "/" in region:
         raise UsageError("cannot specify cloud using both --cloud and --region flags")
     ctx = session.open_controller(cli, controller)
     cloud, region = _place(ctx, cloud, region)
-    if asked.change:
-        changes = _changes(cli, asked, region, skip_read_only=ignore_read_only_fields)
-        _warn_of_unknown(cli, ctx, cloud, (*changes, *asked.reset))
-        return service.change(ctx, cloud, region, changes, asked.reset)
+    if options.change:
+        changes = _changes(cli, options, region, skip_read_only=ignore_read_only_fields)
+        _warn_of_unknown(cli, ctx, cloud, (*changes, *options.reset))
+        return service.change(ctx, cloud, region, changes, options.reset)
     document = service.document(ctx.controller.settings(), cloud)
     if region:
         document = {key: _of_region(entry, region) for key, entry in document.items()}
-    if asked.key:
-        if asked.key not in document:
-            raise NotFound(f'there are no default model values for "{asked.key}"')
-        document = {asked.key: document[asked.key]}
+    if options.key:
+        if options.key not in document:
+            raise NotFound(f'there are no default model values for "{options.key}"')
+        document = {options.key: document[options.key]}
     return cli.output.write(document, formatters.default_formatters(colour=cli.output.colour))
 
 
@@ -95,13 +95,13 @@ def _of_region(entry: dict[str, Any], region: str) -> dict[str, Any]:
 
 
 def _changes(
-    cli: Cli, asked: config_arguments.ConfigArgs, region: str, *, skip_read_only: bool
+    cli: Cli, options: config_arguments.ConfigArgs, region: str, *, skip_read_only: bool
 ) -> dict[str, Any]:
     merged: dict[str, Any] = {}
-    if asked.file:
-        given = values.yaml_map(values.read_file(asked.file, cli.console.stdin), asked.file)
+    if options.file:
+        given = values.yaml_map(values.read_file(options.file, cli.console.stdin), options.file)
         merged.update({key: _plain(entry, region) for key, entry in given.items()})
-    merged.update(asked.values)
+    merged.update(options.values)
     if skip_read_only:
         merged = {key: value for key, value in merged.items() if key not in model_config.READ_ONLY}
     return merged

@@ -25,7 +25,7 @@ from pushjuju.services.entities.application import applications
 def set_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Replace the constraints of an application."""
     name = values.application_name(args)
-    asked = values.constraints(args[1:], cli.console)
+    options = values.constraints(args[1:], cli.console)
     opened = session.open_model(cli, model)
-    check_change(cli, opened, asked, f'application "{name}"')
-    applications.set_constraints(opened.ctx, opened.uuid, name, asked)
+    check_change(cli, opened, options, f'application "{name}"')
+    applications.set_constraints(opened.ctx, opened.uuid, name, options)

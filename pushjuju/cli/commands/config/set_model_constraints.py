@@ -24,9 +24,9 @@ from pushjuju.services.entities.model import models
 )
 def set_model_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Replace the constraints of a model."""
-    asked = values.constraints(args, cli.console)
+    options = values.constraints(args, cli.console)
     opened = session.open_model(cli, model)
     with opened.ctx.store.read() as tx:
         found = models.get(tx, opened.uuid)
-    check_change(cli, opened, asked, f'model "{found.name}"')
-    service.set_model(opened.ctx, opened.uuid, asked)
+    check_change(cli, opened, options, f'model "{found.name}"')
+    service.set_model(opened.ctx, opened.uuid, options)

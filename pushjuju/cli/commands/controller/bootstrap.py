@@ -75,47 +75,47 @@ from pushjuju.store.rows.model import Model
     examples="    pushjuju bootstrap\n    pushjuju bootstrap manual lab --add-model shop\n",
     see_also=("add-model", "controllers", "destroy-controller"),
 )
-def bootstrap(cli: Cli, args: tuple[str, ...], **asked: Any) -> None:
+def bootstrap(cli: Cli, args: tuple[str, ...], **options: Any) -> None:
     """Create a controller, and its first model when asked."""
-    if asked["clouds"] or asked["regions"]:
-        return _list(cli, asked["regions"])
+    if options["clouds"] or options["regions"]:
+        return _list(cli, options["regions"])
     cloud = args[0] if args else session.FIRST_CLOUD
-    config = values.model_settings(asked["config"])
-    defaults = values.model_settings(asked["model_default"])
-    _check(cli, asked, {**config, **defaults})
-    if asked["add_model"]:
-        models.require_name(asked["add_model"])
-    place = _reach(cli, cloud, asked["credential"])
+    config = values.model_settings(options["config"])
+    defaults = values.model_settings(options["model_default"])
+    _check(cli, options, {**config, **defaults})
+    if options["add_model"]:
+        models.require_name(options["add_model"])
+    place = _reach(cli, cloud, options["credential"])
     name = session.make_controller(
         cli,
         place,
         args[1] if len(args) > 1 else None,
         config={**config, "model-defaults": defaults},
-        switch=not asked["no_switch"],
-        credential=asked["credential"],
+        switch=not options["no_switch"],
+        credential=options["credential"],
     )
     cli.console.info(f'Creating Juju controller "{name}" on {place}')
     ctx = session.open_controller(cli, name)
     cli.console.info(f'Bootstrap complete, controller "{name}" is now available')
-    if asked["add_model"]:
+    if options["add_model"]:
         settings = {**defaults, **model_keys(config)}
-        model = _first_model(cli, ctx, asked["add_model"], asked["credential"], settings)
-        _furnish(cli, ctx, model, asked)
-    elif asked["constraints"] or asked["storage_pool"]:
+        model = _first_model(cli, ctx, options["add_model"], options["credential"], settings)
+        _furnish(cli, ctx, model, options)
+    elif options["constraints"] or options["storage_pool"]:
         cli.console.info(
             "--constraints and --storage-pool are ignored: they are for the model of --add-model"
         )
     return None
 
 
-def _furnish(cli: Cli, ctx: Context, model: Model, asked: dict[str, Any]) -> None:
+def _furnish(cli: Cli, ctx: Context, model: Model, options: dict[str, Any]) -> None:
     """Give the first model its constraints and its storage pool; in Juju the controller's model has them."""
-    if asked["constraints"]:
-        constraints.set_model(ctx, model.uuid, values.constraints(asked["constraints"], cli.console))
-    if asked["storage_pool"]:
+    if options["constraints"]:
+        constraints.set_model(ctx, model.uuid, values.constraints(options["constraints"], cli.console))
+    if options["storage_pool"]:
         from pushjuju.services.entities.storage import storage_pools
 
-        name, kind, attributes = _pool(asked["storage_pool"])
+        name, kind, attributes = _pool(options["storage_pool"])
         storage_pools.create(ctx, model.uuid, name, kind, attributes)
 
 
@@ -140,13 +140,13 @@ def _reach(cli: Cli, text: str, credential: str) -> str:
         NotValid: The cloud needs a credential, and the user has no credential for it, or several.
         ProviderError: The cloud does not answer, or refuses the credential.
     """
-    name, asked = clouds.split(text)
+    name, options = clouds.split(text)
     folder = session.data_dir(cli)
     places = clouds.folders(folder)
     name = clouds.first_name(places, name)
     host = PluginHost(environ=cli.env, warn=cli.console.warn)
     cloud = clouds.definition(places, name, host)
-    region = clouds.choose_region(places, cloud, asked)
+    region = clouds.choose_region(places, cloud, options)
     chosen = clouds.choose_credential(places, name, credential)
     if cloud.type not in clouds.BUILT_IN.values():
         from pushjuju.workers.provision.checkup import reach
@@ -161,12 +161,12 @@ def _reach(cli: Cli, text: str, credential: str) -> str:
     return f"{name}/{region}"
 
 
-def _check(cli: Cli, asked: dict[str, Any], config: dict[str, Any]) -> None:
+def _check(cli: Cli, options: dict[str, Any], config: dict[str, Any]) -> None:
     """Refuse what could only fail half-way, and name what has no meaning here."""
-    values.constraints(asked["constraints"], cli.console)
-    values.constraints(asked["bootstrap_constraints"], cli.console)
-    if asked["storage_pool"]:
-        _pool(asked["storage_pool"])
+    values.constraints(options["constraints"], cli.console)
+    values.constraints(options["bootstrap_constraints"], cli.console)
+    if options["storage_pool"]:
+        _pool(options["storage_pool"])
     model_config.parse_values(model_keys(config))
     controller_config.parse_values(config)
 

@@ -26,6 +26,6 @@ from pushjuju.cli.syntax.command import Cli, command
     examples="    pushjuju debug-code web/0 config-changed\n    pushjuju debug-code --at=hook web/0\n",
     see_also=("debug-hooks", "ssh"),
 )
-def debug_code(cli: Cli, args: tuple[str, ...], *, model: str, at: str, **asked: Any) -> None:
+def debug_code(cli: Cli, args: tuple[str, ...], *, model: str, at: str, **options: Any) -> None:
     """Run hooks in windows of their own, with JUJU_DEBUG_AT."""
-    start_debugging(cli, args, model, asked, kind="code", at=at)
+    start_debugging(cli, args, model, options, kind="code", at=at)

@@ -22,6 +22,6 @@ from pushjuju.cli.syntax.command import Cli, command
     examples="    pushjuju debug-hooks web/0\n    pushjuju debug-hooks web/leader config-changed start\n",
     see_also=("debug-code", "ssh", "resolved"),
 )
-def debug_hooks(cli: Cli, args: tuple[str, ...], *, model: str, **asked: Any) -> None:
+def debug_hooks(cli: Cli, args: tuple[str, ...], *, model: str, **options: Any) -> None:
     """Open a shell for the user in the place of hooks."""
-    start_debugging(cli, args, model, asked, kind="hooks", at="")
+    start_debugging(cli, args, model, options, kind="hooks", at="")

@@ -15,7 +15,7 @@ from pushjuju.services.entities.application import units
 
 
 def start_debugging(
-    cli: Cli, args: tuple[str, ...], model: str, asked: Mapping[str, Any], *, kind: str, at: str
+    cli: Cli, args: tuple[str, ...], model: str, options: Mapping[str, Any], *, kind: str, at: str
 ) -> None:
     from pushjuju.cli.commands.ssh import debug_session
     from pushjuju.cli.work import drive
@@ -27,14 +27,14 @@ def start_debugging(
     if "\n" in at:
         raise UsageError("the value of --at is one line")
     terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty()
-    if asked["pty"] is False or not (terminal or asked["pty"]):
+    if options["pty"] is False or not (terminal or options["pty"]):
         raise Conflict(f"debug-{kind} needs a terminal")
-    target = target_of(cli, opened, name, "", proxy=proxy_wanted(cli, asked["proxy"]))
+    target = target_of(cli, opened, name, "", proxy=proxy_wanted(cli, options["proxy"]))
     script = debug_session.script(name, args[1:], kind=kind, at=at, machine=machine.id, program=cli.program)
     words = ["ssh", "-t", "-t", target.alias, debug_session.command(script)]
     # The debugging user waits for hooks to run, so work that is due goes on all the while.
     run_program(
-        opened, words, [target], check_host_keys=not asked["no_host_key_checks"],
+        opened, words, [target], check_host_keys=not options["no_host_key_checks"],
         meanwhile=lambda: drive.background(cli, opened.ctx),
     )  # fmt: skip
 

@@ -74,17 +74,17 @@ class _Amount:
     "    pushjuju debug-log --include web/0 --level WARNING\n",
     see_also=("status", "show-status-log"),
 )
-def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **asked: Any) -> None:
+def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **options: Any) -> None:
     """Show the log of a model, and follow it."""
-    amount = _amount(cli, asked)
-    selection = _selection(asked)
+    amount = _amount(cli, options)
+    selection = _selection(options)
     terminal = cli.console.stdout.isatty()
     look = log_lines.Look(
-        date=asked["date"],
-        milliseconds=asked["ms"],
-        utc=asked["utc"],
-        location=asked["location"],
-        colour=colours_on(cli.env, terminal=terminal, force=asked["color"]),
+        date=options["date"],
+        milliseconds=options["ms"],
+        utc=options["utc"],
+        location=options["location"],
+        colour=colours_on(cli.env, terminal=terminal, force=options["color"]),
     )
     opened = session.open_model(cli, model)
     _tell_unknown(cli, opened, (*selection.include, *selection.exclude))
@@ -122,33 +122,33 @@ def _tell_unknown(cli: Cli, opened: session.Session, names: Sequence[str]) -> No
         cli.console.warn(f"there is no {quote(name)} in model {quote(opened.model.name)} or its log{meant}")
 
 
-def _selection(asked: dict[str, Any]) -> log_lines.Selection:
-    level = asked["level"].upper()
+def _selection(options: dict[str, Any]) -> log_lines.Selection:
+    level = options["level"].upper()
     if level and level not in log_lines.CHOICES:
         listed = ", ".join(quote(word) for word in log_lines.CHOICES)
-        raise UsageError(f"level value {quote(asked['level'])} is not one of {listed}")
+        raise UsageError(f"level value {quote(options['level'])} is not one of {listed}")
     kinds = ("include", "exclude", "include_module", "exclude_module", "include_label", "exclude_label")
-    return log_lines.Selection(level=level, **{kind: asked[kind] for kind in kinds})
+    return log_lines.Selection(level=level, **{kind: options[kind] for kind in kinds})
 
 
-def _amount(cli: Cli, asked: dict[str, Any]) -> _Amount:
+def _amount(cli: Cli, options: dict[str, Any]) -> _Amount:
     """Decide how much is shown.
 
     Raises:
         UsageError: Flags that exclude each other.
     """
-    if asked["tail"] and asked["no_tail"]:
+    if options["tail"] and options["no_tail"]:
         raise UsageError("setting --tail and --no-tail not valid")
-    if asked["no_tail"] and asked["retry"]:
+    if options["no_tail"] and options["retry"]:
         raise UsageError("setting --no-tail and --retry not valid")
-    follow = asked["tail"] or (cli.console.stdout.isatty() and not asked["no_tail"])
-    if asked["replay"]:
-        return _Amount(backlog=None, limit=asked["limit"], follow=follow)
+    follow = options["tail"] or (cli.console.stdout.isatty() and not options["no_tail"])
+    if options["replay"]:
+        return _Amount(backlog=None, limit=options["limit"], follow=follow)
     if "limit" in cli.given:
         # The newest N lines, where Juju's client stops at its ten; without following 0 means the whole log.
-        backlog = asked["limit"] or (asked["lines"] if follow else None)
-        return _Amount(backlog=backlog, limit=asked["limit"], follow=follow)
-    return _Amount(backlog=asked["lines"], limit=0, follow=follow)
+        backlog = options["limit"] or (options["lines"] if follow else None)
+        return _Amount(backlog=backlog, limit=options["limit"], follow=follow)
+    return _Amount(backlog=options["lines"], limit=0, follow=follow)
 
 
 def _pages(

@@ -24,11 +24,11 @@ from pushjuju.cli.work import session
 def add_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
     """Add storage to a unit."""
     check_unit(args[0])
-    asked = directives_of(args[1:])
+    options = directives_of(args[1:])
     from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
-    answers = storage_requests.add(opened.ctx, opened.uuid, args[0], asked)
+    answers = storage_requests.add(opened.ctx, opened.uuid, args[0], options)
     lines = [f"added storage {made} to {args[0]}" for answer in answers for made in answer.made]
     failed = [
         f'failed to add storage "{answer.subject}" to {args[0]}: {answer.error.message}'

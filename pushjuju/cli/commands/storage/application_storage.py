@@ -39,14 +39,14 @@ def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: st
     if not is_application(args[0]):
         raise UsageError(f"invalid application name {quote(args[0])}")
     wish = config_arguments.parse(args[1:], file=file)
-    asked = _directives_of_file(cli, file) if file else {}
-    asked.update(directives_of([f"{key}={text}" for key, text in wish.values.items()]))
+    options = _directives_of_file(cli, file) if file else {}
+    options.update(directives_of([f"{key}={text}" for key, text in wish.values.items()]))
     from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
     if wish.change:
         session.require_change(opened)
-        return storage_requests.set_application_directives(opened.ctx, opened.uuid, args[0], asked)
+        return storage_requests.set_application_directives(opened.ctx, opened.uuid, args[0], options)
     known = storage_requests.application_directives(opened.ctx, opened.uuid, args[0])
     if wish.key and wish.key not in known:
         raise NotFound(f"storage {quote(wish.key)} not found")

@@ -43,8 +43,8 @@ def select_relations(
     kept = []
     for relation in unit.get("relation-info", ()):
         changed = _cut_relation(relation, related_unit=related_unit, application_only=application_only)
-        asked = relation["endpoint"] == endpoint
-        if asked or (not endpoint and _has_data(changed)):
+        options = relation["endpoint"] == endpoint
+        if options or (not endpoint and _has_data(changed)):
             kept.append(changed)
     others = {key: value for key, value in unit.items() if key != "relation-info"}
     return {**others, "relation-info": kept} if kept else others

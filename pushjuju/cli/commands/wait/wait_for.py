@@ -92,16 +92,16 @@ def wait_for(
     word, name = _target(args)
     from pushjuju.cli.commands.wait.query.run import Query
 
-    asked = Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)
+    options = Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)
     deadline = time.monotonic() + timeout
     if word == "model":
         ctx = session.open_controller(cli, session.split_model(model)[0])
-        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _model(tx, ctx.user, name))
+        watch = _Watch(cli, ctx, word, name, options, deadline, lambda tx: _model(tx, ctx.user, name))
         opened = watch.model_when_there()
     else:
         opened = session.open_model(cli, model)
         ctx = opened.ctx
-        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _entity(tx, opened, word, name))
+        watch = _Watch(cli, ctx, word, name, options, deadline, lambda tx: _entity(tx, opened, word, name))
     try:
         watch.follow(opened)
     finally:
@@ -249,7 +249,7 @@ class _Watch:
                 return self._missing()
             self._life = str(scope.values["life"]())
             holds = self._query.holds(scope)
-            self._asked = scope.asked
+            self._asked = scope.options
             status = scope.values["status"]() if self._word == "application" and not holds else ""
         if not holds:
             found = f"found with {quote(status)}" if status else "found"
@@ -287,11 +287,11 @@ class _Watch:
         self._cli.output.text(_summary(self._asked, _KINDS[self._word].within))
 
 
-def _summary(asked: Asked, within: Sequence[str]) -> str:
+def _summary(options: Asked, within: Sequence[str]) -> str:
     from pushjuju.cli.terminal.output import render
     from pushjuju.portable.gotypes import Struct
 
-    parts: list[tuple[str, Any]] = [("properties", asked.values)]
-    found = ((kind, asked.within.get(kind, {})) for kind in within)
+    parts: list[tuple[str, Any]] = [("properties", options.values)]
+    found = ((kind, options.within.get(kind, {})) for kind in within)
     parts += [(kind, {name: each.values for name, each in inner.items()}) for kind, inner in found if inner]
     return render("yaml", Struct(parts))

@@ -151,8 +151,8 @@ def test_unit_in_error_hangs_until_resolved(runtime: TestController) -> None:
 def test_unit_dying_before_its_charm_was_installed(runtime: TestController) -> None:
     runtime.deploy()
     runtime.box()
-    prepared = runtime.until("charm local:web-0")
-    runtime.commit(prepared, {"outcome": "error", "message": "no space left on device"})
+    dispatch = runtime.until("charm local:web-0")
+    runtime.commit(dispatch, {"outcome": "error", "message": "no space left on device"})
     assert runtime.agent() == ("failed", "no space left on device")
     _remove(runtime, "web/0")
     runtime.settle()
@@ -342,12 +342,12 @@ def test_charm_of_an_operation_under_way_stays(runtime: TestController) -> None:
     """The machine unpacks web-1 while a newer revision comes and a clean-up runs."""
     runtime.active()
     runtime.refresh(runtime.charms.make(files={"src/a": "2"}))
-    prepared = runtime.until("charm local:web-1")
+    dispatch = runtime.until("charm local:web-1")
     runtime.refresh(runtime.charms.make(files={"src/a": "3"}))
     runtime.deploy("other", packed=runtime.charms.make("other"))
     removal.remove_application(runtime.ctx, runtime.model, ["other"])
     assert "local:web-1" in [row[1] for row in runtime.dump()["charm"]]
-    runtime.commit(prepared, runtime.box().run(prepared.frame))
+    runtime.commit(dispatch, runtime.box().run(dispatch.frame))
     runtime.settle()
     assert runtime.unit("web/0").charm_url == "local:web-2"
 

@@ -321,10 +321,10 @@ def test_ports_count_where_the_application_is_exposed(world: TestController, exp
     world.deploy()
     if exposed:
         _expose(world)
-    prepared = world.until("config-changed")
+    dispatch = world.until("config-changed")
     _guard(world, "0")
     ports = {"open": [{"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}]}
-    world.commit(prepared, ok(writes={"ports": ports}))
+    world.commit(dispatch, ok(writes={"ports": ports}))
     assert _changes(world) == {"0": 1 + exposed}
 
 

@@ -85,10 +85,10 @@ class RelatedModel:
 
     def step(self, unit: str) -> None:
         """Let a unit decide, and run what it decides for."""
-        prepared = self.world.turn(unit).prepared
-        if prepared is not None:
+        dispatch = self.world.turn(unit).dispatch
+        if dispatch is not None:
             box = self.world.box(self.world.unit(unit).machine or "")
-            self.world.commit(prepared, box.run(prepared.frame))
+            self.world.commit(dispatch, box.run(dispatch.frame))
 
     def finish(self) -> None:
         """Let dying applications go that nothing is left of."""

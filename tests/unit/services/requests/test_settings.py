@@ -206,8 +206,8 @@ def test_units_on_the_old_charm_see_its_settings(runtime: TestController) -> Non
     runtime.active(settings={"title": "old"})
     runtime.refresh(runtime.charms.make(files={"a": "b"}), values={"title": "new"})
     runtime.box().fail("upgrade-charm")
-    prepared = runtime.until("upgrade-charm")
-    assert prepared.frame["context"]["config"]["title"] == "new"
+    dispatch = runtime.until("upgrade-charm")
+    assert dispatch.frame["context"]["config"]["title"] == "new"
 
 
 def test_refresh_brings_new_peers(runtime: TestController) -> None:

@@ -86,11 +86,11 @@ def test_what_runs_holds_the_lock(runtime: TestController) -> None:
     runtime.active("web")
     runtime.deploy("more", packed=runtime.charms.make("more", peers=None))
     runtime.refresh(runtime.charms.make("web", files={"x": "y"}))
-    prepared = runtime.prepared("web/0")
+    dispatch = runtime.prepared("web/0")
     queue = SqliteWorkQueue(runtime.ctx.store, "host:1:2")
     assert queue.claim(f"{runtime.model}/machine/0", runtime.clock.now())
     unit, machine = told(runtime, "web/0", "0")
-    assert unit.running == machine.running == f"{prepared.title} of web/0"
+    assert unit.running == machine.running == f"{dispatch.title} of web/0"
     assert unit.held_by == machine.held_by == "host:1:2"
     assert unit.since == runtime.clock.now()
 

@@ -78,7 +78,7 @@ def test_a_secret_can_be_read_in_the_run_that_adds_it_and_is_stored_at_its_end(t
 def test_a_hook_that_fails_adds_nothing(town: TestController) -> None:
     hook = begin(town, "db/0")
     hook.add("token=first")
-    town.commit(hook.prepared, {"outcome": "failed", "exit": 1, "writes": hook.writes, "events": []})
+    town.commit(hook.dispatch, {"outcome": "failed", "exit": 1, "writes": hook.writes, "events": []})
     assert rows(town, "secret_list") == []
 
 

@@ -242,14 +242,14 @@ def test_a_refused_flush_is_a_failed_hook_that_wrote_nothing(
 ) -> None:
     _neighbour(runtime)
     runtime.clock.advance(400)
-    prepared = runtime.until("update-status")
+    dispatch = runtime.until("update-status")
     before = runtime.dump()
     all_writes = {"relations": {"0": {"unit": {"k": "v"}}}, "state": {"a": "b"}, **writes}
-    done = runtime.commit(prepared, ok(writes=all_writes))
+    done = runtime.commit(dispatch, ok(writes=all_writes))
     assert (done.ok, done.message) == (False, text)
     after = runtime.dump()
     assert {table: after[table] for table in WRITTEN} == {table: before[table] for table in WRITTEN}
-    assert runtime.turn().prepared is None
+    assert runtime.turn().dispatch is None
     assert runtime.agent() == ("error", 'hook failed: "update-status"')
 
 
@@ -306,7 +306,7 @@ def test_what_a_unit_remembers_obeys_the_setting_of_the_controller(runtime: Test
     controller_config.change(runtime.ctx, {"max-agent-state-size": 10})
     done = runtime.hook("cluster-relation-joined", ok())
     assert (done.ok, done.message) == (False, "persisting uniter state: max allowed size (10) exceeded")
-    assert runtime.turn().prepared is None
+    assert runtime.turn().dispatch is None
     assert runtime.agent()[0] == "error"
     controller_config.change(runtime.ctx, {"max-agent-state-size": 0})
     runtime.clock.advance(400)
@@ -334,7 +334,7 @@ def test_too_large_state_may_still_shrink_otherwise(runtime: TestController) -> 
 def test_leadership_lost_in_mid_hook(runtime: TestController) -> None:
     runtime.active(count=2)
     runtime.clock.advance(400)
-    prepared = runtime.until("update-status")
+    dispatch = runtime.until("update-status")
 
     def depose(tx: Any) -> None:
         leadership.revoke(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
@@ -342,7 +342,7 @@ def test_leadership_lost_in_mid_hook(runtime: TestController) -> None:
 
     runtime.write(depose)
     before = runtime.dump()
-    done = runtime.commit(prepared, ok(writes={"relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}}}))
+    done = runtime.commit(dispatch, ok(writes={"relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}}}))
     assert (done.ok, done.message) == (False, 'prerequisites failed: "web/0" is not leader of "web"')
     after = runtime.dump()
     assert {table: after[table] for table in WRITTEN} == {table: before[table] for table in WRITTEN}

@@ -36,7 +36,7 @@ def test_lines_and_statuses_of_a_unit_are_masked(town: TestController, unit: str
         status_event(3, "blocked", f"bad password {HUSH}"),
         event(4, "log", level="INFO", module="juju-log", message="Y29ycmVjdC1ob3JzZQ== in base64"),
     ]
-    town.commit(hook.prepared, ok(events=events))
+    town.commit(hook.dispatch, ok(events=events))
     said = messages(town)
     assert "logging in with *****, *****!" in said
     assert "curl -u me:***** failed: *****" in said
@@ -51,7 +51,7 @@ def test_what_a_unit_was_granted_is_masked_for_it_alone(town: TestController) ->
     for unit, said in (("web/0", "got *****"), ("db/1", "got *****")):
         hook = begin(town, unit)
         line = event(1, "log", level="INFO", module="juju-log", message=f"got {HUSH}")
-        town.commit(hook.prepared, ok(events=[line]))
+        town.commit(hook.dispatch, ok(events=[line]))
         assert said in messages(town)
     assert HUSH not in messages(town)
 
@@ -60,7 +60,7 @@ def test_short_values_would_mask_half_of_every_text(town: TestController) -> Non
     add(town, "db/0", "flag=yes")
     hook = begin(town, "db/0")
     line = event(1, "log", level="INFO", module="juju-log", message="yes, all is well")
-    town.commit(hook.prepared, ok(events=[line]))
+    town.commit(hook.dispatch, ok(events=[line]))
     assert "yes, all is well" in messages(town)
 
 
@@ -76,7 +76,7 @@ def test_very_many_values_cost_a_bounded_search(
     monkeypatch.setattr(secret_masks, "_masking", lambda values: found.append(set(values)) or masking(values))
     hook = begin(town, "db/0")
     line = event(1, "log", level="INFO", module="juju-log", message=f"got {HUSH}")
-    town.commit(hook.prepared, ok(events=[line]))
+    town.commit(hook.dispatch, ok(events=[line]))
     assert "got *****" in messages(town)  # the newest ones are among them
     assert {len(values) for values in found} == {20}
 

@@ -21,7 +21,7 @@ GOOD = {"content": {"token": "YQ=="}, "owner": "unit"}
 def says(town: TestController, unit: str, secrets: Any) -> str:
     """Let a hook of a unit end with these changes; return why they were refused."""
     hook = begin(town, unit)
-    return town.commit(hook.prepared, ok(writes={"secrets": secrets})).message
+    return town.commit(hook.dispatch, ok(writes={"secrets": secrets})).message
 
 
 def test_an_id_that_is_taken_is_not_taken_over(town: TestController) -> None:

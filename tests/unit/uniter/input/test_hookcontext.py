@@ -234,9 +234,9 @@ def test_large_charm_state_stays_with_the_controller_until_it_is_asked_for(runti
     asked: list[str] = []
     runtime.ctx.store._connection.set_trace_callback(asked.append)
     runtime.clock.advance(400)
-    prepared = runtime.until("update-status")
-    context = prepared.frame["context"]
-    runtime.commit(prepared, ok(writes={"state": {"key-0": None, "key-x": "new"}}))
+    dispatch = runtime.until("update-status")
+    context = dispatch.frame["context"]
+    runtime.commit(dispatch, ok(writes={"state": {"key-0": None, "key-x": "new"}}))
     runtime.ctx.store._connection.set_trace_callback(None)
     assert context["state"] is None
     assert not [statement for statement in asked if "SELECT key, value FROM charm_state" in statement]

@@ -134,17 +134,17 @@ TABLE = [
 
 
 @pytest.mark.parametrize(
-    ("before", "operation", "prepared", "done", "after"),
+    ("before", "operation", "dispatch", "done", "after"),
     [pytest.param(*case[1:], id=case[0]) for case in TABLE],
 )
-def test_transitions(before: LocalState, operation: Operation, prepared: str, done: str, after: str) -> None:
+def test_transitions(before: LocalState, operation: Operation, dispatch: str, done: str, after: str) -> None:
     """6.2."""
     one = prepare(before, operation, REMOTE)
     two = executed(one, operation, Outcome.OK)
     three = committed(two, operation)
     shown = [short(one), short(two), short(three)]
     # The hook kept by install, upgrade and actions shows its own progress.
-    assert shown == [prepared, done, after]
+    assert shown == [dispatch, done, after]
 
 
 COMMIT_ONLY = [

@@ -13,10 +13,10 @@ from tests.world.controller import TestController
 
 async def test_a_line_that_is_only_shown_is_kept_nowhere(runtime: TestController) -> None:
     runtime.deploy("web")
-    prepared = runtime.until("install", "web/0")
+    dispatch = runtime.until("install", "web/0")
     shown: list[str] = []
     before = logs.newest(runtime.ctx.store, runtime.model)
-    sink = EventSink(runtime.ctx, prepared.id, shown.append)
+    sink = EventSink(runtime.ctx, dispatch.id, shown.append)
     sink.take(TAIL, {"k": "tail", "line": "Setting up nginx"})
     sink.take(TAIL, {"k": "log", "level": "ERROR", "module": "m", "message": "forged", "line": ""})
     await until(lambda: shown == ["Setting up nginx", "forged"])

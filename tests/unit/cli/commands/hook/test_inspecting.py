@@ -178,13 +178,13 @@ def test_hooks_of_what_is_not_there(
 
 def test_hooks_are_followed(runtime: TestController, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime.until("server-relation-created", "db/0")
-    prepared = runtime.prepared("web/0")
+    dispatch = runtime.prepared("web/0")
     looks = iter(range(9))
 
     def sleep(_seconds: float) -> None:
         match next(looks):
             case 0:
-                runtime.commit(prepared, ok(started=1.0, ended=1.5))
+                runtime.commit(dispatch, ok(started=1.0, ended=1.5))
             case 1:
                 runtime.commit(runtime.prepared("web/0"), failed(4))
             case 3:
@@ -195,7 +195,7 @@ def test_hooks_are_followed(runtime: TestController, run: Run, monkeypatch: pyte
     ended = run("hooks", "web/0", "--follow", "--limit", "1", "--format", "json")
     assert (ended.status, ended.err) == (130, "\nFollowing ended.\n")
     followed = [json.loads(line) for line in ended.out.splitlines()]
-    assert [one["hook"] for one in followed[-2:]] == [prepared.title, followed[-1]["hook"]]
+    assert [one["hook"] for one in followed[-2:]] == [dispatch.title, followed[-1]["hook"]]
     assert [one["result"] for one in followed] == ["ok", "failed"]
 
 
@@ -255,10 +255,10 @@ def test_a_hook_that_was_decided_ahead_is_decided_again(runtime: TestController,
         runtime.deploy("late", packed=runtime.charms.make("late", peers=None))
     unit = "web/0" if hook == "db-relation-joined" else "late/0"
     runtime.until("server-relation-created", "db/0")
-    prepared = runtime.until(hook, unit)
+    dispatch = runtime.until(hook, unit)
     runtime.write(lambda tx: tx.run("unit_set_decision", model=runtime.model, name=unit, decision="{}"))
-    runtime.commit(prepared, failed(1))
-    ended = run("replay", prepared.id, "--format", "json")
+    runtime.commit(dispatch, failed(1))
+    ended = run("replay", dispatch.id, "--format", "json")
     assert ended.status == 0, ended.err
     document = json.loads(ended.out)
     assert document["recorded"]["doing"].startswith(f"run {hook.removeprefix('db-')}")

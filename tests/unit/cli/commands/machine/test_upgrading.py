@@ -38,14 +38,14 @@ class Machine(PlayedDrive):
 
     def foreground(self, cli: Any, opened: Any, look: Callable[[], bool], **_: Any) -> Sequence[str]:
         look()
-        while self.works and (prepared := take_turn(opened.ctx, opened.uuid, "web/0").prepared):
-            self.ran.append(prepared.title)
+        while self.works and (dispatch := take_turn(opened.ctx, opened.uuid, "web/0").dispatch):
+            self.ran.append(dispatch.title)
             look()
-            done = commit(opened.ctx, prepared.id, self.ends.pop(prepared.title, ok()))
+            done = commit(opened.ctx, dispatch.id, self.ends.pop(dispatch.title, ok()))
             if not done.ok:
                 take_turn(opened.ctx, opened.uuid, "web/0")
                 look()
-                return [f'unit web/0: hook failed: "{prepared.title}"']
+                return [f'unit web/0: hook failed: "{dispatch.title}"']
         look()
         return [] if self.works else ["machine 0: the machine does not answer"]
 

@@ -234,10 +234,10 @@ def test_a_hook_that_asks_for_a_reboot_is_not_a_missing_one(web: TestController)
 def test_a_hook_that_was_cut_off_goes_on(web: TestController) -> None:
     """Another controller takes up what the first one began: the state is in the store."""
     prepare(web)
-    prepared = web.until("pre-series-upgrade")
+    dispatch = web.until("pre-series-upgrade")
     assert series(web) == "prepare running"
     assert said(web)[1:] == ["web/0 pre-series-upgrade hook running"]
-    web.commit(prepared, failed(recovered=True))
+    web.commit(dispatch, failed(recovered=True))
     web.settle()
     assert web.agent()[0] == "error"
     web.clock.advance(20)
@@ -255,7 +255,7 @@ def test_nothing_knocks_at_a_machine_that_is_upgraded_by_hand(web: TestControlle
     web.clock.advance(3600)
     set_config(web, "x")
     turn = web.turn()
-    assert (turn.answer, turn.prepared) == (Answer.IDLE, None)
+    assert (turn.answer, turn.dispatch) == (Answer.IDLE, None)
     assert turn.reason == "the machine is being upgraded to another base (prepare completed)"
     assert web.unit("web/0").update_status_due is None
     assert make_due(web.ctx, web.model) == []
