@@ -1,4 +1,4 @@
-"""A cloud and sessions without SSH: machines are the boxes of tests.world.controller."""
+"""A cloud and sessions without SSH: what a controller of tests drives are its played machines."""
 
 from __future__ import annotations
 

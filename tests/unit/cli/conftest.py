@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.work import drive
-from tests.world.commandline import Run, call
+from tests.world.commandline import Ended, Run, call
 
 
 @pytest.fixture
@@ -36,6 +36,17 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     monkeypatch.setattr(drive, "settle", settle)
     return calls
+
+
+@pytest.fixture
+def cached(run: Run, tmp_path: Path) -> Run:
+    """Return `run` with a cache of charms of its own."""
+
+    def typed(*argv: str, **more: Any) -> Ended:
+        env = {"PUSHJUJU_CACHE": str(tmp_path / "cache"), **more.pop("env", {})}
+        return run(*argv, env=env, **more)
+
+    return typed
 
 
 @pytest.fixture

@@ -39,16 +39,11 @@ def shelf(hub: HubStore, packs: Charms) -> HubStore:
 
 
 @pytest.fixture
-def lab(run: Run, shelf: HubStore, tmp_path: Path) -> Run:
+def lab(cached: Run, shelf: HubStore) -> Run:
     """A command line with a model whose store is the stand-in, and nobody who works it."""
-
-    def call(*argv: str, **more: Any) -> Ended:
-        env = {"PUSHJUJU_CACHE": str(tmp_path / "cache")}
-        return run(*argv, env={**env, **more.pop("env", {})}, **more)
-
-    ok(call("bootstrap", "local", "home"))
-    ok(call("add-model", "shop", "--config", f"charmhub-url={shelf.url}"))
-    return call
+    ok(cached("bootstrap", "local", "home"))
+    ok(cached("add-model", "shop", "--config", f"charmhub-url={shelf.url}"))
+    return cached
 
 
 def application(lab: Run, name: str = "web") -> dict[str, Any]:

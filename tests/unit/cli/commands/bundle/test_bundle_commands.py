@@ -6,14 +6,13 @@ import io
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from tests.charms_tools.hubstore import JAMMY, HubStore
 from tests.world.charms import Charms
-from tests.world.commandline import Ended, Run, ok
+from tests.world.commandline import Run, ok
 
 RESOURCE = {"blob": {"type": "file", "filename": "blob.txt"}}
 STORE = """\
@@ -44,16 +43,11 @@ def shelf(hub: HubStore, packs: Charms, tmp_path: Path) -> HubStore:
 
 
 @pytest.fixture
-def lab(run: Run, shelf: HubStore, tmp_path: Path) -> Run:
+def lab(cached: Run, shelf: HubStore) -> Run:
     """A command line with a model whose store is the stand-in."""
-
-    def call(*argv: str, **more: Any) -> Ended:
-        env = {"PUSHJUJU_CACHE": str(tmp_path / "cache")}
-        return run(*argv, env={**env, **more.pop("env", {})}, **more)
-
-    ok(call("bootstrap", "local", "home"))
-    ok(call("add-model", "shop", "--config", f"charmhub-url={shelf.url}"))
-    return call
+    ok(cached("bootstrap", "local", "home"))
+    ok(cached("add-model", "shop", "--config", f"charmhub-url={shelf.url}"))
+    return cached
 
 
 def test_charms_of_a_store(lab: Run, shelf: HubStore) -> None:

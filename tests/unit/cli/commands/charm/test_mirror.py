@@ -6,7 +6,6 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,26 +33,18 @@ def shelf(hub: HubStore, packs: Charms) -> HubStore:
 
 
 @pytest.fixture
-def site(run: Run, tmp_path: Path) -> Run:
-    def call(*argv: str, **more: Any) -> Ended:
-        return run(*argv, env={"PUSHJUJU_CACHE": str(tmp_path / "cache"), **more.pop("env", {})}, **more)
-
-    return call
-
-
-@pytest.fixture
-def mirror(site: Run, shelf: HubStore, tmp_path: Path) -> Path:
+def mirror(cached: Run, shelf: HubStore, tmp_path: Path) -> Path:
     """A mirror of `web` (both bases of 14/stable, and 14/edge) and of `old`; the store is down afterwards."""
     folder, url = tmp_path / "mirror", ("--charmhub-url", shelf.url)
-    ended = site(
+    ended = cached(
         "mirror", str(folder), "web", "web@14/edge", "--base", "ubuntu@24.04", *url
     )  # fmt: skip
     assert ended.err == (
         'Mirrored "web" revision 12 in channel 14/stable with 1 resources\n'
         'Already there: "web" revision 15 in channel 14/edge with 1 resources\n'
     )
-    ok(site("mirror", str(folder), "web", "--base", "ubuntu@22.04", *url))
-    ok(site("mirror", str(folder), "old", *url))
+    ok(cached("mirror", str(folder), "web", "--base", "ubuntu@22.04", *url))
+    ok(cached("mirror", str(folder), "old", *url))
     shelf.entries.clear()
     return folder
 
@@ -74,11 +65,11 @@ def address(request: pytest.FixtureRequest, mirror: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def lab(site: Run, address: str, tmp_path: Path) -> Run:
+def lab(cached: Run, address: str, tmp_path: Path) -> Run:
     """A model that has nothing but the mirror, and a cache of its own."""
 
     def call(*argv: str) -> Ended:
-        return site(*argv, env={"PUSHJUJU_CACHE": str(tmp_path / "other")})
+        return cached(*argv, env={"PUSHJUJU_CACHE": str(tmp_path / "other")})
 
     ok(call("bootstrap", "local", "home"))
     ok(call("add-model", "shop", "--config", f"charmhub-url={address}"))
@@ -108,34 +99,34 @@ def test_what_a_mirror_lacks(lab: Run) -> None:
     )
 
 
-def test_the_rest_of_the_client_reads_a_mirror(site: Run, address: str, tmp_path: Path) -> None:
+def test_the_rest_of_the_client_reads_a_mirror(cached: Run, address: str, tmp_path: Path) -> None:
     url = ("--charmhub-url", address)
-    assert "14/stable" in ok(site("info", "web", *url))
-    assert "web" in ok(site("find", "we", *url))
-    ok(site("download", "web", "--channel", "14/stable", *url))
+    assert "14/stable" in ok(cached("info", "web", *url))
+    assert "web" in ok(cached("find", "we", *url))
+    ok(cached("download", "web", "--channel", "14/stable", *url))
     assert (tmp_path / "web_r12.charm").exists()
 
 
-def test_a_mirror_tells_what_it_has(site: Run, shelf: HubStore, tmp_path: Path) -> None:
+def test_a_mirror_tells_what_it_has(cached: Run, shelf: HubStore, tmp_path: Path) -> None:
     """Not what the store had besides; what a bundle asks of its charms is judged before they are fetched."""
     folder = tmp_path / "part"
-    ok(site("mirror", str(folder), "web", "--base", "ubuntu@24.04", "--charmhub-url", shelf.url))
+    ok(cached("mirror", str(folder), "web", "--base", "ubuntu@24.04", "--charmhub-url", shelf.url))
     shelf.entries.clear()
     address = f"file://{folder}"
-    told = json.loads(ok(site("info", "web", "--format", "json", "--charmhub-url", address)))["channels"]
+    told = json.loads(ok(cached("info", "web", "--format", "json", "--charmhub-url", address)))["channels"]
     assert {track: list(risks) for track, risks in told.items()} == {"14": ["stable"]}
-    ok(site("bootstrap", "local", "home"))
-    ok(site("add-model", "shop", "--config", f"charmhub-url={address}"))
+    ok(cached("bootstrap", "local", "home"))
+    ok(cached("add-model", "shop", "--config", f"charmhub-url={address}"))
     (tmp_path / "b.yaml").write_text("applications: {web: {charm: web, num_units: 1, options: {nosuch: 1}}}")
-    ended = site("deploy", str(tmp_path / "b.yaml"), "--dry-run")
+    ended = cached("deploy", str(tmp_path / "b.yaml"), "--dry-run")
     assert 'configuration option "nosuch" not found in charm "web" (applications.web.options' in ended.err
     assert ended.out == ""
 
 
-def test_a_mirror_is_not_fetched_again(site: Run, shelf: HubStore, tmp_path: Path) -> None:
+def test_a_mirror_is_not_fetched_again(cached: Run, shelf: HubStore, tmp_path: Path) -> None:
     words = ("mirror", str(tmp_path / "m"), "old", "--charmhub-url", shelf.url)
-    assert site(*words).err.startswith("Mirrored")
-    assert site(*words).err.startswith("Already there")
+    assert cached(*words).err.startswith("Mirrored")
+    assert cached(*words).err.startswith("Already there")
     assert len(shelf.asked("download")) == 1
 
 
@@ -151,9 +142,9 @@ def test_a_mirror_is_not_fetched_again(site: Run, shelf: HubStore, tmp_path: Pat
     ],
 )
 def test_refused(
-    site: Run, shelf: HubStore, tmp_path: Path, words: list[str], status: int, text: str
+    cached: Run, shelf: HubStore, tmp_path: Path, words: list[str], status: int, text: str
 ) -> None:
-    ended = site("mirror", *words, "--charmhub-url", shelf.url)
+    ended = cached("mirror", *words, "--charmhub-url", shelf.url)
     assert ended.status == status
     assert ended.err.startswith(f"ERROR {text}")
     assert not (tmp_path / "m").exists()
@@ -208,23 +199,23 @@ applications:
 
 
 def test_all_charms_of_a_bundle(
-    site: Run, shelf: HubStore, packs: Charms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cached: Run, shelf: HubStore, packs: Charms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shelf.add_resource("web", "blob", 2, b"two", "blob.txt")
     (tmp_path / "bundle.yaml").write_text(BUNDLE)
     own = packs.make("own", series=["noble"]).path.with_suffix("")
     (tmp_path / "own").symlink_to(own)
     folder = tmp_path / "mirror"
-    ended = site("mirror", str(folder), "./bundle.yaml", "--charmhub-url", shelf.url)
+    ended = cached("mirror", str(folder), "./bundle.yaml", "--charmhub-url", shelf.url)
     assert sorted(ended.err.splitlines()) == [
         'Mirrored "old" revision 2 in channel latest/stable',
         'Mirrored "web" revision 12 in channel 14/stable with 1 resources',
     ]
     shelf.entries.clear()
-    ok(site("bootstrap", "local", "home"))
-    ok(site("add-model", "shop", "--config", f"charmhub-url=file://{folder}"))
-    ended = site("deploy", "./bundle.yaml")
+    ok(cached("bootstrap", "local", "home"))
+    ok(cached("add-model", "shop", "--config", f"charmhub-url=file://{folder}"))
+    ended = cached("deploy", "./bundle.yaml")
     assert ended.status == 0, ended.err
-    shown = json.loads(ok(site("status", "--format", "json")))["applications"]
+    shown = json.loads(ok(cached("status", "--format", "json")))["applications"]
     assert {name: item["charm-rev"] for name, item in shown.items()} == {"front": 12, "back": 2, "own": 0}
-    assert ok(site("resources", "front")).splitlines()[1].split() == ["blob", "store", "2"]
+    assert ok(cached("resources", "front")).splitlines()[1].split() == ["blob", "store", "2"]
