@@ -91,7 +91,7 @@ class StoreCharm:
 
     Attributes:
         kind: `charm` or `bundle`.
-        channel: The one that is followed from now on; None for an answer by revision.
+        channel: The channel that is followed from now on; None for an answer by revision.
         platform: For which it was picked.
         platforms: All platforms of the charm, as far as the store lists them.
         source: Name of the source type that answered.

@@ -184,7 +184,7 @@ class Keyring:
             found = self.path.stat()
             seen = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
         except OSError:
-            pass  # told when it is read
+            pass  # reported when the key is read
         if not seen or seen != self._seen:
             self._keys, self._seen = self._load(), seen
         return dict(self._keys)

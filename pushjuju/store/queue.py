@@ -253,7 +253,8 @@ class SqliteWorkQueue:
             most: The greatest number of claims.
             busy: Keys that this process still works on, with or without a lease.
             left: Keys that are left alone until they are touched again.
-            later: The claims may become durable with the next shared commit; nobody else sees them before.
+            later: The claims may become durable with the next shared commit; no other process sees them
+                before.
         """
         with self._store.read() as tx:
             if not self._next(tx, prefix, now, 1, busy, left):
@@ -285,7 +286,7 @@ class SqliteWorkQueue:
             return any(left.get(row["key"]) != row["generation"] for row in rows)
 
     def anything_free(self, prefix: str, now: datetime, busy: Container[str], left: Resting) -> bool:
-        """Return True when a key is due that nobody works on."""
+        """Return True when a key is due that no process works on."""
         with self._store.read() as tx:
             return bool(self._next(tx, prefix, now, 1, busy, left))
 

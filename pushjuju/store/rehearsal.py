@@ -75,7 +75,7 @@ def copy_datadir(source: DataDir, target: Path) -> DataDir:
     for name in source.controllers():
         try:
             _copy_controller(source.controller(name), target / "controllers" / name)
-        except PermissionError:  # somebody else's: a command that wants it fails there as it does here
+        except PermissionError:  # another user owns it: a command that needs it fails there as here
             for file in ("controller.toml", "state.db"):
                 (target / "controllers" / name / file).touch(mode=0)
     return DataDir(target)

@@ -104,7 +104,7 @@ class ProviderContract:
             await provider.destroy_model()
 
     async def test_unknown_ids_are_no_error(self, bench: Bench) -> None:
-        """Stop and get take ids that nobody knows, in the order given."""
+        """Stop and get take unknown ids, in the order given."""
         provider = bench.open(MODEL)
         await provider.stop(["no-such-instance"])
         assert await provider.get(["no-such-instance", "nor-this-one"]) == [None, None]

@@ -75,7 +75,7 @@ class CharmStoreContract:
         assert self.one(bench, channel=bench.channel, held=held).revision == bench.revision
 
     def test_several_at_once_come_in_their_order(self, bench: StoreBench) -> None:
-        """What is not there is an answer too, and disturbs nobody."""
+        """A missing charm is an answer too, and disturbs no other answer."""
         asks = [
             Ask(name="no-such-charm-here", platform=bench.platform),
             Ask(name=bench.name, channel=bench.channel, platform=bench.platform),

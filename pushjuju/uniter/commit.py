@@ -224,7 +224,7 @@ def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, 
 def _moment(ctx: Context, operation: OperationRecord, time: float | None) -> datetime:
     """Return when an event happened: as the machine says, but not before the operation nor in the future.
 
-    The clock of a machine may be wrong; a history that jumps helps nobody.
+    The clock of a machine may be wrong; a history that jumps is of no use.
     """
     now = ctx.clock.now()
     if time is None:
@@ -263,7 +263,7 @@ def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
     good, odd = intake.read_events(intake.events_of(result))
     for _ in _take_parts(ctx, operation_id, [*good, *_printed(ctx, operation_id, result)]):
         pass
-    result = intake.read_result(result)  # nobody waits for the store while it is read
+    result = intake.read_result(result)  # read outside of the transaction, so that no writer waits for it
     with ctx.store.write() as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
         if found is None or found.state != "prepared":

@@ -300,7 +300,7 @@ def _native_int(value: Any) -> int:
 
 
 def _native_float(value: Any) -> float:
-    # Juju refuses a whole number here; taking it as well breaks nobody.
+    # Juju refuses a whole number here; taking a whole number as well does no harm.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _Unfit
     return float(value)

@@ -84,7 +84,7 @@ def place_faults(profile: LXDProfile, locate: Locate) -> LXDProfile:
 
 
 def profile_problems(profile: LXDProfile) -> list[Problem]:
-    """Return what a charm may not ask for, unless somebody forces it."""
+    """Return the parts of a profile that a charm may not ask for without `--force`."""
     return [Problem(file=PROFILE_FILE, key=key, text=text) for key, text in _profile_faults(profile)]
 
 

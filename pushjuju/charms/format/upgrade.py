@@ -36,7 +36,7 @@ class UpgradeFacts:
         application: Its name.
         url: URL of the new charm.
         base: The base that it is deployed on.
-        relations: Those it has, peers too.
+        relations: Its present relations, peers too.
         storage_counts: Storage name -> instances.
         config: Settings given with the refresh, as texts.
         switch: `--switch` was given, so the charm may be another one.

@@ -50,7 +50,7 @@ def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -
 
     Args:
         charm: Its name.
-        charm_bases: Those it names, in its order (`Charm.bases()`).
+        charm_bases: The bases that the charm names, in its order (`Charm.bases()`).
         request: The wishes of the user.
 
     Raises:

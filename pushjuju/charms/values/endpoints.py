@@ -24,8 +24,8 @@ class Side:
     """An application as a side of a relation.
 
     Attributes:
-        bases: Those that its charm names.
-        base: The one that it is deployed on; None for a subordinate without units and for a remote side.
+        bases: The bases that its charm names.
+        base: The base that it is deployed on; None for a subordinate without units and for a remote side.
         remote: Whether it is an offer of another model.
         alive: Whether it is not being removed.
     """

@@ -97,7 +97,7 @@ def answer(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, list[Offe
     """Return what may stand in the place of the last word.
 
     Args:
-        words: Those after the program's name.
+        words: The words after the program's name.
         env: The process environment.
 
     Returns:

@@ -148,7 +148,7 @@ def _of_model(ctx: Context, model: Model) -> str:
 
 
 def _of_dying(ctx: Context, model: Model, stuck: list[str], at: str) -> Iterable[str]:
-    """Yield how machines go: by themselves when that was asked for already, else by force."""
+    """Yield how dying machines end: by themselves, or by the command that forces them."""
     ends = [deadline(ctx, model.uuid, f"machine {name}") for name in stuck]
     told = "; ".join(text for text in ends if text) or "tells what it waits for, and who works on it"
     yield f"explain{at} {' '.join(stuck)}    {told}"

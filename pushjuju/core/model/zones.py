@@ -11,7 +11,7 @@ def candidates(
     """Return the zones that a machine may go to.
 
     Args:
-        zones: Those that the cloud has for it, in its order.
+        zones: The zones that the cloud has for it, in its order.
         wanted: The constraint `zones`; empty for any zone.
         derived: Zones that its placement or its volumes force; empty when nothing forces a zone.
     """

@@ -168,7 +168,7 @@ def record(
     """Record a new application without units, of a charm that the model knows.
 
     Args:
-        pools: Those of the model, where many applications are recorded at once.
+        pools: The pools of the model, where many applications are recorded at once.
 
     Raises:
         NotValid, NotFound: As `deploy`.

@@ -90,7 +90,7 @@ class StoreOrigin:
 
     Attributes:
         charm: The store's answer.
-        channel: The one that is followed from now on.
+        channel: The channel that is followed from now on.
         base: The base that it is deployed on; a bundle's own base has no meaning.
         arch: For which it was picked.
     """
@@ -402,7 +402,7 @@ def fetch(
 
     Args:
         folder: The folder for the stored form; keep it until the charm is stored.
-        model: One that may have this very archive: then nothing is fetched, even where the cache is gone.
+        model: A model that may have this very archive: then nothing is fetched, even where the cache is gone.
 
     Raises:
         HubError: The download failed, or differs from what the store described.
@@ -494,7 +494,7 @@ def pick_resources(
 
     Args:
         asked: Name -> wanted revision; other resources get those of the channel, or the newest.
-        declared: Those of the charm.
+        declared: The resources of the charm.
         keep: Names that stay as they are when the store says nothing of them.
 
     Raises:

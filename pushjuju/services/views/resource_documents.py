@@ -26,7 +26,7 @@ _UNKNOWN = -1  # Juju's number for "no progress known"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """One resource as users see it; one that nobody gave has no time."""
+    """One resource as users see it; a resource without a file has no time."""
 
     application: str
     name: str

@@ -1,8 +1,8 @@
 """Stores that nothing can change while they are read: on a file system that is read-only.
 
-SQLite writes files beside a store in WAL mode also to read it, and locks them against others. Where nobody
-can write, neither is needed (sqlite.org/uri.html, `immutable`). A mount that is read-only is not enough: the
-same file system may be mounted elsewhere for writing, and a server may change what its clients cannot.
+SQLite writes files beside a store in WAL mode also to read it, and locks them against others. On a read-only
+file system, neither is needed (sqlite.org/uri.html, `immutable`). A mount that is read-only is not enough:
+the same file system may be mounted elsewhere for writing, and a server may change what its clients cannot.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def is_unchanging(path: Path) -> bool:
 
 
 def uri(path: Path) -> str:
-    """Return how SQLite is to open a store that is copied: WAL needs its files, unless nobody can write."""
+    """Return the URI by which SQLite opens a store to copy: with WAL's files unless the disk is read-only."""
     place = path.absolute().as_uri()
     return f"{place}?mode=ro&immutable=1" if is_unchanging(path) else f"{place}?mode=rw"
 

@@ -23,7 +23,7 @@ class Unfinished:
         self._handle = -1
         while self._handle < 0 or not _is(
             self._path, self._handle
-        ):  # somebody may take it away before the lock
+        ):  # another process may remove it before the lock is taken
             if self._handle >= 0:
                 os.close(self._handle)
             self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -44,7 +44,7 @@ def left_behind(folder: Path) -> list[str]:
             return sorted(
                 entry.name.removeprefix(_PREFIX) for entry in found if entry.name.startswith(_PREFIX)
             )
-    except OSError:  # no controllers yet, or somebody else's
+    except OSError:  # no controllers yet, or a file of another program
         return []
 
 
@@ -53,7 +53,7 @@ def taken_over(folder: Path, name: str) -> Iterator[bool]:
     """Hold the mark of a dead process; the mark is gone after the block, unless it raises.
 
     Yields:
-        False when the process lives, or somebody else has seen to it.
+        False when the process lives, or another process has taken it over.
     """
     path = folder / f"{_PREFIX}{name}"
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     import sqlite3
 
-TOLD_AFTER_S = 1.0  # a wait that is over sooner is nobody's concern
+TOLD_AFTER_S = 1.0  # a shorter wait is not worth a message
 _LOCKS = Path("/proc/locks")
 _WAL_WRITER = 120  # the byte of the -shm file that the one writer locks (sqlite.org/walformat.html)
 _PENDING = 0x40000000  # from this byte on the locks of the file itself are (sqlite.org/lockingv3.html)
@@ -52,7 +52,7 @@ def patiently(connection: sqlite3.Connection, path: Path, most_s: float, work: C
     """
     try:
         return work()
-    except Exception as error:  # sqlite3 is loaded by whoever has a connection
+    except Exception as error:  # the process that has a connection has loaded sqlite3
         rest = most_s - TOLD_AFTER_S
         if not is_busy(error) or rest <= 0:
             raise

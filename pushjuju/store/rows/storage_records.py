@@ -11,7 +11,7 @@ _JSON = {"json": True}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePool:
-    """A pool that somebody made: a name for a provider with attributes."""
+    """A pool that a user made: a name for a provider with attributes."""
 
     model: str
     name: str

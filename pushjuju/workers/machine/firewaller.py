@@ -39,7 +39,7 @@ WAKE_MOST_S = 5.0
 
 
 async def wake(runtime: Runtime, model: str, reason: str) -> Outcome:
-    """Wake the machines whose rules may have changed, some moments later: then more may be behind it.
+    """Wake the machines whose rules may have changed, some moments later: then more changes share one wake.
 
     The more machines there are, the longer it waits, so that what a change costs does not grow with them.
     """

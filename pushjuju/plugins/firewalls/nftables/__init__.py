@@ -17,7 +17,7 @@ _GIVEN = "manual"
 
 @hookimpl
 def pushjuju_open_firewall(model: ModelInfo, asked: bool, provider_type: str) -> Firewall | None:
-    """Guard machines that we made, and given ones where that was asked for."""
+    """Guard machines that pushjuju made, and the user's machines on request."""
     if provider_type != _OURS and not (provider_type == _GIVEN and asked):
         return None
     from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall

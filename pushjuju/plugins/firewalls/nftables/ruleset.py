@@ -14,7 +14,7 @@ from pushjuju.core.firewall import EVERYWHERE, IngressRule, MachineRules
 
 TABLE = "pushjuju"
 BEFORE_NAT = -150  # after connections are recognised (-200), before addresses are rewritten (-100)
-# Devices to containers and virtual machines on the machine itself: nobody else is behind them.
+# Devices to containers and virtual machines on the machine itself: no other hosts are behind them.
 _INNER = '{ "lo", "docker0", "podman0", "cni0", "lxcbr0", "lxdbr0", "incusbr0", "virbr0" }'
 _ICMP = ("destination-unreachable", "time-exceeded", "parameter-problem")
 _ICMP6 = (

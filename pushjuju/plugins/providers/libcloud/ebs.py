@@ -65,7 +65,7 @@ def wanted(size: int, attributes: Mapping[str, Any]) -> dict[str, str]:
 
     Args:
         size: MiB; the volume has whole GiB.
-        attributes: Those of the pool.
+        attributes: The attributes of the pool.
 
     Raises:
         NotValid: The attributes do not go together; the message is Juju's where Juju has one.

@@ -20,7 +20,7 @@ def ensure(api: Api, wanted: Sequence[CharmProfile], model: str) -> None:
     """Make profiles that are not there, and let those that are have the right content.
 
     Raises:
-        ProviderError: One of the name is another model's.
+        ProviderError: A profile of the name belongs to another model.
     """
     for item in wanted:
         document = _document(item, model)

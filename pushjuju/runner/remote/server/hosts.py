@@ -97,7 +97,7 @@ class Hosts:
     # -- plans -----------------------------------------------------------------------------------------------
 
     def follow(self, op_id: str, queued: Queued) -> bool:
-        """Let an operation wait until another one has ended well; False when that one is not under way."""
+        """Let an operation wait until another one has ended well; return False when that one does not run."""
         under_way = op_id in self.state.running or any(one.op_id == op_id for one in self.state.waiting())
         if under_way:
             self.state.followers[op_id] = queued

@@ -89,7 +89,7 @@ class MachineFacts:
     """A machine.
 
     Attributes:
-        containers: Those inside it.
+        containers: The containers in it.
         storage: The storage on it that outlived its units.
     """
 

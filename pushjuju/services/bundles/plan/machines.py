@@ -132,7 +132,7 @@ def require_used(model: ModelFacts, bundle: Bundle, added: Mapping[str, str], us
         model: The model.
         bundle: The bundle.
         added: Machines of the bundle that the plan adds -> their number.
-        used: Those that a new unit goes to.
+        used: The machines that a new unit goes to.
 
     Raises:
         NotValid: A machine of the bundle is not used; the message is Juju's.

@@ -217,7 +217,7 @@ def _with_spaces(app: Application) -> str:
     """Return constraints that also name the spaces of the bindings.
 
     Raises:
-        NotValid: One of them is forbidden; the message is Juju's.
+        NotValid: A space is both bound and excluded; the message is Juju's.
     """
     spaces = set(app.bindings.values())
     if not spaces:

@@ -77,8 +77,8 @@ class Enqueued:
 
     Attributes:
         operation: Its number.
-        tasks: One for each receiver that took it.
-        errors: One sentence for each that did not; the messages are Juju's.
+        tasks: A task for each receiver that took it.
+        errors: A sentence for each receiver that did not; the messages are Juju's.
     """
 
     operation: int

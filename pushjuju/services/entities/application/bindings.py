@@ -181,7 +181,7 @@ def check(tx: Tx, application: Application, asked: Mapping[str, str], constraint
     """Refuse bindings that `bind` would refuse; what is not known of spaces and endpoints is passed over.
 
     Args:
-        constraints: Those that the application is to have.
+        constraints: The constraints that the application will have.
 
     Raises:
         NotValid: A machine has no address in a space, or the constraints forbid it.

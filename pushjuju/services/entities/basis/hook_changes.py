@@ -16,7 +16,7 @@ def summary(writes: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is kept of a hook's writes; empty when it wrote nothing but a status.
 
     Args:
-        writes: Those that changed something, as `uniter.apply.flush` returns them.
+        writes: The writes that changed a value, as `uniter.apply.flush` returns them.
     """
     found: dict[str, Any] = {}
     for kind, told in _TOLD.items():

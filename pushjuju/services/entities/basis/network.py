@@ -134,7 +134,7 @@ def public_address(machine: Machine) -> str:
 
 
 def public(addresses: Sequence[Mapping[str, Any]]) -> str:
-    """Return the one of a machine's addresses by which users reach it; empty when it told of none."""
+    """Return the address by which users reach a machine; empty when the machine reported no such address."""
     return _preferred(addresses, "public")
 
 

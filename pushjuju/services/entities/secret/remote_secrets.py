@@ -57,7 +57,7 @@ def find(tx: Tx, unit: Unit, model: str, secret: str) -> Seen:
     """Return a secret of another model that a unit may read.
 
     Raises:
-        NotFound: Nothing ties the models, or there is no such secret.
+        NotFound: The models have no relation, or there is no such secret.
         NotPermitted: The secret was not granted.
     """
     known = list(aliases(tx, unit, model))

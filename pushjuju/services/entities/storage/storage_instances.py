@@ -243,7 +243,7 @@ def add(
 
 
 def _join(tx: Tx, instance: StorageInstance, unit: Unit, store: StorageMeta, now: datetime) -> None:
-    """Attach an instance to a unit, and what is behind it to the unit's machine."""
+    """Attach an instance to a unit, and the volume or filesystem of the instance to the unit's machine."""
     row = StorageAttachment(model=unit.model, unit=unit.name, storage=instance.id, life=Life.ALIVE)
     tx.insert("storage_attachment", row)
     if unit.machine is None:
