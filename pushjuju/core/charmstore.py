@@ -36,7 +36,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What an application has of a store's charm: the context of a refresh."""
+    """The application's present charm of a store: the context of a refresh."""
 
     id: str
     revision: int
@@ -87,7 +87,7 @@ class StoreResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreCharm:
-    """What a store answered: one revision of a charm or bundle.
+    """The answer of a store: one revision of a charm or bundle.
 
     Attributes:
         kind: `charm` or `bundle`.

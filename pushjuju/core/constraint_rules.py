@@ -1,4 +1,4 @@
-"""What a cloud makes of constraints: unsupported names, allowed values, names that exclude each other.
+"""The rules of clouds for constraints: unsupported names, allowed values, names that exclude each other.
 
 Pure. Mirrors: juju core/constraints/validation.go (3.6)
 """
@@ -23,7 +23,7 @@ _MOST_SHOWN = 30  # values that an error names
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstraintRules:
-    """What a cloud makes of constraints.
+    """The rules of a cloud for constraints.
 
     Attributes:
         unsupported: Names whose value is ignored, with a warning.

@@ -21,8 +21,8 @@ class InstanceType:
     """One size of machine that a cloud has. Sizes in MiB; None or 0: not known, or not fixed.
 
     Attributes:
-        cost: A number to compare; what it is counted in does not matter.
-        root_disk: The disk that comes with it; 0: the cloud makes one of any size.
+        cost: A number to compare; its unit does not matter.
+        root_disk: The disk that comes with it; with 0, the cloud makes a disk of any size.
     """
 
     name: str

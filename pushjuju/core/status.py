@@ -24,7 +24,7 @@ class StatusKind(StrEnum):
 
 
 class Workload(StrEnum):
-    """What a charm or Juju says of a unit's or application's workload."""
+    """The status of a unit's or application's workload, as the charm or Juju set it."""
 
     UNSET = "unset"
     UNKNOWN = "unknown"
@@ -63,7 +63,7 @@ class MachineStatus(StrEnum):
 
 
 class InstanceStatus(StrEnum):
-    """What the cloud says of the instance behind a machine."""
+    """The state of the instance behind a machine, as the cloud reports it."""
 
     PENDING = "pending"
     ALLOCATING = "allocating"

@@ -27,7 +27,7 @@ _THOUSAND = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
 class Kind(StrEnum):
-    """What a charm gets: a device, or a mounted file system."""
+    """The kind of storage for a charm: a device, or a mounted file system."""
 
     BLOCK = "block"
     FILESYSTEM = "filesystem"

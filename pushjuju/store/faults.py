@@ -1,4 +1,4 @@
-"""What SQLite's errors mean for users: busy, full, read-only, damaged."""
+"""Explains SQLite's errors to users: busy, full, read-only, damaged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:
 
 
 def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
-    """Return what went wrong with the file, as users read it, with the way out."""
+    """Return the error for a fault of the file, in the user's words and with the next step."""
     text = str(error)
     if is_busy(error):
         return StoreBusy(

@@ -278,7 +278,7 @@ class EnlistContract:
         return provider, started
 
     async def test_a_machine_joins_and_leaves(self, bench: EnlistBench) -> None:
-        """Enlisting tells what it is and gives a login with root rights; stopping lets it go on."""
+        """Enlisting returns the facts and a login with root rights; stopping leaves the machine running."""
         provider, started = await self._enlist(bench, MODEL, "0")
         assert started.instance.hardware.arch
         assert started.instance.hardware.cores

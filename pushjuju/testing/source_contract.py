@@ -123,7 +123,7 @@ class CharmStoreContract:
             bench.store.resources(bench.name, "no-such-resource")
 
     def test_info_and_find(self, bench: StoreBench) -> None:
-        """What there is to tell of a charm, in Charmhub's form."""
+        """The descriptions of charms, in Charmhub's form."""
         assert bench.store.info(bench.name)["name"] == bench.name
         assert bench.name in [item["name"] for item in bench.store.find(bench.name, {})]
         assert bench.store.find("no-such-charm-here", {}) == []

@@ -225,7 +225,7 @@ def _keep_decision(tx: Tx, view: View, local: LocalState, operation: Operation, 
 
 
 def drop(tx: Tx, then: str) -> None:
-    """Forget what was planned behind an operation that did not end well; the machine begins nothing of it."""
+    """Forget the plan behind an operation that did not end well; the machine begins no part of the plan."""
     while then:
         row = tx.find(OperationRecord, "operation_get", id=then)
         if row is None or row.state != "planned":

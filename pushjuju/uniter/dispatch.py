@@ -51,7 +51,7 @@ class Dispatch:
 
 
 def document_of(operation: Operation, request: Request | None) -> dict[str, Any]:
-    """Return what the row of an operation keeps of it."""
+    """Return the part of an operation that its row keeps."""
     document = {"operation": to_wire(Decision(answer=Answer.RUN, operation=operation))["operation"]}
     return {**document, "request": request.document()} if request else document
 

@@ -26,7 +26,7 @@ from pushjuju.uniter.decide import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What one part of the resolver said: its name, and `goes on`, effects, or its decision."""
+    """The answer of one part of the resolver: its name, and `goes on`, effects, or its decision."""
 
     resolver: str
     text: str

@@ -1,4 +1,4 @@
-"""What a unit would decide at this moment, without doing anything of it."""
+"""Decides for a unit as at this moment, without running the operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What would happen if the queue were worked now: everything is real except the machines.
+"""Foresees what the queue would do if it were worked now: everything is real except the machines.
 
 For a copy of the store only. Units take their real turns and each operation is committed as a success that
 wrote nothing, which is all that can be known beforehand; what depends on more is reported as unknown.
@@ -61,7 +61,7 @@ class Foreseen:
 
 @dataclass(slots=True)
 class Rehearsal:
-    """What was foreseen, in one possible order: each unit's own is the real one.
+    """The foreseen operations, in one possible order: the order of each unit is the real order.
 
     Attributes:
         unknown: Effects that cannot be foreseen, one sentence each.

@@ -1,4 +1,4 @@
-"""What all workers of one process share: plugins, providers, SSH connections."""
+"""Shared by all workers of one process: plugins, providers, SSH connections."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def no_checkpoint(name: str) -> None:
 
 @dataclass(slots=True)
 class _Parts:
-    """What is made when it is first needed."""
+    """Parts that are made when they are first needed."""
 
     host: PluginHost | None = None
     program: Program | None = None

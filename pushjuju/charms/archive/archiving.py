@@ -36,7 +36,7 @@ _CHUNK = 1 << 20
 
 
 class Kind(StrEnum):
-    """What an entry becomes on disk."""
+    """The type of an entry on disk."""
 
     FILE = "file"
     DIR = "dir"
@@ -77,7 +77,7 @@ class Node(Protocol):
 
     @property
     def kind(self) -> Kind:
-        """What it is."""
+        """kind: The kind of entry."""
 
     @property
     def target(self) -> str:

@@ -27,7 +27,7 @@ _HG: Mapping[str, str] = {"HGRCSKIPREPO": "1", "HGPLAIN": "1"}
 _GIT: Mapping[str, str] = {
     "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""
 }  # fmt: skip
-# What changes how files compare; none of these can name a program.
+# Settings that change how files compare; none of these can name a program.
 _COMPARING = frozenset(
     {
         "core.filemode", "core.symlinks", "core.ignorecase", "core.autocrlf", "core.eol", "core.trustctime",

@@ -1,4 +1,4 @@
-"""What lock files of Python projects lead to: packages in their versions, with their markers.
+"""Reads lock files of Python projects: packages in their versions, with their markers.
 
 Pure. Reads the formats of uv (`uv.lock`, 1) and Poetry (`poetry.lock`, 1 and 2).
 """

@@ -1,4 +1,4 @@
-"""What a charm's `parts` ask to be built, and which of that can be done here. Pure.
+"""Reads a charm's `parts`: what to build, and which of that can be done here. Pure.
 
 Only pure Python charms: the plugins charm, uv, python, poetry, dump and nil; reactive where scripts may run.
 Everything else is named, not guessed.
@@ -69,7 +69,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildPlan:
-    """What has to be installed beside a charm's own files.
+    """The packages and files that a charm needs beside its own files.
 
     Attributes:
         requirements: Lines as in requirements.txt, with versions where a lock file gives them.

@@ -1,4 +1,4 @@
-"""What a project of Poetry exports, whose lock file then says the versions. Pure.
+"""Reads what Poetry would export of a project, whose lock file has the versions. Pure.
 
 Mirrors: charmcraft's plugin poetry (4.5), poetry-plugin-export
 """

@@ -1,4 +1,4 @@
-"""What the charm argument of `deploy` and `refresh` means. Mirrors: juju deployer (3.6)."""
+"""The kinds of arguments of `deploy` and `refresh` for a charm. Mirrors: juju deployer (3.6)."""
 
 from __future__ import annotations
 

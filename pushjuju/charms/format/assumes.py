@@ -1,4 +1,4 @@
-"""What a charm assumes of the model: reading and judging. Mirrors: juju core/assumes."""
+"""The features that a charm assumes of the model: reading and judging. Mirrors: juju core/assumes."""
 
 from __future__ import annotations
 

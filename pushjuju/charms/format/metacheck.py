@@ -1,4 +1,4 @@
-"""What metadata means, checked: names, roles, formats, terms.
+"""Checks metadata: names, roles, formats, terms.
 
 Mirrors: juju/charm meta.go Check.
 Each function returns the faults it sees as (key path, text); nothing is raised.

@@ -1,4 +1,4 @@
-"""What `find` and `info` show of a store's answers. Pure.
+"""The documents of `find` and `info`, from a store's answers. Pure.
 
 Mirrors: juju charmhub/{find,info}.go, cmd/juju/charmhub/{convert,infowriter,findwriter}.go (3.6)
 """

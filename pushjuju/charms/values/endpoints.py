@@ -161,7 +161,7 @@ def _can_relate(one: Bound, two: Bound) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationFacts:
-    """What the model knows when a relation is added.
+    """The facts of the model when a relation is added.
 
     Attributes:
         counts: `APP:ENDPOINT` -> relations it has that are not suspended.

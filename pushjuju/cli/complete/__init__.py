@@ -1,1 +1,1 @@
-"""What shells ask for at each TAB."""
+"""The words that shells offer at each TAB."""

@@ -1,4 +1,4 @@
-"""What may come next on a command line: the answers that shells ask for at each TAB.
+"""Completes a command line: the answers that shells ask for at each TAB.
 
 A process for each key press, so this imports almost nothing: no click, no store, no TOML. Names come from the
 store by one small statement. A command's own module is imported only to list its flags. On any error nothing

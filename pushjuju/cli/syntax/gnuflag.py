@@ -21,7 +21,7 @@ from pushjuju.portable.quote import parse_bool, parse_int, quote
 
 
 class Kind(StrEnum):
-    """What a flag's value is; the words are those of the command table."""
+    """The type of a flag's value; the words are those of the command table."""
 
     BOOL = "bool"
     OPTIONAL_BOOL = "optional-bool"

@@ -24,7 +24,7 @@ MAX_FILE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What `--config` gives: key=value pairs and YAML files, in order."""
+    """The values of `--config`: key=value pairs and YAML files, in order."""
 
     values: Mapping[str, str]
     files: tuple[bytes, ...]

@@ -14,7 +14,7 @@ _FIRST = ("failed", "running", "waiting", "done")  # what is shown when not all 
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """What is known of one entity.
+    """The state of one entity.
 
     Attributes:
         parent: The machine of a unit; empty for what stands by itself.

@@ -1,1 +1,1 @@
-"""What commands do besides reading their words: open a controller and a model, work, wait, ask, advise."""
+"""The common steps of commands: open a controller and a model, work, wait, ask, advise."""

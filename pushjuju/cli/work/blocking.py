@@ -49,7 +49,7 @@ def act_of(command: str) -> str:
 
 
 def require(ctx: Context, model: Model, command: str) -> None:
-    """Check that a command may do to a model what it does.
+    """Check that no disabled set forbids a command to change a model.
 
     Raises:
         Blocked: The command is disabled there; the text is Juju's.

@@ -1,4 +1,4 @@
-"""What was probably meant by a name that does not exist. Imported when a command has failed."""
+"""Finds the name that a user may have wanted. Imported when a command has failed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _QUERIES = {
     "pool": "complete_pool",
 }
 _OF_THE_CONTROLLER = ("offer",)
-# What an error says of a name that is not there -> what kind of name it is.
+# The words of an error about an unknown name -> the kind of the name.
 _TEXTS = (
     (re.compile(r'\bapplication "([^"]+)" (?:not found|does not exist)'), "application"),
     (re.compile(r'\bunit "([^"]+)" (?:not found|does not exist)'), "unit"),

@@ -15,7 +15,7 @@ CONTAINER_TYPES = ("lxd", "kvm")
 
 
 class PlacementKind(StrEnum):
-    """What a directive asks for."""
+    """The kind of place that a directive asks for."""
 
     MACHINE = "machine"
     CONTAINER = "container"

@@ -1,4 +1,4 @@
-"""Which availability zone a machine goes to. Pure. Mirrors: juju worker/provisioner (3.6)"""
+"""Chooses the availability zone of a machine. Pure. Mirrors: juju worker/provisioner (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plugins say of clouds and their credentials."""
+"""The types of clouds and credentials for plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `doctor` finds, and how that is mended."""
+"""The findings of `doctor`, and how to mend them."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Services:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware:
-    """What a machine is made of; None or empty: not known. Sizes in MiB."""
+    """The hardware of a machine; None or empty for what is not known. Sizes in MiB."""
 
     arch: str = ""
     cores: int | None = None
@@ -99,7 +99,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """What the cloud has behind a machine, as seen now.
+    """An instance of a machine, as the cloud shows it now.
 
     Attributes:
         machine_id: The machine that it was made for, so that an instance that no controller came to record is

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What the command line says beside the bundle.
+    """The wishes of the command line beside the bundle.
 
     Attributes:
         map_machines: The value of `--map-machines`.

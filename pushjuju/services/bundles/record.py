@@ -51,7 +51,7 @@ class Order:
         changes: The plan, sorted.
         packed: Step that deploys, upgrades or brings resources -> its charm.
         origins: Application -> the store that its charm comes from.
-        store_resources: Application -> what that store has for its resources.
+        store_resources: Application -> the resources that its store has.
         files: Application -> name of a resource -> file.
         storage: Application -> store -> directive that `--storage` gave.
     """

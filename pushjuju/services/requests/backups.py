@@ -39,7 +39,7 @@ _WORK = ".restore-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """What was written.
+    """The file that was written.
 
     Attributes:
         path: The file: a compressed tar archive, readable by its owner only.
@@ -54,7 +54,7 @@ class Backup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
-    """What a restore did.
+    """The result of a restore.
 
     Attributes:
         controller: The controller that was put back.

@@ -75,7 +75,7 @@ class DeployRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """What came of a deploy."""
+    """The result of a deploy."""
 
     application: str
     charm: str

@@ -71,7 +71,7 @@ with command.main_context():
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What packages are for: a full version of Python, and an architecture in Juju's words."""
+    """The target of packages: a full version of Python, and an architecture in Juju's words."""
 
     python: str
     arch: str

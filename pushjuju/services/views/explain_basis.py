@@ -69,7 +69,7 @@ Decide = Callable[[Tx, Unit, bool], Wanted | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What was read of a model at one moment.
+    """The facts of a model, read at one moment.
 
     Attributes:
         stopped: Machines that are off, which no command has noticed yet.

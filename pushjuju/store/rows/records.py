@@ -339,7 +339,7 @@ class ExposedEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFirewall:
-    """What is in force on a machine: `applied` is the digest of its rules, empty when that is not known.
+    """The rules in force on a machine: `applied` is their digest, empty when it is not known.
 
     `changes` minus `seen`: what may have changed them since; `peers`: from where its SSH port was reached.
     """

@@ -1,4 +1,4 @@
-"""What a unit does next: a pure function of what it remembers and what the model wants.
+"""The next step of a unit: a pure function of what the unit remembers and what the model wants.
 
 Imports core and the standard library only. No I/O, clock, chance or logging.
 

@@ -1,4 +1,4 @@
-"""What a decision is made of: operation, effects, reason.
+"""The parts of a decision: operation, effects, reason.
 
 Mirrors: juju worker/uniter/operation/interface.go and factory.go, worker/uniter/resolver/interface.go (3.6)
 """
@@ -195,7 +195,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What a unit does next, and why.
+    """The next step of a unit, with its reason.
 
     Attributes:
         operation: With answer `run` only.

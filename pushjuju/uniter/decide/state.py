@@ -20,7 +20,7 @@ from pushjuju.portable.names import is_unit
 
 
 class OperationKind(StrEnum):
-    """What the current (or next) operation of a unit is: Juju's `op`."""
+    """The kind of the current (or next) operation of a unit: Juju's `op`."""
 
     INSTALL = "install"
     RUN_HOOK = "run-hook"
@@ -89,7 +89,7 @@ class HookKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookInfo:
-    """What identifies one run of a hook.
+    """The identity of one run of a hook.
 
     Attributes:
         relation_id: None outside relation hooks (0 is a valid id).

@@ -101,7 +101,7 @@ class _Units:
         return cls(units=units, workloads={unit.name: known.get(unit.name, unknown) for unit in units})
 
     def goal(self, unit: Unit) -> dict[str, str]:
-        """Return a unit as goal-state tells of it."""
+        """Return a unit as goal-state lists it."""
         info = self.workloads[unit.name]
         return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
 

@@ -58,7 +58,7 @@ def _with_far(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> Rem
     for alias, row in remote_secrets.consumed(tx, unit):
         name = remote_secrets.uri(alias.model, row["secret"])
         read.add(name)
-        # What rests with a suspended relation is told when the relation is resumed.
+        # Changes of a suspended relation are reported when the relation is resumed.
         if row["latest"] > row["noted"] and remote_secrets.may_read(tx, alias, row["secret"]):
             news[name] = ConsumedSecret(revision=row["latest"], label=row["label"])
     noted = {name for name in local.secret_revisions if remote_secrets.is_far(name)}

@@ -104,7 +104,7 @@ def _hopeless(tx: Tx, model: str) -> set[str]:
 
 
 def force(tx: Tx, cleanup: Cleanup, now: datetime) -> None:
-    """Force away what a cleanup is about, if it is still there; the cleanup is done then."""
+    """Run the forced removal that a cleanup stands for, if the entity still exists; delete the cleanup."""
     # Deleted in the same transaction: when this one fails, the cleanup is tried again.
     tx.run("cleanup_delete", id=cleanup.id)
     if cleanup.kind in (removal.FORCE_UNIT, removal.FORCE_REMOVE_UNIT):

@@ -120,6 +120,6 @@ class EventSink:
         return limits.EVENTS_AT_ONCE
 
     def close(self) -> None:
-        """Leave the rest to the commit: the result holds every event."""
+        """Forget pending events: the result, which the commit reads, holds every event."""
         if self._handle is not None:
             self._handle.cancel()

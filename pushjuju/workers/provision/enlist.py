@@ -47,7 +47,7 @@ async def add_given_machine(
         jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty for the model's, if any.
 
     Raises:
-        TransportError: No way in.
+        TransportError: The machine cannot be reached, or refuses the login.
         AlreadyExists: Some model has it already.
         NotValid: The model dies, or the machine is nothing that can be used.
     """

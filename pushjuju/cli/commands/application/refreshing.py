@@ -1,4 +1,4 @@
-"""What `refresh` does between its flags and the service: which charm, from where.
+"""The part of `refresh` between its flags and the service: which charm, from where.
 
 Mirrors: juju cmd/juju/application/refresh.go, refresher (3.6)
 """

@@ -1,4 +1,4 @@
-"""What deploy and add-unit check before anything is recorded."""
+"""Checks of deploy and add-unit before anything is recorded."""
 
 from __future__ import annotations
 

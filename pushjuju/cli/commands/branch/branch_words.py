@@ -1,4 +1,4 @@
-"""What the commands about branches share."""
+"""Shared by the commands about branches."""
 
 from __future__ import annotations
 

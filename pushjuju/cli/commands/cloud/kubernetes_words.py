@@ -1,4 +1,4 @@
-"""What the commands about Kubernetes share."""
+"""Shared by the commands about Kubernetes."""
 
 from __future__ import annotations
 

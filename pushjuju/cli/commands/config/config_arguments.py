@@ -15,7 +15,7 @@ from pushjuju.portable.quote import quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigArgs:
-    """What a config command asks for.
+    """The request of a config command.
 
     Attributes:
         key: The one key to get; empty for all.

@@ -20,7 +20,7 @@ from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import firewall, jump_hosts, model_config, model_defaults, models
 from pushjuju.services.entities.secret import secret_backends
 
-# What is worked at once when it changes.
+# Keys whose change is worked at once.
 _WORKED = {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY, jump_hosts.KEY}
 
 

@@ -1,4 +1,4 @@
-"""What destroys a controller: questions, what is left, its directory."""
+"""The end of a controller: questions, remaining models, its directory."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
 
 
 def exchanged(where: scope.Sides, cloud: Cloud, item: StoredCredential) -> StoredCredential:
-    """Return what is kept of a credential: a plugin may have made another one of it, in the cloud."""
+    """Return the credential to keep: a plugin may have exchanged it for another, in the cloud."""
     spec = service.spec_of(cloud, cloud.regions[0].name if cloud.regions else "")
     auth_type, attributes = where.host.finalize_credential(spec, item.auth_type, item.attributes)
     return StoredCredential(auth_type=auth_type, attributes=attributes)
@@ -152,7 +152,7 @@ def _keep_here(
 def _interview(
     cli: Cli, where: scope.Sides, cloud: Cloud, kind: ProviderType, region: str
 ) -> tuple[dict[str, StoredCredential], str]:
-    """Ask for a credential; return it and what became of it: added or updated."""
+    """Ask for a credential; return it, and whether it was added or updated."""
     asking = Asking(cli.console.stdin, cli.console.stdout)
     name = asking.enter(
         "credential name",

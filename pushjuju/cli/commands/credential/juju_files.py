@@ -89,7 +89,7 @@ def _defaults(where: Sides, cloud: str, listed: CloudCredentials) -> None:
 
 
 def _credential(where: Sides, cloud: str, name: str, item: StoredCredential) -> str:
-    """Take a credential over; return what became of it."""
+    """Take a credential over; return the message about it."""
     said = f"credential {quote(name)} of cloud {quote(cloud)}"
     if name in where.files.credentials(cloud).credentials:
         return f"{said} is known here already"

@@ -1,1 +1,1 @@
-"""What ran on units, and what would run again."""
+"""The hooks that ran on units, and replays of their decisions."""

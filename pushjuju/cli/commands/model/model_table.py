@@ -18,7 +18,7 @@ from pushjuju.cli.terminal.tabwriter import TabWriter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What the table says of a model's size; None where it is not known."""
+    """The size of a model as the table shows it; None where it is not known."""
 
     machines: int | None = None
     cores: int | None = None

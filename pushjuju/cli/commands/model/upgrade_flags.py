@@ -1,4 +1,4 @@
-"""What upgrade-model and upgrade-controller share."""
+"""Shared by upgrade-model and upgrade-controller."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a command would do.
+    """The foreseen effects of a command.
 
     Attributes:
         command: Its words.

@@ -1,4 +1,4 @@
-"""What the commands about resources say."""
+"""The output of the commands about resources."""
 
 from __future__ import annotations
 

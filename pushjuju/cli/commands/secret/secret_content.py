@@ -1,4 +1,4 @@
-"""What the commands about secrets read."""
+"""Arguments of the commands about secrets."""
 
 from __future__ import annotations
 

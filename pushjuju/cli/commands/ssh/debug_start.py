@@ -1,4 +1,4 @@
-"""What debug-hooks and debug-code start."""
+"""Starts the sessions of debug-hooks and debug-code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands about SSH keys share."""
+"""Shared by the commands about SSH keys."""
 
 from __future__ import annotations
 

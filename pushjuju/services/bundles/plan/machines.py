@@ -18,7 +18,7 @@ from pushjuju.services.bundles.read.values import Bundle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineMap:
-    """What `--map-machines` says.
+    """The meaning of `--map-machines`.
 
     Attributes:
         existing: Machines with equal numbers are the same.

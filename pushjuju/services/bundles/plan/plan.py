@@ -78,7 +78,7 @@ class _Planner:
 
 
 def plan(wanted: Wanted, model: ModelFacts) -> tuple[Change, ...]:
-    """Return the steps, in the order in which they are done; none when the model has all of it.
+    """Return the steps, in the order in which they are done; empty when the model equals the bundle.
 
     Raises:
         NotValid: Placements in a circle, an upgrade that is not possible, machines that do not fit; the

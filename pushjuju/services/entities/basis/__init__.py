@@ -1,1 +1,1 @@
-"""What every entity has: the time, statuses, annotations, logs, the right to see it."""
+"""Shared by every entity: the time, statuses, annotations, logs, the right to see it."""

@@ -13,7 +13,7 @@ from pushjuju.store.tx import Tx
 
 DESTROY, REMOVE, CHANGE = "destroy-model", "remove-object", "all"
 SETS = (DESTROY, REMOVE, CHANGE)
-# What is meant to be done -> the sets that forbid it, the narrowest first.
+# the action to check -> the sets that forbid it, the narrowest first
 _FORBIDS = {DESTROY: SETS, REMOVE: (REMOVE, CHANGE), CHANGE: (CHANGE,)}
 _WHAT = {
     DESTROY: "destroy-model operation has been disabled for the current model.\nTo enable the command run",

@@ -1,4 +1,4 @@
-"""What every service needs: the controller's store and the time."""
+"""The context of every service: the controller's store and the time."""
 
 from __future__ import annotations
 

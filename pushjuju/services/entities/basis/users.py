@@ -29,7 +29,7 @@ _LONGEST_DISPLAY = 1024
 
 
 class Kind(StrEnum):
-    """What access is to."""
+    """The kind of entity that access is granted to."""
 
     CONTROLLER = "controller"
     CLOUD = "cloud"

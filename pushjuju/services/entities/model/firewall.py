@@ -222,7 +222,7 @@ def space_subnets(tx: Tx, model: str) -> Mapping[str, list[str]]:
 
 
 def _mates(tx: Tx, model: str) -> tuple[str, ...]:
-    """Return the addresses of the model's machines: how they are reached, and what they say they have.
+    """Return the addresses of the model's machines: those of SSH, and those that the machines report.
 
     A machine can say anything; but one of the model's machines could pass on whatever it likes anyway.
     """

@@ -1,4 +1,4 @@
-"""What it takes to relate two applications of a model: their sides, what is there already, the rows.
+"""Relating two applications of a model: their sides, the existing relations, the rows.
 
 Mirrors: juju state/state.go AddRelation (3.6)
 """

@@ -1,4 +1,4 @@
-"""`secret-get`: what a unit reads of a secret, and what is noted of it at once.
+"""`secret-get`: reads a secret for a unit, and records the reading.
 
 Mirrors: juju apiserver/common/secrets/access.go, apiserver/facades/agent/secretsmanager (3.6)
 """

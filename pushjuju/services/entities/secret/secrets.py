@@ -524,7 +524,7 @@ def _schedule(tx: Tx, row: SecretRow, when: datetime | None) -> None:
 
 
 def rotated(tx: Tx, row: SecretRow, before: int, now: datetime) -> None:
-    """Note that secret-rotate ran; without a new revision since then it comes again soon.
+    """Note that secret-rotate ran; without a new revision since then, the hook runs again soon.
 
     Args:
         before: The latest revision when it was due.

@@ -38,7 +38,7 @@ class _Tracked:
 
 
 def relation_created(local: LocalState, remote: RemoteState) -> Verdict:
-    """Tell the charm of each relation that the unit has entered, before anything else of it."""
+    """Run relation-created for each relation that the unit has entered, before its other hooks."""
     if not local.installed or remote.life is not Life.ALIVE or local.kind is not OperationKind.CONTINUE:
         return GO_ON
     for item in _tracked(local, remote):

@@ -12,7 +12,7 @@ from pushjuju.cli.commands.wait.query.faults import Place
 
 
 class Type(StrEnum):
-    """What a token is; operators and brackets are their own names."""
+    """The type of a token; operators and brackets are their own names."""
 
     IDENT = "IDENT"
     INT = "INT"

@@ -1,4 +1,4 @@
-"""The value of a query over an entity. Pure: what is read of the entity comes in by functions.
+"""The value of a query over an entity. Pure: functions that are passed in read the entity.
 
 Mirrors: juju cmd/juju/waitfor/query/query.go, scope.go, box.go (3.6)
 """
@@ -28,7 +28,7 @@ Print = Callable[[str], None]
 
 @dataclass(slots=True)
 class Asked:
-    """What a query has asked an entity for.
+    """The attributes that a query has read of an entity.
 
     Attributes:
         values: Identifier -> value.

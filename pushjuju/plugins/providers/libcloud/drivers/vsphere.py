@@ -2,7 +2,7 @@
 
 libcloud's own `create_node` gives no properties to an item, and by these alone user data reaches a machine
 through the REST API of all versions; its connection is used. The API has no tags that can be set with a
-machine, so a machine tells its identity by its name, which no other of its folder has.
+machine, so a machine is identified by its name, which is unique in its folder.
 """
 
 from __future__ import annotations
