@@ -20,7 +20,7 @@ class Row:
         parent: The machine of a unit; empty for what stands by itself.
         text: The current step.
         state: `running`, `done`, `failed` or `waiting`.
-        began: When what happens began, seconds of some clock.
+        began: The moment at which the current step began, in seconds of the caller's clock.
         line: The last line of its output.
     """
 

@@ -140,7 +140,7 @@ def _of_machine(ctx: Context, model: Model, machine: str, at: str) -> Iterable[s
 
 
 def _of_model(ctx: Context, model: Model) -> str:
-    """Return how a model that is to go goes; it is named, as it is not the current one any more."""
+    """Return how the removal of a model is continued, with its name: it is not the current model any more."""
     name = f"{ctx.controller.name}:{model.qualified}"
     if end := deadline(ctx, model.uuid):
         return f"explain -m {name}    {end}"

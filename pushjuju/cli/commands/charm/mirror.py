@@ -128,7 +128,7 @@ def make_server(folder: Path, address: tuple[str, int]) -> ThreadingHTTPServer:
         raise NotFound(f"{folder} is no mirror of charms: {form.INDEX} is missing")
 
     class Handler(SimpleHTTPRequestHandler):
-        """Gives files of the mirror; lists no folder, leaves no link, writes no log."""
+        """Serves the files of a mirror; lists no folder, follows no link out of the mirror, writes no log."""
 
         extensions_map = {"": "application/octet-stream", ".json": "application/json"}  # noqa: RUF012
 

@@ -57,7 +57,7 @@ def examine(path: Path, overlays: Sequence[str] = ()) -> Loaded:
     """Read a bundle; return broken rules together with it, so that they can be reported with others.
 
     Raises:
-        NotFound: Nothing is there.
+        NotFound: The path does not exist.
         NotValid: It cannot be read.
     """
     return look_at(source.read(path), [source.overlay(name) for name in overlays])
