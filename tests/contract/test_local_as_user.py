@@ -24,7 +24,8 @@ from pathlib import Path
 from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.api.providers import CloudSpec, ModelInfo, Services, StartRequest
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest
 from pushjuju.testing.ssh import TestTransport, new_key
 
 async def main(folder, base):

@@ -25,7 +25,8 @@ BUILT_IN = (
 )  # fmt: skip
 SKY = """
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.api.providers import HookToolFamily, ProviderType
+from pushjuju.plugins.api.hook_tools import HookToolFamily
+from pushjuju.plugins.api.clouds import ProviderType
 
 PUSHJUJU_API = (1, 0)
 
