@@ -12,10 +12,10 @@ def main() -> None:
     """Answer a shell, or run the command line of this process; then exit."""
     _whole_streams()
     if sys.argv[1:2] == [ASKED]:
-        from pushjuju.cli.complete import completing
+        from pushjuju.cli.complete import completing  # answers before anything else is imported
 
         sys.exit(completing.main(sys.argv[2:]))
-    from pushjuju.cli.app.main import main as run
+    from pushjuju.cli.app.main import main as run  # a shell waits for none of it
 
     run()
 

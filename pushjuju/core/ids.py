@@ -1,20 +1,29 @@
 """Fresh ids and digests.
 
-Their libraries are loaded when first used: a command that only looks needs neither.
+The library of digests is loaded when first used: a command that only looks needs no digest.
 """
 
 from __future__ import annotations
 
+import uuid
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
 
 def new_uuid() -> str:
     """Return a new unique id."""
-    import uuid
-
     return str(uuid.uuid4())
+
+
+def new_hash(name: str, data: bytes = b"") -> _Hash:
+    """Begin a digest; `md5` is only for fingerprints that other programs show too."""
+    import hashlib  # OpenSSL
+
+    return hashlib.new(name, data, usedforsecurity=name != "md5")
 
 
 def digest(text: str) -> str:
     """Return the SHA-256 of a text, in hex."""
-    import hashlib
-
-    return hashlib.sha256(text.encode()).hexdigest()
+    return new_hash("sha256", text.encode()).hexdigest()

@@ -20,8 +20,8 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("storage", "pushjuju.plugins.storage"),
     ("vault", "pushjuju.plugins.backends.vault"),
     ("nftables", "pushjuju.plugins.firewalls.nftables"),
-    ("charmhub", "pushjuju.plugins.sources.charmhub"),
-    ("charm-mirror", "pushjuju.plugins.sources.mirror"),
+    ("charmhub", "pushjuju.plugins.sources.charmhub_plugin"),
+    ("charm-mirror", "pushjuju.plugins.sources.mirror_plugin"),
     ("charm-places", "pushjuju.plugins.sources.places"),
 )
 """Name and module of each built-in plugin, the first wins where two answer."""

@@ -8,13 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
@@ -26,30 +21,10 @@ from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartR
 from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, CharmStore, SourceKind, SourceServices
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.api.targets import ContainerHost
+from pushjuju.plugins.info import PluginInfo, Say
 
 if TYPE_CHECKING:
-    import pluggy
-
-Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PluginInfo:
-    """One plugin in the list of `pushjuju plugins`.
-
-    Attributes:
-        api: Version of the hooks that it was made for, `1.0`; empty if it does not say.
-        hooks: The hooks that it implements.
-        source: `built-in`, or the package that offers it.
-        error: Why it is not used, or empty.
-    """
-
-    name: str
-    version: str
-    api: str = ""
-    hooks: tuple[str, ...] = ()
-    source: str = "built-in"
-    error: str = ""
+    from pushjuju.plugins.loading import Loaded
 
 
 class PluginHost:
@@ -78,7 +53,7 @@ class PluginHost:
         self._warn = warn
         self._trace = trace or _to_stderr
         self._path = path
-        self._loaded: _Loaded | None = None
+        self._loaded: Loaded | None = None
 
     def provider_types(self) -> tuple[ProviderType, ...]:
         """Return the types of cloud that can be driven; a name belongs to the first plugin that claims it."""
@@ -298,9 +273,11 @@ class PluginHost:
         """Return all plugins in the order in which they are asked, unused ones with the reason."""
         return tuple(reversed(self._host().infos.values()))
 
-    def _host(self) -> _Loaded:
+    def _host(self) -> Loaded:
         if self._loaded is None:
-            self._loaded = _Loaded(self._environ, self._warn, self._trace, self._path)
+            from pushjuju.plugins.loading import Loaded  # pluggy: many commands that may ask plugins do not
+
+            self._loaded = Loaded(self._environ, self._warn, self._trace, self._path)
         return self._loaded
 
     def _answers(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
@@ -321,147 +298,6 @@ class PluginHost:
         for item in reversed(plain):
             others = [other.plugin for other in plain if other.plugin is not item.plugin]
             yield item.plugin_name, manager.subset_hook_caller(hook, others)
-
-
-def _manager(project: str) -> pluggy.PluginManager:
-    """Make the manager; in a module it looks closely at what is marked as a hook, not at all of it."""
-    import inspect
-
-    import pluggy
-
-    marker = f"{project}_impl"
-
-    class Manager(pluggy.PluginManager):
-        def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
-            if isinstance(plugin, ModuleType):
-                value = vars(plugin).get(name)
-                if not inspect.isroutine(value) or not hasattr(value, marker):
-                    return None
-            return super().parse_hookimpl_opts(plugin, name)
-
-    return Manager(project)
-
-
-class _Loaded:
-    """Plugins, loaded and registered."""
-
-    def __init__(self, environ: Mapping[str, str], warn: Say, trace: Say, path: Sequence[str] | None) -> None:
-
-        from pushjuju.plugins import hookspecs
-
-        self._warn = warn
-        self._complaints: set[tuple[str, str]] = set()
-        self._api: tuple[int, int] = hookspecs.PLUGIN_API
-        self._disabled = {name.strip() for name in environ.get("PUSHJUJU_DISABLE_PLUGINS", "").split(",")}
-        self.infos: dict[str, PluginInfo] = {}
-        self.manager = _manager(hookspecs.PROJECT)
-        self.manager.add_hookspecs(hookspecs)
-        # The one registered last is asked first: built-ins come last, in reverse.
-        self._load_entry_points(hookspecs.ENTRY_POINT_GROUP, environ, path)
-        self._load_builtins()
-        if environ.get("PUSHJUJU_TRACE_PLUGINS"):
-            _follow(self.manager, trace)
-
-    def complain(self, plugin: str, problem: str) -> None:
-        """Warn of a plugin once for each problem."""
-        if (plugin, problem) not in self._complaints:
-            self._complaints.add((plugin, problem))
-            self._warn(f"plugin {plugin}: {problem}")
-
-    def _load_builtins(self) -> None:
-        from pushjuju import __version__
-        from pushjuju.plugins import builtin
-
-        info = PluginInfo(name=f"hooks-{builtin.REFUSALS}", version=__version__)
-        self._load(info, partial(builtin.RefusalsPlugin, builtin.REFUSALS))
-        for family in reversed(builtin.HOOK_TOOLS):
-            info = PluginInfo(name=f"hooks-{family}", version=__version__)
-            self._load(info, partial(builtin.HookToolsPlugin, family))
-        for name, module in reversed(builtin.MODULES):
-            self._load(PluginInfo(name=name, version=__version__), partial(_load_value, module))
-
-    def _load_entry_points(self, group: str, environ: Mapping[str, str], path: Sequence[str] | None) -> None:
-        from pushjuju.plugins import builtin
-        from pushjuju.plugins.scan import find_entry_points
-
-        found = find_entry_points(group, sys.path if path is None else path, _cache_file(environ))
-        reserved = {name for name, _ in builtin.MODULES}
-        for item in reversed(found):
-            info = PluginInfo(name=item.name, version=item.version, source=item.distribution)
-            refused = "a built-in plugin has this name" if item.name in reserved else ""
-            off = "turned off by PUSHJUJU_DISABLE_PLUGINS" if "all" in self._disabled else refused
-            self._load(info, partial(_load_value, item.value), off=off)
-
-    def _load(self, info: PluginInfo, load: Callable[[], object], *, off: str = "") -> None:
-        """Load and register one plugin, and write down what became of it; `off` says why it shall not be."""
-        hooks: tuple[str, ...] = ()
-        api, error = "", off
-        if info.name in self._disabled:
-            error = "turned off by PUSHJUJU_DISABLE_PLUGINS"
-        elif not error:
-            try:
-                plugin = load()
-                api = self._check_api(plugin)
-                self.manager.register(plugin, info.name)
-                hooks = self._check_hooks(plugin)
-            except (Exception, SystemExit) as problem:  # noqa: BLE001 (whatever a foreign module does)
-                if self.manager.has_plugin(info.name):
-                    self.manager.unregister(name=info.name)
-                error = f"{type(problem).__name__}: {problem}"
-                self.complain(info.name, f"not used: {error}")
-        key = info.name if not off else f"{info.name} of {info.source}"
-        self.infos[key] = PluginInfo(
-            name=info.name, version=info.version, api=api, hooks=hooks, source=info.source, error=error
-        )
-
-    def _check_api(self, plugin: object) -> str:
-        wanted = getattr(plugin, "PUSHJUJU_API", None)
-        if wanted is None:
-            return ""
-        major, minor = wanted
-        if major != self._api[0] or minor > self._api[1]:
-            raise ValueError(f"made for plugin API {major}.{minor}, this is {self._api[0]}.{self._api[1]}")
-        return f"{major}.{minor}"
-
-    def _check_hooks(self, plugin: object) -> tuple[str, ...]:
-        self.manager.check_pending()
-        callers = self.manager.get_hookcallers(plugin) or []
-        return tuple(sorted(caller.name for caller in callers))
-
-
-def _load_value(value: str) -> object:
-    from importlib import import_module
-
-    module, _, attribute = value.partition(":")
-    found: object = import_module(module)
-    for part in filter(None, attribute.split(".")):
-        found = getattr(found, part)
-    return found
-
-
-def _cache_file(environ: Mapping[str, str]) -> Path | None:
-    folder = environ.get("PUSHJUJU_CACHE")
-    if folder:
-        return Path(folder, "plugins.json")
-    base = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else "")
-    return Path(base, "pushjuju", "plugins.json") if base else None
-
-
-def _follow(manager: pluggy.PluginManager, say: Say) -> None:
-    """Log each hook call: which plugin, how long it took; never arguments, which may hold secrets."""
-    started: list[float] = []
-
-    def before(hook: str, implementations: Sequence[Any], _kwargs: Mapping[str, Any]) -> None:
-        started.append(time.perf_counter())
-        asked = ", ".join(item.plugin_name for item in reversed(implementations))
-        say(f"plugins: {hook} -> {asked or 'nobody'}")
-
-    def after(outcome: Any, hook: str, _implementations: Sequence[Any], _kwargs: Mapping[str, Any]) -> None:
-        taken = (time.perf_counter() - started.pop()) * 1000
-        failed = f" raised {type(outcome.exception).__name__}" if outcome.exception else ""
-        say(f"plugins: {hook}{failed} after {taken:.1f} ms")
-
-    manager.add_hookcall_monitoring(before, after)
 
 
 def _to_stderr(text: str) -> None:

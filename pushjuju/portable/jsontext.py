@@ -10,6 +10,14 @@ from __future__ import annotations
 
 from pushjuju.portable.gotypes import Struct
 
+_c: Any = None
+try:
+    import _json
+
+    _c = _json
+except ImportError:  # an interpreter without the C module
+    import json as _slow
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
@@ -23,12 +31,9 @@ def _refuse(value: object) -> Any:
 
 
 def _make_reader() -> Read:
-    try:
-        from _json import make_scanner
-    except ImportError:  # an interpreter without the C module
-        import json
-
-        return json.loads
+    if _c is None:
+        read_slowly: Read = _slow.loads
+        return read_slowly
 
     class Settings:
         strict = False
@@ -40,7 +45,7 @@ def _make_reader() -> Read:
         memo: dict[str, str] = {}
 
     settings: Any = Settings
-    scan = make_scanner(settings)
+    scan = _c.make_scanner(settings)
 
     def read(text: str) -> Any:
         text = text.strip()
@@ -56,15 +61,12 @@ def _make_reader() -> Read:
 
 
 def _make_writer(*, ascii_only: bool, sort_keys: bool) -> Write:
-    try:
-        from _json import encode_basestring, encode_basestring_ascii, make_encoder
-    except ImportError:
-        import json
-
-        settings = json.JSONEncoder(ensure_ascii=ascii_only, separators=(",", ":"), sort_keys=sort_keys)
-        return settings.encode
-    escape = encode_basestring_ascii if ascii_only else encode_basestring
-    encode = make_encoder(None, _refuse, escape, None, ":", ",", sort_keys, False, True)
+    if _c is None:
+        settings = _slow.JSONEncoder(ensure_ascii=ascii_only, separators=(",", ":"), sort_keys=sort_keys)
+        write_slowly: Write = settings.encode
+        return write_slowly
+    escape = _c.encode_basestring_ascii if ascii_only else _c.encode_basestring
+    encode = _c.make_encoder(None, _refuse, escape, None, ":", ",", sort_keys, False, True)
     return lambda value: "".join(encode(value, 0))
 
 

@@ -8,6 +8,8 @@ Mirrors: gopkg.in/yaml.v2 encode.go and emitterc.go (as used by juju 3.6)
 
 from __future__ import annotations
 
+import binascii
+
 from pushjuju.portable.gotypes import Moment, Struct, go_float
 from pushjuju.portable.yamlwords import map_key, needs_quotes
 
@@ -77,8 +79,6 @@ def _double(text: str) -> str:
 
 
 def _binary(text: str) -> str:
-    import binascii
-
     data = binascii.b2a_base64(text.encode("utf-8", "surrogateescape"), newline=False)
     return "!!binary " + data.decode()
 

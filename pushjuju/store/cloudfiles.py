@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clouds import CloudCredentials, StoredCredential, read_cloud_credentials
 from pushjuju.store.files.private import private_dir
+from pushjuju.store.files.toml_files import edit_toml, read_toml
 
 if TYPE_CHECKING:
     from pushjuju.store.keys import Keyring
@@ -122,22 +123,16 @@ class CloudFiles:
         self._edit(CREDENTIALS, whole)
 
     def _read(self, file: str) -> dict[str, Any]:
-        from pushjuju.store.files.toml_files import read_toml
-
         return read_toml(self.root / file)
 
     def _edit(self, file: str, change: Callable[[MutableMapping[str, Any]], object]) -> None:
-        from pushjuju.store.files.toml_files import edit_toml
-
         private_dir(self.root)
         edit_toml(self.root / file, lambda document: _nothing(change(document)))
 
     @property
     def _keys(self) -> Keyring:
         if self._keyring is None:
-            from pushjuju.store.keys import Keyring
-
-            self._keyring = Keyring(self.root, KEY_FILE, "the credentials in credentials.toml")
+            self._keyring = open_keyring(self.root, KEY_FILE, "the credentials in credentials.toml")
         return self._keyring
 
     def _seal(self, value: str, place: str) -> str:
@@ -147,6 +142,13 @@ class CloudFiles:
         if not value.startswith(_SEALED):
             return value
         return self._keys.open_text(value.removeprefix(_SEALED), place)
+
+
+def open_keyring(root: Path, *names: str) -> Keyring:
+    """Return the keys in a directory; the other arguments are those of `Keyring`."""
+    from pushjuju.store.keys import Keyring  # JSON and digests: most commands touch no secret
+
+    return Keyring(root, *names)
 
 
 def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:

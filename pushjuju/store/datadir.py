@@ -15,10 +15,11 @@ from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.core import ids
 from pushjuju.core.errors import AlreadyExists, NotFound
-from pushjuju.store.cloudfiles import CloudFiles
+from pushjuju.store.cloudfiles import CloudFiles, open_keyring
 from pushjuju.store.files.blobs import Blobs
-from pushjuju.store.files.private import explained, locked, private_dir, replace_text
+from pushjuju.store.files.private import explained, locked, private_dir, remove_tree, replace_text
 from pushjuju.store.files.toml_files import edit_toml, read_toml
 
 if TYPE_CHECKING:
@@ -80,9 +81,7 @@ class ControllerDir:
     def keyring(self) -> Keyring:
         """The keys that seal the secrets of the store."""
         if self._keyring is None:
-            from pushjuju.store.keys import Keyring
-
-            self._keyring = Keyring(self.root)
+            self._keyring = open_keyring(self.root)
         return self._keyring
 
     @property
@@ -229,16 +228,12 @@ class DataDir:
         Raises:
             NotFound: There is no such controller.
         """
-        import shutil
-
-        from pushjuju.core.ids import new_uuid
-
         found = self.controller(name)
         with locked(found.root.parent / ".lock"):
-            away = found.root.with_name(f".{name}-{new_uuid()}")
+            away = found.root.with_name(f".{name}-{ids.new_uuid()}")
             with explained(found.root):
                 found.root.rename(away)
-        shutil.rmtree(away, ignore_errors=True)
+        remove_tree(away)
 
     def set_aside(self, name: str) -> Path:
         """Move a controller's directory to where it is no controller any more; return the place.
@@ -258,13 +253,8 @@ class DataDir:
 
 
 def _make_key(made: ControllerDir) -> None:
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from pushjuju.store import ssh_key  # cryptography: only a new controller needs a new key
 
-    key = Ed25519PrivateKey.generate()
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
-    )
-    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
-    replace_text(made.private_key, private.decode())
-    replace_text(made.public_key, f"{public.decode()} pushjuju-{made.name}\n", mode=0o644)
+    private, public = ssh_key.new_pair()
+    replace_text(made.private_key, private)
+    replace_text(made.public_key, f"{public} pushjuju-{made.name}\n", mode=0o644)

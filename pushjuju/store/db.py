@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+import sys
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import NotFound, StoreDamaged, StoreError, StoreGone
+from pushjuju.store import cache
 from pushjuju.store.faults import FROM_COPY, explain_error, is_full, is_of_the_file
 from pushjuju.store.files import full, unchanging
 from pushjuju.store.files.private import explained, locked
@@ -23,7 +25,6 @@ from pushjuju.store.schema import check_ours, migrate
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
-    from pushjuju.store.cache import Memo
     from pushjuju.store.commits import CommitGroup
 
 PAGES_KIB = (
@@ -41,7 +42,7 @@ class Store:
         self._connection = connection
         self._depth = 0
         self._group: CommitGroup | None = None
-        self._memo: Memo | None = None
+        self._memo: cache.Memo | None = None
         self._unchanging = False  # its disk is read-only
         self._copy_of: tuple[full.Stamp, StoreError] | None = None  # of a store whose disk is full, and why
         self._file = _identity(path)
@@ -135,10 +136,8 @@ class Store:
 
     def remember(self) -> None:
         """Cache rows until they change: for a process that reads the same rows again and again."""
-        from pushjuju.store.cache import Memo
-
         if self._memo is None:
-            self._memo = Memo(self._connection)
+            self._memo = cache.Memo(self._connection)
             self._connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
     def version(self) -> tuple[int, int]:
@@ -305,13 +304,8 @@ class Store:
 
 def _loop_runs() -> bool:
     """Return True when an event loop runs, which can do a commit later."""
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+    asyncio = sys.modules.get("asyncio")  # nobody who has not loaded it runs a loop
+    return asyncio is not None and asyncio._get_running_loop() is not None
 
 
 def _check_file(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import TypeGuard
@@ -47,8 +48,6 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
 
 def _is_read_only(path: Path) -> bool:
     """Return True when no file can be created beside a store: SQLite needs such files even to read."""
-    import os
-
     return path.exists() and not os.access(path.parent, os.W_OK)
 
 
@@ -60,9 +59,8 @@ def is_full(error: sqlite3.Error, path: Path) -> bool:
 
 def _no_room(path: Path) -> bool:
     """Return True when the disk of a file has no room for the smallest write of SQLite."""
-    import shutil
-
     try:
-        return shutil.disk_usage(path.parent).free < _LEAST_ROOM
+        disk = os.statvfs(path.parent)
     except OSError:
         return False
+    return disk.f_bavail * disk.f_frsize < _LEAST_ROOM

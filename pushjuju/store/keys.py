@@ -16,12 +16,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import StoreError, WrongKey
 from pushjuju.store.files.private import locked, replace_text
 from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.store.cipher import Cipher
 
 FILE = "secrets.key"
 _HEAD = "# Keys of {}: without them nobody can read these. Keep a copy in a safe place.\n"
@@ -234,22 +237,23 @@ def _parse(line: str) -> tuple[str, bytes]:
     return name, key if len(key) == _KEY_BYTES and _name(key) == name else b""
 
 
-def _seal(name: str, key: bytes, value: Any, place: str) -> Sealed:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+def _cipher() -> type[Cipher]:
+    from pushjuju.store.cipher import Cipher  # cryptography: most commands open no secret
 
+    return Cipher
+
+
+def _seal(name: str, key: bytes, value: Any, place: str) -> Sealed:
     nonce = os.urandom(_NONCE_BYTES)
     text = json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
-    return Sealed(key=name, data=nonce + AESGCM(key).encrypt(nonce, text, place.encode()))
+    return Sealed(key=name, data=nonce + _cipher().encrypt(key, nonce, text, place.encode()))
 
 
 def _open(key: bytes, sealed: Sealed, place: str) -> Any:
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
     nonce, text = sealed.data[:_NONCE_BYTES], sealed.data[_NONCE_BYTES:]
     try:
-        return json.loads(AESGCM(key).decrypt(nonce, text, place.encode()))
-    except (InvalidTag, ValueError) as error:
+        return json.loads(_cipher().decrypt(key, nonce, text, place.encode()))
+    except ValueError as error:
         raise StoreError(
             f"a secret in the store cannot be opened: its record was changed ({place})"
         ) from error

@@ -6,6 +6,8 @@ import asyncio
 import time
 from pathlib import Path
 
+import asyncssh
+
 from pushjuju.core.errors import AuthFailed, HostKeyChanged, SudoRefused, Unreachable
 from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 
@@ -38,8 +40,6 @@ class TestTransport:
             SudoRefused: No root rights.
             Unreachable: No answer.
         """
-        import asyncssh
-
         keys = [str(path) for path in (*self._keys, *target.identities)]
         try:
             async with asyncssh.connect(
@@ -100,8 +100,6 @@ def _known_hosts(target: SSHTarget) -> bytes | None:
 
 def new_key(path: Path) -> str:
     """Write a new private key and return its public line."""
-    import asyncssh
-
     key = asyncssh.generate_private_key("ssh-ed25519", comment="pushjuju-tests")
     key.write_private_key(path)
     return key.export_public_key().decode().strip()

@@ -10,6 +10,7 @@ from pushjuju.plugins.api.targets import RemoteRunner
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.cloud import opened as opened_clouds
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Model
 
@@ -51,9 +52,9 @@ def open_provider(
         config = {key: item["value"] for key, item in model_config.effective(tx, model.uuid).items()}
     places = clouds.folders(ctx.datadir, ctx.controller)
     return host.open_provider(
-        cloud=clouds.open_spec(places, name, model.region if cloud is None else "", host),
+        cloud=opened_clouds.open_spec(places, name, model.region if cloud is None else "", host),
         credential=credential
-        or clouds.open_credential(places, name, model.credential if cloud is None else ""),
+        or opened_clouds.open_credential(places, name, model.credential if cloud is None else ""),
         model=model_info(ctx, model),
         config=config,
         services=services_for(ctx, warn, remote),

@@ -19,7 +19,7 @@ from pushjuju.services.requests.consume import connected
 from pushjuju.store.queue import HEARTBEAT_S, Claim, SqliteWorkQueue, failed_since, next_lease, process_owner
 from pushjuju.store.rows.records import Model, Status
 from pushjuju.workers.events import Event, Tell, silent
-from pushjuju.workers.loops import poller, secret_rotation
+from pushjuju.workers.loops import charm_updater, poller, secret_rotation
 from pushjuju.workers.loops.cleaner import clean
 from pushjuju.workers.loops.following import Follower
 from pushjuju.workers.machine import firewaller, storage_worker
@@ -268,8 +268,6 @@ class Driver:
         if name == LOOP:
             return await secret_rotation.look_after(self.runtime.holding(claim), model, claim.attempts)
         if name == CHARMS:
-            from pushjuju.workers.loops import charm_updater
-
             return await charm_updater.look_for_newer(self.runtime.holding(claim), model)
         if name == "storage":
             return await storage_worker.tend(self.runtime.holding(claim), model)

@@ -14,12 +14,16 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import ConnectionLost, SudoRefused, Unreachable
 from pushjuju.plugins.api.targets import ScriptResult
-from pushjuju.runner.ssh.transport import Connection, Connector
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
 from pushjuju.workers.reach import AS_ROOT, NO_SUDO, run_command
+
+if TYPE_CHECKING:
+    from pushjuju.runner.ssh.login import Connection
 
 _PIECE = 65536
 
@@ -68,15 +72,13 @@ class HostLink:
             SudoRefused: The login may not become root.
             TransportError: No way in, or the connection broke.
         """
-        import asyncssh
-
         connection, place = await self._connection(), f"machine {self.machine_id}"
         try:
             async with asyncio.timeout(timeout_s):
                 done = await run_command(connection.ssh, AS_ROOT, script)
         except TimeoutError as error:
             raise Unreachable(f"a script on {place} did not end in {timeout_s:.0f} s") from error
-        except (OSError, asyncssh.Error) as error:
+        except connection.failures as error:
             raise ConnectionLost(f"the connection to {place} was lost", detail=str(error)) from error
         if done.status is None:
             raise ConnectionLost(f"the connection to {place} was lost while a script ran there")
@@ -105,18 +107,10 @@ class HostLink:
 
     async def _serve(self, command: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Join a connection with a program on the host; a fault closes the connection of the client."""
-        import asyncssh
-
-        with contextlib.suppress(OSError, asyncssh.Error, ConnectionLost, Unreachable):
+        with contextlib.suppress(OSError, ConnectionLost, Unreachable):
             connection = await self._connection()
-            async with connection.ssh.create_process(command, encoding=None) as process:
-                sending = asyncio.ensure_future(_send(reader, process))
-                try:
-                    async for piece in _pieces(process):
-                        writer.write(piece)
-                        await writer.drain()
-                finally:
-                    sending.cancel()
+            with contextlib.suppress(*connection.failures):
+                await _join(connection, command, reader, writer)
         writer.close()
 
     async def close(self) -> None:
@@ -126,6 +120,19 @@ class HostLink:
             shutil.rmtree(folder, ignore_errors=True)
         self._relays.clear()
         await self._hang_up()
+
+
+async def _join(
+    connection: Connection, command: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    async with connection.ssh.create_process(command, encoding=None) as process:
+        sending = asyncio.ensure_future(_send(reader, process))
+        try:
+            async for piece in _pieces(process):
+                writer.write(piece)
+                await writer.drain()
+        finally:
+            sending.cancel()
 
 
 async def _send(reader: asyncio.StreamReader, process: object) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError
 from pushjuju.portable.quote import quote
+from pushjuju.runner.remote.toolkit import run_tool
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import payloads
 from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.cloud import opened as opened_clouds
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret import secret_reads
@@ -46,10 +49,6 @@ async def respond_for_plugin(
     Raises:
         LeaseLost: It is for another controller process to answer.
     """
-    import asyncio
-
-    from pushjuju.runner.remote.toolkit import run_tool
-
     try:
         with ctx.store.read() as tx:
             found, of = units.get(tx, model, unit), models.get(tx, model)
@@ -84,8 +83,6 @@ async def respond(ctx: Context, model: str, unit: str, tool: str, argv: Sequence
     Raises:
         LeaseLost: It is for another controller process to answer.
     """
-    import asyncio
-
     found = _asked(ctx, model, unit, tool, argv)
     return await asyncio.to_thread(_told, found) if callable(found) else found
 
@@ -169,7 +166,7 @@ def _credential_get(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> Mappi
     if not applications.get(tx, unit.model, unit.application).trust:
         raise NotPermitted("cannot access cloud credentials: permission denied")
     model = models.get(tx, unit.model)
-    return clouds.document(
+    return opened_clouds.document(
         clouds.folders(ctx.datadir, ctx.controller), model.cloud, model.region, model.credential
     )
 

@@ -112,8 +112,6 @@ class ScriptRunner:
             "jump": target.proxy_jump,
             "identities": target.identities,
         }
-        import asyncssh
-
         command = AS_ROOT if sudo else "/bin/sh -s"
         async with self._connector.connect(reach(self._ctx, self._model, ssh, config=True)) as connection:
             try:
@@ -122,7 +120,7 @@ class ScriptRunner:
                     key = connection.ssh.get_server_host_key()
             except TimeoutError as error:
                 raise Unreachable(f"a script on {target.host} did not end in {timeout_s:.0f} s") from error
-            except (OSError, asyncssh.Error) as error:
+            except connection.failures as error:
                 text = f"the connection to {target.host} was lost while a script ran there"
                 raise ConnectionLost(text, detail=str(error)) from error
         if done.status is None:  # the connection went before the script had ended

@@ -20,7 +20,7 @@ from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import controllers, models
+from pushjuju.services.entities.model import new_controllers, new_models
 from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import update_status
 from pushjuju.store.datadir import DataDir
@@ -65,11 +65,11 @@ class Hot:
     def __init__(self, data: Path, base: Base) -> None:
         datadir = DataDir(data)
         clock = context.SystemClock()
-        controllers.bootstrap(datadir, "local", "local", now=clock.now())
+        new_controllers.bootstrap(datadir, "local", "local", now=clock.now())
         self.base = base
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
         self.ctx.store.remember()  # as every process that works the queue does
-        self.model = models.add_model(self.ctx, "bench").uuid
+        self.model = new_models.add_model(self.ctx, "bench").uuid
         self._shop = Runtime(self.ctx, silent)
         self._round = 0
 

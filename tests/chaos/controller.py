@@ -34,7 +34,7 @@ from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import controllers, model_config, models
+from pushjuju.services.entities.model import model_config, models, new_controllers, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import refresh
@@ -59,12 +59,12 @@ class RealController:
         self.work = work
         datadir = DataDir(data)
         made = context.SystemClock()
-        controllers.bootstrap(datadir, "local", "local", now=made.now())
+        new_controllers.bootstrap(datadir, "local", "local", now=made.now())
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
         own = models.resolve(self.ctx, models.CONTROLLER)
         with self.ctx.store.write() as tx:  # the tests count the rows of `chaos`
             models.purge(tx, own.uuid)
-        self.model: Model = models.add_model(self.ctx, "chaos")
+        self.model: Model = new_models.add_model(self.ctx, "chaos")
         self.told: list[str] = []
 
     @property

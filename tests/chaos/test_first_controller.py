@@ -21,7 +21,7 @@ DEPLOY = ("deploy", "./web")
 EARLY = "before:pushjuju.services.entities.model.controllers:_prepare"
 # Where the process dies: before anything is on the controller.
 EMPTY = (
-    "after:pushjuju.services.entities.model.controllers:bootstrap",
+    "after:pushjuju.services.entities.model.new_controllers:bootstrap",
     "before:pushjuju.services.entities.model.models:add_model",
     "after:pushjuju.services.entities.model.models:add_model",
     "after:pushjuju.cli.work.session:focus",

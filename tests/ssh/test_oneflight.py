@@ -12,7 +12,7 @@ import asyncssh
 import pytest
 
 from pushjuju.core.errors import AuthFailed
-from pushjuju.runner.ssh import oneflight, transport
+from pushjuju.runner.ssh import login, oneflight
 from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
 
@@ -66,7 +66,7 @@ async def turns(target: MachineTarget) -> int:
 
 async def test_a_login_asks_nothing_first(target: MachineTarget, monkeypatch: pytest.MonkeyPatch) -> None:
     assert await turns(target) <= MOST_TURNS
-    monkeypatch.setattr(transport, "log_in_at_once", lambda _: False)
+    monkeypatch.setattr(login, "log_in_at_once", lambda _: False)
     assert await turns(target) > MOST_TURNS + 3
 
 

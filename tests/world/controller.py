@@ -20,7 +20,7 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import controllers, models
+from pushjuju.services.entities.model import models, new_controllers, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import refresh
@@ -61,12 +61,12 @@ class TestController:
     def build(cls, root: Path, charms: Charms) -> TestController:
         """Make a controller `home` for the local cloud, with the model `shop`."""
         clock, datadir = FakeClock(), DataDir(root / "data")
-        controllers.bootstrap(datadir, "local", "home", now=clock.now())
+        new_controllers.bootstrap(datadir, "local", "home", now=clock.now())
         ctx = _open(datadir, clock)
         own = models.resolve(ctx, models.CONTROLLER)
         with ctx.store.write() as tx:  # the tests count the rows of `shop`
             models.purge(tx, own.uuid)
-        return cls(ctx, clock, charms, models.add_model(ctx, "shop"))
+        return cls(ctx, clock, charms, new_models.add_model(ctx, "shop"))
 
     @classmethod
     def copy(cls, source: Path, root: Path, charms: Charms) -> TestController:

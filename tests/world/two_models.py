@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.core.model.offerurl import parse
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.entities.relation import offers, relations
 from pushjuju.services.requests import consume, integrate
 from pushjuju.store.rows.records import Offer, Relation
@@ -36,7 +36,7 @@ class TwoModels:
     def __init__(self, root: Path, charms: Charms) -> None:
         self.shop = TestController.build(root, charms)
         ctx = self.shop.ctx
-        self.prod = TestController(ctx, self.shop.clock, charms, models.add_model(ctx, "prod"))
+        self.prod = TestController(ctx, self.shop.clock, charms, new_models.add_model(ctx, "prod"))
         self.prod.boxes = OtherMachines(self.prod)
         self.charms = charms
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -150,8 +151,6 @@ class Archive:
 
 
 def _zlib_error() -> type[Exception]:
-    import zlib
-
     return zlib.error
 
 

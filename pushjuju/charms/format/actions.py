@@ -6,7 +6,7 @@ import copy
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.format import yamlsafe
 from pushjuju.charms.format.coerce import Report
@@ -14,6 +14,9 @@ from pushjuju.charms.values.model import ActionSpec
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.quote import quote
+
+if TYPE_CHECKING:
+    from pushjuju.charms.format.draft4 import Draft4
 
 FILE = "actions.yaml"
 PREFIX = f'parsing "{FILE}" file: '
@@ -146,15 +149,17 @@ def _schema(entry: Mapping[str, Any], title: str, description: str, report: Repo
 def _check_schema(name: str, schema: Mapping[str, Any], report: Report) -> None:
     if not schema["properties"] and len(schema) == 4:
         return
-    from jsonschema import Draft4Validator
-    from jsonschema.exceptions import SchemaError
-
-    try:
-        Draft4Validator.check_schema(schema)
-    except SchemaError as error:
+    error = _draft4().schema_fault(schema)
+    if error is not None:
         path = ".".join(map(str, error.absolute_path)) or "(root)"
         text = f"invalid params schema for action schema {name}: {path}: {error.message}"
         report(_written(error.absolute_path), text)
+
+
+def _draft4() -> type[Draft4]:
+    from pushjuju.charms.format.draft4 import Draft4  # jsonschema: few actions have parameters
+
+    return Draft4
 
 
 def _written(path: Iterable[str | int]) -> str:
@@ -195,11 +200,7 @@ def validate_params(spec: ActionSpec, params: Mapping[str, Any]) -> None:
     Raises:
         NotValid: Something does not fit; every fault is named.
     """
-    from jsonschema import Draft4Validator
-
-    errors = sorted(
-        Draft4Validator(spec.schema).iter_errors(params), key=lambda item: list(map(str, item.path))
-    )
+    errors = sorted(_draft4().faults(spec.schema, params), key=lambda item: list(map(str, item.path)))
     texts = [text for error in errors for text in _fault_texts(error)]
     if texts:
         raise NotValid("validation failed: " + "; ".join(texts))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pushjuju.charms.format import yamlload
 from pushjuju.charms.values.goform import literal, type_name, typed
 from pushjuju.charms.values.model import ConfigOption, OptionType
 from pushjuju.charms.values.problems import Problems
@@ -40,10 +41,8 @@ class _Unfit(Exception):
 
 def read_config(data: bytes, problems: Problems) -> dict[str, ConfigOption]:
     """Return the options of `config.yaml`; faults go to `problems`."""
-    from pushjuju.charms.format import yamlsafe
-
     try:
-        raw = yamlsafe.load(data, text_keys=3)
+        raw = yamlload.load(data, text_keys=3)
     except NotValid as error:
         problems.add(FILE, PREFIX + error.message)
         return {}
@@ -154,10 +153,8 @@ def parse_settings_yaml(options: Mapping[str, ConfigOption], data: bytes | str, 
     Raises:
         NotValid: Not such a file, unknown option, or a value that does not fit.
     """
-    from pushjuju.charms.format import yamlsafe
-
     try:
-        raw = yamlsafe.load(data, text_keys=3)
+        raw = yamlload.load(data, text_keys=3)
     except NotValid as error:
         raise NotValid(f"cannot parse settings data: {error.message}") from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pushjuju.charms.format import yamlsafe
+from pushjuju.charms.format import yamlload
 from pushjuju.charms.format.coerce import Report
 from pushjuju.charms.values.goform import typed
 from pushjuju.charms.values.model import Manifest, ManifestBase
@@ -40,7 +40,7 @@ def normalise_arch(text: str) -> str | None:
 def read_manifest(data: bytes, problems: Problems) -> Manifest:
     """Return the manifest; faults go to `problems`."""
     try:
-        raw = yamlsafe.load(data)
+        raw = yamlload.load(data)
     except NotValid as error:
         problems.add(FILE, PREFIX + error.message)
         return Manifest()

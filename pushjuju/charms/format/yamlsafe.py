@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import yaml
+
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.yamlwords import FALSE, FLOATS, NULL, TRUE, number_of
 
@@ -141,8 +143,6 @@ def load_documents(
 
 
 def _events(data: bytes | str) -> Iterator[Any]:
-    import yaml
-
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         yield from yaml.parse(data, Loader=loader)

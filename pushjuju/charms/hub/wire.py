@@ -6,6 +6,8 @@ Mirrors: juju charmhub/refreshconfig.go, transport/refresh.go (3.6)
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -122,9 +124,6 @@ def _base(platform: Platform) -> dict[str, str]:
 
 def instance_key(application: str, model: str) -> str:
     """Return the stable key of a deployed application, which reveals nothing about the application."""
-    import base64
-    import hashlib
-
     raw = hashlib.pbkdf2_hmac("sha512", application.encode(), model.encode(), 8192, 32)
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+import traceback
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.store import datadir
 
 
 class InternalError(PushjujuError):
@@ -30,8 +32,6 @@ def report(error: Exception, *, env: Mapping[str, str], now: datetime, argv: lis
 
 
 def _trace(error: Exception, argv: list[str]) -> str:
-    import traceback
-
     # Arguments may hold secrets (add-secret, config): only the command's word is kept.
     word = next((arg for arg in argv if not arg.startswith("-")), "")
     return f"command: {word}\n{''.join(traceback.format_exception(error))}"
@@ -39,8 +39,6 @@ def _trace(error: Exception, argv: list[str]) -> str:
 
 def _write(text: str, env: Mapping[str, str], now: datetime) -> Path | None:
     """Write the trace where it can be written: data directory, else the temporary directory."""
-    from pushjuju.store import datadir
-
     name = f"crash-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
     for folder in (datadir.locate(env, Path.cwd()) / "log", Path(tempfile.gettempdir())):
         try:

@@ -14,6 +14,7 @@ from typing import TextIO
 
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.syntax.command import Cli, Exited
+from pushjuju.cli.terminal import logs
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
 from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
@@ -143,11 +144,9 @@ def _failed(error: PushjujuError, cli: Cli) -> int:
     if not isinstance(error, (UsageError, Refused)):
         cli.output.failed()
     if cli.debug:
-        import logging
-
-        logging.getLogger("pushjuju.cli").debug("error stack", exc_info=error)
+        logs.error_stack(error)
     if isinstance(error, NotFound):
-        from pushjuju.cli.work import suggest
+        from pushjuju.cli.work import suggest  # only when a name is not known
 
         suggest.advise(error, cli)
     cli.console.error(error)
@@ -155,6 +154,6 @@ def _failed(error: PushjujuError, cli: Cli) -> int:
 
 
 def _crashed(error: Exception, argv: list[str], cli: Cli) -> int:
-    from pushjuju.cli.app import crash
+    from pushjuju.cli.app import crash  # only for our own faults
 
     return _failed(crash.report(error, env=cli.env, now=cli.clock.now(), argv=argv), cli)

@@ -7,7 +7,6 @@ Mirrors: juju/cmd supercommand.go, juju cmd/juju/commands/plugin.go (3.6)
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,12 +15,13 @@ import click
 from pushjuju.cli.commands import registry
 from pushjuju.cli.help import helptext
 from pushjuju.cli.help.version import version_text
-from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command, Exited
+from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command
 from pushjuju.cli.syntax.gnuflag import FlagSet, FlagSpec
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.flags import HelpWanted
 from pushjuju.portable.quote import quote
+from pushjuju.store import datadir
 
 ROOT_FLAGS = (
     FlagSpec(name="description", help="Show short description of plugin, if any"),
@@ -80,7 +80,9 @@ class Root(click.Group):
         word, rest = args[0], list(args[1:])
         found = self.get_command(ctx, word)
         if found is None:
-            _run_plugin(word, rest)
+            from pushjuju.cli.app import path_plugin  # a word that is no command is rare
+
+            path_plugin.run(word, rest)
             raise self._unknown(word, cli)
         try:
             with found.make_context(word, rest, parent=ctx) as inner:
@@ -106,7 +108,6 @@ def _expanded(args: list[str], cli: Cli) -> list[str]:
     """Replace the first word if the user's alias file names it."""
     if not args:
         return args
-    from pushjuju.store import datadir
 
     aliases = read_aliases(datadir.locate(cli.env, Path.cwd()) / "aliases")
     return [*aliases[args[0]], *args[1:]] if args[0] in aliases else args
@@ -124,23 +125,3 @@ def read_aliases(path: Path) -> dict[str, list[str]]:
         if equals and not line.lstrip().startswith("#") and name.strip() and words.split():
             found[name.strip()] = words.split()
     return found
-
-
-def _run_plugin(word: str, args: list[str]) -> None:
-    """Run `pushjuju-WORD` or `juju-WORD` from PATH; return if there is neither.
-
-    Raises:
-        Exited: The plugin ran; carries its exit status.
-    """
-    if "/" in word or word.startswith("-"):
-        return
-    import shutil
-
-    from pushjuju.core import children
-
-    program = shutil.which(f"pushjuju-{word}") or shutil.which(f"juju-{word}")
-    if program is None:
-        return
-    pid = children.start_at_terminal(program, [program, *args])
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    raise Exited(status if status >= 0 else 128 - status)

@@ -6,6 +6,7 @@ Loaded for those alone; nothing is unsealed, only names are read.
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -116,8 +117,6 @@ def _folders(place: Place) -> list[str]:
 
 
 def _toml(path: str) -> dict[str, Any]:
-    import tomllib
-
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             return tomllib.load(file)
@@ -131,6 +130,7 @@ def _table(value: Any) -> dict[str, Any]:
 
 def _public() -> Mapping[str, Mapping[str, Any]]:
     """Return the public clouds whose names are above; to ask plugins would take too long."""
+    # Most words of clouds are in files: only names of public clouds need what providers import.
     from pushjuju.plugins.providers.libcloud import kinds
 
     found = {name: table for kind in kinds.KINDS for name, table in kind.public_clouds.items()}

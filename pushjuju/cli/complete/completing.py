@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from pushjuju.cli.commands import registry
 from pushjuju.cli.complete.completables import (
     ARGUMENTS,
     BARE,
@@ -21,6 +22,12 @@ from pushjuju.cli.complete.completables import (
     SWITCHES,
     VALUES,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pushjuju.cli.complete.setting_names import SettingNames
 
 Offer = tuple[str, str]  # what is inserted, and a word about it
 
@@ -177,36 +184,20 @@ def _named(kind: str) -> Callable[[Line], Iterator[Offer]]:
 
 
 def _alias(word: str) -> str:
-    from pushjuju.cli.commands import registry
-
     return registry.ALIASES.get(word, word)
 
 
 def _words(line: Line) -> Iterator[Offer]:
-    from pushjuju.cli.commands import registry
-
     yield from ((word, "") for word in sorted(registry.words()))
     if line.current.startswith(("list-", "re", "debug-h")):
         yield from ((word, "") for word in sorted(registry.ALIASES))
 
 
 def flags_of(command: str) -> list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]]:
-    """Return a command's flags from its module: names with dashes, whether it is a switch, help, choices."""
-    from pushjuju.cli.app.root import Root
-    from pushjuju.cli.syntax.command import GLOBAL_FLAGS
+    """Return a command's flags from its module; see `command_flags`."""
+    from pushjuju.cli.complete import command_flags  # click and the command's module
 
-    found = Root().get_command(None, command)  # type: ignore[arg-type]
-    specs = (*(found.specs if found else ()), *GLOBAL_FLAGS)
-    return [
-        (
-            tuple(f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names),
-            spec.boolean,
-            spec.help,
-            spec.choices,
-        )
-        for spec in specs
-        if not spec.hidden
-    ]
+    return command_flags.flags_of(command)
 
 
 def _flags(line: Line) -> Iterator[Offer]:
@@ -245,7 +236,7 @@ def _our_words(_line: Line) -> Iterator[Offer]:
 
 def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
     """Query the store of the controller that the line names; nothing when there is no such controller."""
-    import sqlite3
+    import sqlite3  # words of commands and flags need no store
 
     root = _root(line.env)
     controller, model = _place(line, root)
@@ -258,6 +249,12 @@ def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
         return connection.execute(_statement(query), {"model": uuid, **more}).fetchall()
     finally:
         connection.close()
+
+
+def _loads(text: str) -> Any:
+    import json  # half of what a completed word costs without
+
+    return json.loads(text)
 
 
 def _package() -> str:
@@ -325,11 +322,9 @@ def _model(connection: object, name: str) -> str:
 
 
 def _charm(line: Line, name: str) -> dict[str, dict[str, object]]:
-    import json
-
     application = name.partition("/")[0]
     for row in _rows(line, "complete_charm_of", application=application):
-        document: dict[str, dict[str, object]] = json.loads(str(row[1]))
+        document: dict[str, dict[str, object]] = _loads(str(row[1]))
         return document
     return {}
 
@@ -387,10 +382,8 @@ def _settings(line: Line) -> Iterator[Offer]:
 
 
 def _any_actions(line: Line) -> Iterator[Offer]:
-    import json
-
     for row in _rows(line, "complete_charms"):
-        yield from ((name, str(row[0])) for name in json.loads(str(row[1])).get("actions") or {})
+        yield from ((name, str(row[0])) for name in _loads(str(row[1])).get("actions") or {})
 
 
 def _hooks(line: Line) -> Iterator[Offer]:
@@ -429,14 +422,12 @@ def _bindings(line: Line) -> Iterator[Offer]:
 
 def _endpoints(line: Line) -> Iterator[Offer]:
     """Offer applications, and, once a colon is there, their endpoints."""
-    import json
-
     if ":" not in line.current:
         yield from _named("application")(line)
         return
     application = line.current.partition(":")[0]
     for row in _rows(line, "complete_charm_of", application=application):
-        meta = json.loads(str(row[1])).get("meta", {})
+        meta = _loads(str(row[1])).get("meta", {})
         for kind in _RELATION_KINDS:
             for name, entry in sorted((meta.get(kind) or {}).items()):
                 yield f"{application}:{name}", str(entry.get("interface", ""))
@@ -453,7 +444,7 @@ def _of_clouds(function: str) -> Callable[[Line], Iterator[Offer]]:
     """Return the function for names of clouds, regions and credentials, which are in files."""
 
     def offers(line: Line) -> Iterator[Offer]:
-        from pushjuju.cli.complete import completeclouds
+        from pushjuju.cli.complete import completeclouds  # TOML, which few words need
 
         root = _root(line.env)
         place = completeclouds.Place(root=root, controller=_place(line, root)[0], words=tuple(line.given))
@@ -463,28 +454,28 @@ def _of_clouds(function: str) -> Callable[[Line], Iterator[Offer]]:
     return offers
 
 
+def _setting_names() -> type[SettingNames]:
+    from pushjuju.cli.complete.setting_names import SettingNames  # the rules of all settings
+
+    return SettingNames
+
+
 def _model_keys(_line: Line) -> Iterator[Offer]:
     return ((f"{name}=", "") for name, _ in _model_names(_line))
 
 
 def _model_names(_line: Line) -> Iterator[Offer]:
-    from pushjuju.services.entities.model.model_config import ATTRIBUTES
-
-    return ((name, "") for name in ATTRIBUTES)
+    return ((name, "") for name in _setting_names().of_models())
 
 
 def _controller_keys(_line: Line) -> Iterator[Offer]:
-    from pushjuju.services.entities.model.controller_config import SETTINGS, may_change
-
-    return ((f"{name}=", "") for name in SETTINGS if may_change(name))
+    return ((f"{name}=", "") for name in _setting_names().of_controllers())
 
 
 def _ssh_keys(line: Line) -> Iterator[Offer]:
     """Offer the comments of a model's public keys, by which they can be removed."""
-    import json
-
     for row in _rows(line, "complete_keys"):
-        for text in str(json.loads(str(row[0]))).splitlines():
+        for text in str(_loads(str(row[0]))).splitlines():
             kind, _, rest = text.strip().partition(" ")
             yield rest.partition(" ")[2].strip(), kind
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.cli.syntax.command import GLOBAL_FLAGS
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.portable.flags import dashed
 
@@ -77,8 +78,6 @@ def command(found: Command, program: str, *, alias: str = "") -> str:
 
 
 def _global_flags() -> tuple[FlagSpec, ...]:
-    from pushjuju.cli.syntax.command import GLOBAL_FLAGS
-
     return GLOBAL_FLAGS
 
 

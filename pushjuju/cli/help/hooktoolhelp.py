@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import NotFound
@@ -16,9 +17,7 @@ ACTION_TOOLS = ("action-fail", "action-get", "action-log", "action-set")
 
 def tools(environ: Mapping[str, str], warn: Callable[[str], None]) -> dict[str, Tool]:
     """Return the hook tools of all plugins; a name belongs to the first that has it."""
-    from importlib import import_module
-
-    from pushjuju.plugins.manager import PluginHost
+    from pushjuju.plugins.manager import PluginHost  # other help needs no plugins
 
     found: dict[str, Tool] = {}
     for family in PluginHost(environ=environ, warn=warn).hook_tool_families():

@@ -9,6 +9,7 @@ from typing import Any
 
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.names import is_unit
 
 
 def switch(name: str, about: str, *, default: bool = False, **more: Any) -> FlagSpec:
@@ -43,10 +44,8 @@ def _storage_directive(value: str) -> None:
 
 
 def _storage_ids(value: str) -> None:
-    from pushjuju.core.storage import is_storage
-
     for item in value.split(",") if value else ():
-        if not is_storage(item):
+        if not is_unit(item):  # the form of ids of storage is that of units
             raise NotValid(f'storage ID "{item}" not valid')
 
 

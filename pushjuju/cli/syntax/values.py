@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from pushjuju.charms.format.yamlload import load
 from pushjuju.cli.terminal.console import Console
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
@@ -18,6 +19,7 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.core.storage import Directive, parse_directives
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.model.ssh_keys import parse
 
 MAX_FILE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
 
@@ -118,8 +120,6 @@ def public_keys(path: str) -> list[str]:
         NotFound: The file is missing or cannot be read.
         NotValid: A line of it is no public key.
     """
-    from pushjuju.services.entities.model.ssh_keys import parse
-
     found: list[str] = []
     text = read_file(path).decode(errors="replace") if path else ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -141,8 +141,6 @@ def yaml_map(content: bytes, name: str) -> dict[str, Any]:
     Raises:
         NotValid: The text is not a map in YAML.
     """
-    from pushjuju.charms.format.yamlsafe import load
-
     found = load(content)
     if found is None:
         return {}

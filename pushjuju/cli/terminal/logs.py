@@ -5,11 +5,16 @@ Nothing is imported or set up unless one of these is used. Mirrors: juju/cmd log
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from typing import Any, TextIO
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.loglevels import parse_levels
+
+if TYPE_CHECKING:
+    from logging import Handler
 
 _NOT_PYTHONS = {"UNSPECIFIED": 0, "TRACE": 5}
 _FORMAT = "%(asctime)s %(levelname)s %(name)s %(filename)s:%(lineno)d %(message)s"
@@ -29,12 +34,11 @@ def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO)
         raise NotValid(str(error)) from None
     if not (show or path):
         return
-    import logging
-    import time
+    logging = _library()
 
     formatter = logging.Formatter(_FORMAT, "%H:%M:%S")
     formatter.converter = time.gmtime
-    handlers: list[logging.Handler] = [logging.StreamHandler(stderr)] if show else []
+    handlers: list[Handler] = [logging.StreamHandler(stderr)] if show else []
     handlers += [logging.FileHandler(path, encoding="utf-8")] if path else []
     for handler in handlers:
         handler.setFormatter(formatter)
@@ -42,3 +46,14 @@ def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO)
     logging.getLogger().setLevel(logging.DEBUG if debug else logging.INFO)
     for name, level in levels.items():
         logging.getLogger(name or None).setLevel(_NOT_PYTHONS.get(level, level))
+
+
+def error_stack(error: BaseException) -> None:
+    """Log where an error comes from."""
+    _library().getLogger("pushjuju.cli").debug("error stack", exc_info=error)
+
+
+def _library() -> ModuleType:
+    import logging  # text wrapping and traces: only when somebody wants a log
+
+    return logging

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pushjuju.cli.terminal import tinted
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.paint import colours_on, harmless
 
@@ -79,7 +80,6 @@ class Output:
         """Colour yaml and json, for the commands that do so on a terminal."""
         if not (self._tints and self.form in MACHINE_FORMATS and self.colour):
             return text
-        from pushjuju.cli.terminal import tinted
 
         return tinted.yaml_tinted(text) if self.form == "yaml" else tinted.json_tinted(text)
 
@@ -121,7 +121,7 @@ def render(form: str, document: Any) -> str:
     Raises:
         KeyError: There is no such general format; the command must bring its own function.
     """
-    from pushjuju.portable import output
+    from pushjuju.portable import output  # YAML and JSON: not for tables
 
     general: dict[str, Callable[[Any], str]] = {
         "json": output.format_json,

@@ -6,6 +6,7 @@ Mirrors: juju cmd/juju/interact/pollster.go, query.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from getpass import getpass
 from typing import TextIO
 
 from pushjuju.core.errors import Aborted
@@ -72,7 +73,6 @@ class Asking:
         """Ask for something that is not shown while it is typed."""
         if not self._in.isatty():
             return self.enter(what)
-        from getpass import getpass
 
         found = ""
         while not found:

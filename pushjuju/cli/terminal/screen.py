@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
@@ -34,8 +35,6 @@ def width(text: str) -> int:
 
 
 def _cells(letter: str) -> int:
-    import unicodedata
-
     if unicodedata.combining(letter):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in _WIDE else 1

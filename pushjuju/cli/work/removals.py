@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.terminal.times import since_text
-from pushjuju.cli.work import drive, hints
+from pushjuju.cli.work import drive, hints, suggest
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import Conflict, NotFound, NotPermitted, NotValid, PushjujuError, UsageError
 from pushjuju.core.model.life import Life
@@ -98,8 +98,6 @@ class Plan:
         Raises:
             PushjujuError: The last of it.
         """
-        from pushjuju.cli.work import suggest
-
         for error in self.refused[:-1]:
             suggest.advise(error, cli)
             cli.console.error(error)

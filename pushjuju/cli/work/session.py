@@ -17,19 +17,14 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.services.entities.model import controllers, models
 from pushjuju.store.datadir import DataDir, locate
-from pushjuju.store.files.unfinished import Unfinished
 from pushjuju.store.queue import next_lease
 from pushjuju.store.rows.model import Model
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
 
-FIRST_CLOUD = "local"
-FIRST_MODEL = "default"
 _SWEPT = "swept"
-_UNFINISHED = "unfinished controller"  # the mark of a controller that this call makes
 _FIRST_CLAIM = "first claim"  # the number of the next claim when this call began
-_FIRST = "first model"  # the session of a controller that this call made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,91 +142,10 @@ def first_claim(cli: Cli) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def open_or_make_model(cli: Cli, text: str = "") -> Session:
-    """Open a model as `open_model` does; without any controller make one on this computer, and say so."""
-    if any_controller(cli, text):
-        return open_model(cli, text)
-    make_controller(cli, FIRST_CLOUD, FIRST_CLOUD)
-    ctx = open_controller(cli, FIRST_CLOUD)
-    model = models.add_model(ctx, FIRST_MODEL)
-    focus(ctx, model)
-    cli.console.info(
-        f'No controller yet: made controller "{FIRST_CLOUD}" for machines on this computer, '
-        f'with model "{FIRST_MODEL}"'
-    )
-    made = Session(ctx=ctx, model=model)
-    cli.extra[_FIRST] = made
-    return made
-
-
 def any_controller(cli: Cli, text: str = "") -> bool:
     """Return True when a model must exist already: the user named it, or it is the current model."""
     named = text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER")
     return bool(named or data_dir(cli).controllers())
-
-
-@contextmanager
-def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
-    """Take away the first controller again, if the block made it and then fails: nothing is half done.
-
-    Args:
-        anyway: Also when it does not fail: nothing was to be done.
-    """
-    failed = True
-    try:
-        yield
-        failed = False
-    finally:
-        made = cli.extra.pop(_FIRST, None)
-        if isinstance(made, Session) and (failed or anyway) and not controllers.used(made.ctx.controller):
-            cli.extra.pop(f"controller {FIRST_CLOUD}", None)
-            made.ctx.close()
-            controllers.remove(data_dir(cli), FIRST_CLOUD)
-            cli.console.info(f'Controller "{FIRST_CLOUD}" was removed again: nothing was deployed')
-        mark = cli.extra.pop(_UNFINISHED, None)
-        if isinstance(mark, Unfinished):
-            mark.close()
-
-
-def make_controller(
-    cli: Cli,
-    cloud: str,
-    name: str | None,
-    *,
-    config: dict[str, object] | None = None,
-    switch: bool = True,
-    credential: str = "",
-) -> str:
-    """Make a controller and return its name; it becomes the current one unless `switch` is false.
-
-    It counts as unfinished until the call ends, so that the next one takes it away if this one is killed.
-
-    Raises:
-        NotFound: No such cloud.
-        AlreadyExists: The name is taken.
-    """
-    from pushjuju.plugins.manager import PluginHost
-
-    folder = data_dir(cli)
-    host = PluginHost(environ=cli.env, warn=cli.console.warn)
-
-    def begin(chosen: str) -> None:
-        cli.extra[_UNFINISHED] = controllers.marked(folder, chosen)
-
-    made = controllers.bootstrap(
-        folder,
-        cloud,
-        name,
-        now=cli.clock.now(),
-        config=config,
-        host=host,
-        credential=credential,
-        begin=begin,
-    )
-    if switch:
-        with moving(cli):
-            folder.set_current_controller(made.name)
-    return made.name
 
 
 def focus(ctx: Context, model: Model) -> None:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from pushjuju.cli.work import session
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.suggest import closest, distance, is_alike
+from pushjuju.services.entities.cloud.clouds import BUILT_IN
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
@@ -92,8 +94,6 @@ def _of_model(kind: str, cli: Cli) -> Iterable[str]:
 
 
 def _controllers(cli: Cli) -> Iterable[str]:
-    from pushjuju.cli.work import session
-
     return session.data_dir(cli).controllers()
 
 
@@ -105,9 +105,6 @@ def _models(cli: Cli) -> Iterable[str]:
 
 
 def _clouds(cli: Cli) -> Iterable[str]:
-    from pushjuju.cli.work import session
-    from pushjuju.services.entities.cloud.clouds import BUILT_IN
-
     return {*BUILT_IN, *session.data_dir(cli).clouds()}
 
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.times import log_line
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.tasks import TaskStatus
@@ -21,7 +21,6 @@ from pushjuju.store.rows.records import Task
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.terminal.progress import Report
     from pushjuju.cli.work.session import Session
 
 _POLL_S = 0.05
@@ -159,37 +158,11 @@ def foreground(
         until: Called at rest; while it returns False the wait goes on for what becomes due later.
         patience: Seconds with what else is under way when all is over; then it is left to the background.
     """
-    import asyncio
 
-    from pushjuju.cli.terminal.progress import progress, wants_output
-    from pushjuju.workers.driver import Driver
+    def leave() -> None:
+        drive.background(cli, opened.ctx)
 
-    async def go(report: Report) -> Sequence[str]:
-        watched = wants_output(cli.console)
-        warn, since = cli.console.warn, session.first_claim(cli)
-        driver = Driver(opened.ctx, opened.uuid, tell=report, warn=warn, watched=watched, since=since)
-        working = asyncio.create_task(driver.settle(until), name="settle")
-        busy = time.monotonic()
-        try:
-            while not working.done():
-                await asyncio.wait({working}, timeout=_POLL_S)
-                if not working.done() and not look():
-                    busy = time.monotonic()
-                if not working.done() and time.monotonic() - busy > patience:
-                    drive.background(cli, opened.ctx)
-                    return ()
-            settled = working.result()
-            if settled.left:
-                drive.background(cli, opened.ctx)
-            return settled.problems
-        finally:
-            working.cancel()
-            await asyncio.gather(working, return_exceptions=True)
-
-    with progress(cli.console, lines=False) as report:
-        problems = asyncio.run(go(report))
-    look()
-    return problems
+    return drive.foreground().attend(cli, opened, look, until=until, patience=patience, leave=leave)
 
 
 def failures(found: Sequence[dict[str, object]]) -> str:

@@ -8,6 +8,10 @@ Mirrors: juju worker/uniter/runner/jujuc/secret-*.go, core/secrets (3.6)
 
 from __future__ import annotations
 
+import binascii
+import os
+import time
+
 from pushjuju.portable.durations import parse_duration
 from pushjuju.runner.remote.toolkit import (
     SMART,
@@ -72,8 +76,6 @@ def _is_uuid(text: str) -> bool:
 
 
 def _new_id() -> str:
-    import os
-
     return "".join(_ALPHABET[byte & 31] for byte in os.urandom(20))
 
 
@@ -140,14 +142,10 @@ def _by_label(ctx: ToolContext, label: str) -> str:
 
 
 def _encode(data: bytes) -> str:
-    import binascii
-
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
 def _decode(text: str) -> bytes:
-    import binascii
-
     return binascii.a2b_base64(text)
 
 
@@ -249,7 +247,7 @@ def _moment(text: str) -> str:
     """Return RFC3339, or the same without a zone, in UTC; nothing for another text."""
     if text[4:5] != "-" or text[10:11] not in ("T", "t"):
         return ""
-    import datetime
+    import datetime  # larger than all hook tools together
 
     head, dot, rest = text.partition(".")
     zone = rest.lstrip("0123456789") if dot else ""
@@ -521,8 +519,6 @@ def _shown(expiry: str | None) -> str:
     """Return when a revision expires; what is counted from the commit on, from now."""
     if not expiry or expiry[:1] != "+":
         return Moment(expiry or "")
-    import time
-
     return Moment(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + int(expiry[1:]))))
 
 

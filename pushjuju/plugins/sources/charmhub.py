@@ -5,53 +5,25 @@ Mirrors: juju charmhub/client.go, refresh.go, info.go, find.go, resources.go (3.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import quote, urlencode
 
+from pushjuju.charms.hub import catalogue, wire
+from pushjuju.charms.hub.resolve import resolve
+from pushjuju.charms.hub.wire import Fault
 from pushjuju.core.charmstore import Ask, Download, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError
-from pushjuju.plugins.api.sources import (
-    CharmSourceType,
-    CharmStore,
-    SourceKind,
-    SourceServices,
-    Tell,
-    no_tell,
-)
-from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
+from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
+from pushjuju.plugins.sources.http import Http, Patience, Proxies
 
-if TYPE_CHECKING:
-    from pushjuju.charms.hub.wire import Fault
-    from pushjuju.plugins.sources.http import Http
-
-PUSHJUJU_API = PLUGIN_API
-TYPE = "charm-hub"
 _PREFIX = "/v2/charms"
-
-
-def _accepts(address: str) -> bool:
-    return address.startswith(("https://", "http://"))
-
-
-@hookimpl
-def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
-    """Name Charmhub."""
-    return [
-        CharmSourceType(name=TYPE, kind=SourceKind.STORE, summary="Charmhub, or its like", accepts=_accepts)
-    ]
-
-
-@hookimpl
-def pushjuju_open_charm_source(type_name: str, address: str, services: SourceServices) -> CharmStore | None:
-    """Return the store at an address."""
-    return Charmhub(address, services) if type_name == TYPE else None
 
 
 def open_http(services: SourceServices) -> Http:
     """Return what asks servers, through the proxies of the model or of the environment."""
-    from pushjuju.plugins.sources.http import Http, Patience, Proxies
-
     return Http(
         patience=Patience() if services.patient else Patience(attempts=1),
         proxies=Proxies.of(services.config, services.environ),
@@ -79,13 +51,9 @@ class Charmhub:
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
         """Return the revision for each question, or why no revision fits."""
-        from pushjuju.charms.hub.resolve import resolve
-
         return resolve(asks, self._refresh) if asks else []
 
     def _refresh(self, asks: Sequence[Ask]) -> list[StoreCharm | Fault]:
-        from pushjuju.charms.hub import wire
-
         keyed = [(self._key(ask), ask) for ask in asks]
         url = f"{self.address}{_PREFIX}/refresh"
         try:
@@ -97,16 +65,10 @@ class Charmhub:
     def _key(self, ask: Ask) -> str:
         if ask.held is not None and ask.held.key:
             return ask.held.key
-        import uuid
-
         return str(uuid.UUID(int=self._services.random.getrandbits(128), version=4))
 
     def resources(self, charm: str, resource: str) -> list[StoreResource]:
         """Return all revisions of a resource."""
-        from urllib.parse import quote
-
-        from pushjuju.charms.hub import wire
-
         url = (
             f"{self.address}{_PREFIX}/resources/{quote(charm, safe='')}/{quote(resource, safe='')}/revisions"
         )
@@ -122,10 +84,6 @@ class Charmhub:
 
     def info(self, name: str, channel: str = "") -> Mapping[str, Any]:
         """Return the description of a charm or bundle."""
-        from urllib.parse import quote, urlencode
-
-        from pushjuju.charms.hub import catalogue, wire
-
         query = {"fields": catalogue.INFO_FIELDS, **({"channel": channel} if channel else {})}
         url = f"{self.address}{_PREFIX}/info/{quote(name, safe='')}?{urlencode(query)}"
         try:
@@ -135,10 +93,6 @@ class Charmhub:
 
     def find(self, query: str, options: Mapping[str, str]) -> list[Mapping[str, Any]]:
         """Return the charms and bundles that fit a text."""
-        from urllib.parse import urlencode
-
-        from pushjuju.charms.hub import catalogue, wire
-
         asked = {"q": query, "fields": catalogue.FIND_FIELDS, **{k: v for k, v in options.items() if v}}
         document = wire.check_errors(
             self.http.json("GET", f"{self.address}{_PREFIX}/find?{urlencode(asked)}")

@@ -6,6 +6,7 @@ believed only where it was checked: sizes are limits, hashes decide. Mirrors: ju
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import email.utils
 import fcntl
@@ -332,8 +333,6 @@ class _Proxy(urllib.request.ProxyHandler):
         if chosen and req.host == urlsplit(req.full_url).netloc:
             parts = urlsplit(chosen if "://" in chosen else f"http://{chosen}")
             if "@" in parts.netloc:
-                import base64
-
                 user = base64.b64encode(parts.netloc.rpartition("@")[0].encode()).decode()
                 req.add_unredirected_header("Proxy-Authorization", f"Basic {user}")
             req.set_proxy(parts.netloc.rpartition("@")[2], parts.scheme)

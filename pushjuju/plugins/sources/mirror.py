@@ -7,57 +7,28 @@ writes it.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import quote, unquote
 
+from pushjuju.charms.hub.resolve import resolve
+from pushjuju.charms.hub.wire import NO_REVISION, Fault, download, resources
 from pushjuju.core.base import RISKS
 from pushjuju.core.channel import LATEST, Channel
 from pushjuju.core.charmstore import Ask, Download, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError, NotFound, NotValid
-from pushjuju.plugins.api.sources import (
-    CharmSourceType,
-    CharmStore,
-    SourceKind,
-    SourceServices,
-    Tell,
-    no_tell,
-)
-from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
+from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
+from pushjuju.plugins.sources.charmhub import open_http
+from pushjuju.plugins.sources.http import verify
 from pushjuju.portable.names import is_application
 
-if TYPE_CHECKING:
-    from pushjuju.charms.hub.wire import Fault
-
-PUSHJUJU_API = PLUGIN_API
 TYPE = "mirror"
 INDEX, INFO, FILES = "mirror.json", "info", "files"
 _FORMAT = 1
 _PREFIX = "mirror+"
-
-
-def _accepts(address: str) -> bool:
-    return address.startswith((f"{_PREFIX}http://", f"{_PREFIX}https://", "file:///"))
-
-
-@hookimpl
-def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
-    """Name mirrors."""
-    return [
-        CharmSourceType(
-            name=TYPE,
-            kind=SourceKind.STORE,
-            summary="a directory that `pushjuju mirror` wrote, or a web server that offers it",
-            accepts=_accepts,
-        )
-    ]
-
-
-@hookimpl
-def pushjuju_open_charm_source(type_name: str, address: str, services: SourceServices) -> CharmStore | None:
-    """Return the mirror at an address."""
-    return Mirror(address, services) if type_name == TYPE else None
 
 
 class Mirror:
@@ -74,8 +45,6 @@ class Mirror:
 
     def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
         """Return the revision for each question, or why no revision fits."""
-        from pushjuju.charms.hub.resolve import resolve
-
         return resolve(asks, lambda some: [self._answer(ask) for ask in some]) if asks else []
 
     def resources(self, charm: str, resource: str) -> list[StoreResource]:
@@ -93,13 +62,8 @@ class Mirror:
     def fetch(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
         """Bring a file here."""
         if self._local is None:
-            from pushjuju.plugins.sources.charmhub import open_http
-
             open_http(self._services).file(wanted, target, what, tell)
             return
-        import shutil
-
-        from pushjuju.plugins.sources.http import verify
 
         source = self._local / FILES / wanted.url.rpartition("/")[2]
         part = target.with_name(f"{target.name}.part")
@@ -148,7 +112,6 @@ class Mirror:
     def _local(self) -> Path | None:
         if not self.address.startswith("file://"):
             return None
-        from urllib.parse import unquote
 
         return Path(unquote(self.address.removeprefix("file://")))
 
@@ -163,10 +126,6 @@ class Mirror:
 
     def _read(self, path: str) -> Any:
         if self._local is None:
-            from urllib.parse import quote
-
-            from pushjuju.plugins.sources.charmhub import open_http
-
             return open_http(self._services).json("GET", f"{self.address}/{quote(path)}")
         try:
             return json.loads((self._local / path).read_bytes())
@@ -181,8 +140,6 @@ class Mirror:
         Raises:
             HubError: It is damaged.
         """
-        from pushjuju.charms.hub.wire import download, resources
-
         try:
             if not is_application(item["name"]):
                 raise NotValid("its name is none")
@@ -224,8 +181,6 @@ class Mirror:
     # --- choosing -----------------------------------------------------------------------------------------
 
     def _answer(self, ask: Ask) -> StoreCharm | Fault:
-        from pushjuju.charms.hub.wire import NO_REVISION, Fault
-
         mine = [entry for entry in self._entries() if entry.name == ask.name]
         if not mine:
             return Fault(code="name-not-found", message="charm or bundle name not found")

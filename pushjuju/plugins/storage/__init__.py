@@ -8,6 +8,7 @@ from pushjuju.core.storage import Kind, Scope
 from pushjuju.plugins.api.providers import Provider
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.storage import scripts
 
 PUSHJUJU_API = (1, 1)
 _FILESYSTEM, _BLOCK = frozenset({Kind.FILESYSTEM}), frozenset({Kind.BLOCK})
@@ -30,8 +31,6 @@ def pushjuju_open_storage(
     type_name: str, provider: Provider | None  # noqa: ARG001 - they need no cloud
 ) -> StorageProvider | MachineStorage | None:  # fmt: skip
     """Return the scripts of a type."""
-    from pushjuju.plugins.storage import scripts
-
     known: dict[str, type[scripts.Rootfs | scripts.Tmpfs | scripts.Loop]] = {
         "rootfs": scripts.Rootfs,
         "tmpfs": scripts.Tmpfs,

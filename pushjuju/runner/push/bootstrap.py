@@ -25,12 +25,13 @@ from pushjuju.core.errors import (
 )
 from pushjuju.runner.push.packer import BOOT, Program
 from pushjuju.runner.remote.base import wire
-from pushjuju.runner.ssh.transport import Connection
 from pushjuju.runner.trust import frames
 from pushjuju.runner.trust.waste import Waste
 
 if TYPE_CHECKING:
     import asyncssh
+
+    from pushjuju.runner.ssh.login import Connection
 
 MARK = b"PJ1"
 NOISE_LIMIT = 64 * 1024  # bytes that a login shell may print before the program speaks
@@ -306,11 +307,9 @@ class Link:
 
 
 async def _open_channel(connection: Connection, line: str, waste: Waste | None = None) -> Link:
-    import asyncssh
-
     link = Link(waste)
 
-    class Session(asyncssh.SSHClientSession[bytes]):
+    class Session(connection.Session):  # type: ignore[name-defined,misc] # asyncssh's, once there is a connection
         def data_received(self, data: bytes, datatype: int | None) -> None:
             link.data_received(data, datatype)
 
@@ -328,7 +327,7 @@ async def _open_channel(connection: Connection, line: str, waste: Waste | None =
 
     try:
         channel, _ = await connection.ssh.create_session(Session, line, encoding=None)
-    except (OSError, asyncssh.Error) as error:
+    except connection.failures as error:
         raise ConnectionLost("the machine refuses a session", detail=str(error)) from error
     link.channel = channel
     return link
@@ -432,14 +431,12 @@ def _tail(link: Link) -> str:
 
 async def _install_python(connection: Connection, name: str) -> None:
     """Install python3 with the machine's package manager."""
-    import asyncssh
-
     try:
         async with asyncio.timeout(INSTALL_TIMEOUT):
             status, said = await _run(connection, "exec sh -c " + shlex.quote(_INSTALL.strip()))
     except TimeoutError as error:
         raise RemoteFailed(f"installing python3 on {name} does not end") from error
-    except (OSError, asyncssh.Error) as error:
+    except connection.failures as error:
         raise ConnectionLost(f"the connection to {name} was lost", detail=str(error)) from error
     if status == 0:
         return

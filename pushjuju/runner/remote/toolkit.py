@@ -215,7 +215,7 @@ def read_settings(ctx: ToolContext, name: str) -> dict[str, str]:
     """Read the settings of `--file`: a YAML or JSON map of scalars, taken as written."""
     if not name:
         return {}
-    from pushjuju.runner.remote.tools import goyaml
+    from pushjuju.runner.remote.tools import goyaml  # few charms write YAML
 
     try:
         return goyaml.read_settings(ctx.read_input(name))

@@ -11,6 +11,8 @@ operation, so that the unit shows it and goes on.
 
 from __future__ import annotations
 
+import base64
+import ipaddress
 import json
 import math
 import re
@@ -300,8 +302,6 @@ def ssh_reached(said: str) -> tuple[str, int]:
     Raises:
         BadFrame: The text does not describe a connection.
     """
-    import ipaddress
-
     if not said:
         return "", 0
     words = said.split()
@@ -352,8 +352,6 @@ def _nic(nic: Document) -> Document:
 
 
 def _gateway(value: object) -> str:
-    import ipaddress
-
     gateway = _short_text("gateway", value)
     try:
         return str(ipaddress.ip_address(gateway)) if gateway else ""
@@ -362,8 +360,6 @@ def _gateway(value: object) -> str:
 
 
 def _address(item: object) -> Document:
-    import ipaddress
-
     address = _map("nics.addresses", item)
     value, cidr = (_short_text(f"addresses.{key}", address.get(key)) for key in ("value", "cidr"))
     try:
@@ -488,8 +484,6 @@ def as_bytes(message: Mapping[str, Any], name: str) -> bytes:
     Raises:
         Odd: The text is not base64.
     """
-    import base64
-
     value = message.get(name)
     if value is not None and not isinstance(value, str):
         raise Odd(f"{name} is not a text")

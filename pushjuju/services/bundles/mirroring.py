@@ -17,6 +17,9 @@ from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError, NotFound
+from pushjuju.plugins.sources import mirror as form
+from pushjuju.services.bundles.read.bases import application_base
+from pushjuju.services.bundles.read.load import load
 from pushjuju.services.supply.store_charms import cached, suggested
 
 if TYPE_CHECKING:
@@ -64,8 +67,6 @@ def mirror(
         HubError: A charm is not there, or the store is away.
         NotFound: The folder cannot be written.
     """
-    from pushjuju.plugins.sources import mirror as form
-
     found = _resolved(store, wanted)
     asked = {item.name: item.resources for item in wanted if item.resources}
     more = {name: [_revision(store, name, *one) for one in items.items()] for name, items in asked.items()}
@@ -159,9 +160,6 @@ def of_bundle(path: Path, arch: str) -> list[Wanted]:
     Raises:
         NotFound, NotValid: The bundle is not there, or breaks rules; the message names every fault.
     """
-    from pushjuju.services.bundles.read.bases import application_base
-    from pushjuju.services.bundles.read.load import load
-
     bundle = load(path, []).bundle
     found = []
     for app in bundle.applications.values():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
@@ -33,15 +34,15 @@ from pushjuju.services.bundles.read.values import Application, Bundle, Fault
 from pushjuju.services.bundles.read.verify import BundleFaulty
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
+from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.charm_build import CharmPaths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from pushjuju.charms.archive.pack import PackedCharm
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.bundles.read.compose import Composed
-    from pushjuju.services.supply.store_charms import StoreOrigin
+    from pushjuju.services.supply.store_origin import StoreOrigin
     from pushjuju.store.tx import Tx
 
 
@@ -156,8 +157,6 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
 
 def _told(found: Found, store: stored_charms.Resolved) -> dict[str, Charm]:
     """Return application -> its charm, where it was read or its store describes it."""
-    from pushjuju.services.supply import store_charms
-
     told = {name: store_charms.told_charm(origin.charm) for name, origin in store.origins.items()}
     return {**found.charms, **{name: charm for name, charm in told.items() if charm}}
 
@@ -426,8 +425,6 @@ def _current(ctx: Context, model: str, application: str) -> PackedCharm:
 
 
 def _stored(ctx: Context, model: str, url: str) -> PackedCharm:
-    from pushjuju.charms.archive.pack import PackedCharm
-
     with ctx.store.read() as tx:
         record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
     path = ctx.controller.blobs.path(record.sha256)

@@ -18,27 +18,32 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure
+from pushjuju.core.model import offerurl
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.core.storage import Directive
+from pushjuju.portable.jsontext import compact
 from pushjuju.portable.natural import natural_key
+from pushjuju.services.bundles import pruning
 from pushjuju.services.bundles.plan.changes import Change, Method
 from pushjuju.services.bundles.plan.facts import top_machine
 from pushjuju.services.entities.application import applications, bindings, resources, units
 from pushjuju.services.entities.basis import annotations as notes
-from pushjuju.services.entities.basis import wake
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis import users, wake
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests import deploy, expose, integrate
-from pushjuju.store.rows.records import Application, Machine
+from pushjuju.services.entities.relation import offers
+from pushjuju.services.entities.storage.storage_pools import open_pools
+from pushjuju.services.requests import consume, deploy, expose, integrate, refresh, storage_requests
+from pushjuju.store.rows.records import Application, Machine, Offer
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.entities.storage.storage_pools import Pools
-    from pushjuju.services.supply.store_charms import StoreOrigin
+    from pushjuju.services.supply.store_origin import StoreOrigin
 
 Tell = Callable[[Change], None]
 
@@ -283,16 +288,12 @@ def _deploy(work: _Work, change: Change) -> None:
     )
     deploy.check(request)
     if packed.charm.meta.storage and work.pools is None:
-        from pushjuju.services.entities.storage.storage_pools import open_pools
-
         work.pools = open_pools(work.ctx, work.tx, work.model)
     files = work.uploads.get(change.id, [])
     deploy.record(work.ctx, work.tx, work.model, request, url, files, work.pools)
 
 
 def _upgrade(work: _Work, change: Change) -> None:
-    from pushjuju.services.requests import refresh
-
     name = str(change.args["application"])
     found = work.order.store_resources.get(name, ())
     given = work.uploads.get(change.id, [])
@@ -384,8 +385,6 @@ def _reset_options(work: _Work, change: Change) -> None:
 
 
 def _set_constraints(work: _Work, change: Change) -> None:
-    from pushjuju.portable.jsontext import compact
-
     application = applications.get(work.tx, work.model, str(change.args["application"]))
     found = rules.parse(str(change.args["constraints"]))
     if application.subordinate and found:
@@ -403,8 +402,6 @@ def _set_resources(work: _Work, change: Change) -> None:
 
 
 def _set_storage(work: _Work, change: Change) -> None:
-    from pushjuju.services.requests import storage_requests
-
     application = applications.get(work.tx, work.model, str(change.args["application"]))
     asked = {store: Directive.parse(text) for store, text in change.args["storage"].items()}
     storage_requests.put_application_directives(work.ctx, work.tx, application, asked)
@@ -422,9 +419,6 @@ def _set_trust(work: _Work, change: Change) -> None:
 
 
 def _consume(work: _Work, change: Change) -> None:
-    from pushjuju.core.model import offerurl
-    from pushjuju.services.requests import consume
-
     url = offerurl.parse(str(change.args["url"]))
     if url.endpoint:
         raise NotValid(f'saas offer "{change.args["url"]}" shouldn\'t include endpoint')
@@ -432,8 +426,6 @@ def _consume(work: _Work, change: Change) -> None:
 
 
 def _offer(work: _Work, change: Change) -> None:
-    from pushjuju.services.entities.relation import offers
-
     args = change.args
     offers.offer_in(
         work.ctx, work.tx, work.model, str(args["application"]), args["endpoints"], str(args["offer-name"])
@@ -441,11 +433,6 @@ def _offer(work: _Work, change: Change) -> None:
 
 
 def _grant(work: _Work, change: Change) -> None:
-    from pushjuju.services.entities.basis import users
-    from pushjuju.services.entities.basis.context import DEFAULT_USER
-    from pushjuju.services.entities.relation import offers
-    from pushjuju.store.rows.records import Offer
-
     user, level, name = (str(change.args[key]) for key in ("user", "access", "offer"))
     found = work.tx.get(Offer, "offer_get", f'offer "{name}" not found', model=work.model, name=name)
     if level not in users.LEVELS[users.Kind.OFFER]:
@@ -459,8 +446,6 @@ def _removal(name: str) -> Callable[[_Work, Change], None]:
     """Return a step of `bundle_prune`, which few need."""
 
     def step(work: _Work, change: Change) -> None:
-        from pushjuju.services.bundles import pruning
-
         getattr(pruning, name)(work.tx, work.model, change.args, work.now)
 
     return step

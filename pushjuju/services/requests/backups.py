@@ -6,9 +6,12 @@ A copy can be taken back where the store is in use, damaged, or not there at all
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
+import io
 import json
 import os
+import shutil
 import tarfile
 import tempfile
 import zlib
@@ -24,7 +27,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import backup
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
-from pushjuju.store.files.private import explained, sync_dir
+from pushjuju.store.files.private import explained, replace_text, sync_dir
 
 STORE = "state.db"
 BLOBS = "blobs"
@@ -128,8 +131,6 @@ def _archives(copy: Path) -> list[str]:
 
 
 def _write(target: Path, meta: Mapping[str, Any], files: Mapping[str, Path], blobs: list[Path]) -> None:
-    import io
-
     with target.open("xb") as stream:
         os.fchmod(stream.fileno(), 0o600)
         with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
@@ -276,8 +277,6 @@ def _alone(controller: ControllerDir) -> Iterator[None]:
     Raises:
         Conflict: Another process uses the store.
     """
-    import fcntl
-
     with (controller.root / "background.lock").open("a") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -326,8 +325,6 @@ def _put_files(found: _Unpacked, controller: ControllerDir) -> None:
 
     controller.toml comes last: with it the controller exists.
     """
-    from pushjuju.store.files.private import replace_text
-
     names = sorted(found.files, key=lambda name: name == "controller.toml")
     for name in names:
         target = controller.root / name
@@ -343,9 +340,6 @@ def _put_files(found: _Unpacked, controller: ControllerDir) -> None:
 
 def _sweep(folder: Path) -> None:
     """Remove what a restore that was killed left; one that still runs holds its lock."""
-    import fcntl
-    import shutil
-
     for path in folder.glob(f"{_WORK}*"):
         with contextlib.suppress(OSError), (path / "lock").open("a") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -360,8 +354,6 @@ def _unpacked(source: Path, parent: Path) -> Iterator[_Unpacked]:
         NotValid: The file is no copy of a controller.
         StoreDamaged: The store in it is not what was put in.
     """
-    import fcntl
-
     with (
         tempfile.TemporaryDirectory(dir=parent, prefix=_WORK) as name,
         (Path(name) / "lock").open("a") as lock,

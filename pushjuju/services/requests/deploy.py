@@ -28,13 +28,15 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.storage import storage_instances as storage
+from pushjuju.services.entities.storage.storage_pools import open_pools
+from pushjuju.services.supply import charm_updates, origins
 from pushjuju.store.rows.records import Application, CharmRecord
 from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.entities.storage.storage_pools import Pools
-    from pushjuju.services.supply.store_charms import StoreOrigin
+    from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.services.entities.application.applications import drop_unused_blob
 
 LOCAL = "local"
@@ -190,8 +192,6 @@ def _take_from_store(
     """Keep where the charm comes from, and what the store has of its resources; a user's file wins."""
     if request.origin is None:
         return
-    from pushjuju.services.supply import charm_updates, origins
-
     origins.put(tx, application, request.origin)
     charm_updates.watch(ctx, tx, application.model)
     given = {upload.meta.name for upload in files}
@@ -212,7 +212,6 @@ def _plan_storage(
     charm = request.packed.charm
     if not charm.meta.storage and not request.storage:
         return
-    from pushjuju.services.entities.storage.storage_pools import open_pools
 
     found = pools or open_pools(ctx, tx, model)
     planned = storage.plan(tx, found, model, request.application, charm, request.storage)

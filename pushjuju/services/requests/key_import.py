@@ -9,6 +9,8 @@ Mirrors: juju/utils ssh import, ssh-import-id
 from __future__ import annotations
 
 import re
+import urllib.error
+import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -65,9 +67,6 @@ def fetch(wanted: Source, env: Mapping[str, str]) -> list[str]:
 
 
 def _get(url: str, wanted: Source, title: str) -> str:
-    import urllib.error
-    import urllib.request
-
     class Straight(urllib.request.HTTPRedirectHandler):
         """Goes elsewhere only over TLS: what comes lets users in."""
 

@@ -21,6 +21,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.storage import storage_instances as storage
+from pushjuju.services.entities.storage.storage_pools import open_pools
 from pushjuju.services.requests import deploy
 from pushjuju.services.supply import charm_updates, origins
 from pushjuju.store.rows.records import Application
@@ -29,7 +30,7 @@ from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource
-    from pushjuju.services.supply.store_charms import StoreOrigin
+    from pushjuju.services.supply.store_origin import StoreOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +260,6 @@ def _equip(ctx: Context, tx: Tx, application: Application, request: RefreshReque
     charm = request.packed.charm
     if not charm.meta.storage and not request.storage:
         return
-    from pushjuju.services.entities.storage.storage_pools import open_pools
 
     known = {item.name for item in storage.directives(tx, application.model, application.name)}
     pools = open_pools(ctx, tx, application.model)

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import fcntl
 import io
+import shlex
 import shutil
 import tarfile
 import uuid
@@ -20,6 +21,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import asyncssh
 
 from pushjuju.charms.archive.archiving import Kind, open_archive
 from pushjuju.charms.build.parts import REACTIVE, BuildPlan
@@ -31,6 +34,7 @@ from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartR
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.model.architectures import own_arch
 from pushjuju.services.supply import bounded
+from pushjuju.services.supply.store_charms import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -233,8 +237,6 @@ class BuildMachine:
             self._ready.update(packages)
 
     async def _start(self) -> None:
-        import asyncssh
-
         if self.arch != own_arch():
             raise InvalidCharm(f"what has to be built for {self.arch} cannot be built on {own_arch()}")
         model = str(uuid.uuid4())
@@ -299,10 +301,6 @@ class BuildMachine:
         return self._loop.run_until_complete(self._command(words, stdin, failed))
 
     async def _command(self, words: str | Sequence[str], stdin: bytes, failed: str) -> bytes:
-        import shlex
-
-        import asyncssh
-
         line = words if isinstance(words, str) else shlex.join(words)
         proxies = {name: self.environ[name] for name in _PROXIES if "@" not in self.environ.get(name, "@")}
         set_up = "".join(f"export {name}={shlex.quote(text)}\n" for name, text in proxies.items())
@@ -361,8 +359,6 @@ def _unpack(path: Path, target: Path) -> None:
 @contextmanager
 def machine(base: Base, arch: str, environ: Mapping[str, str], say: Say) -> Iterator[BuildMachine]:
     """Give a machine for the length of the block; it starts when something has to be built."""
-    from pushjuju.services.supply.store_charms import cache_folder
-
     found = BuildMachine(base, arch, cache_folder(environ).parent / "build-machines", environ, say)
     try:
         yield found

@@ -17,20 +17,24 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.archive import ignore, tree
+from pushjuju.charms.archive.pack import pack
+from pushjuju.charms.archive.reader import read_charm
 from pushjuju.charms.archive.version import run_vcs, version_text
 from pushjuju.charms.build import charmcraft, parts
 from pushjuju.charms.format import manifest, metadata
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import InvalidCharm
-from pushjuju.services.supply import build_machine, requirement_files, wheels
+from pushjuju.services.entities.model import architectures
+from pushjuju.services.supply import download_cache, requirement_files, wheels
 from pushjuju.services.supply.runpip import Target
+from pushjuju.services.supply.store_charms import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from pushjuju.charms.archive.pack import PackedCharm
     from pushjuju.charms.build.parts import BuildPlan
     from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.supply.build_machine import BuildMachine
 
 Say = Callable[[str], None]
 
@@ -164,7 +169,7 @@ def built(
         target = _scripted(work, plan, base, arch, environ=environ, say=say)
     elif plan.installs:
         wanted = _target(base, arch)
-        with build_machine.machine(base, arch, environ, say) as machine:
+        with _build_machine(base, arch, environ, say) as machine:
             build = machine.wheel if scripts else None
             packages = _packages(root, plan, wanted, environ=environ, say=say, build=build)
         shutil.copytree(packages / VENV, target / VENV, symlinks=True)
@@ -181,7 +186,7 @@ def _scripted(
 ) -> Path:
     """Run the scripts of the copied tree in a machine; return the folder with the charm that they made."""
     made = work / "made"
-    with build_machine.machine(base, arch, environ, say) as machine:
+    with _build_machine(base, arch, environ, say) as machine:
         tools = None
         if plan.is_reactive:
             tools = _charm_tools(work, _target(base, arch), environ, say, machine.wheel)
@@ -190,6 +195,14 @@ def _scripted(
         if (work / "tree" / name).exists() and not (made / name).exists():
             shutil.copy(work / "tree" / name, made / name)
     return made
+
+
+def _build_machine(
+    base: Base, arch: str, environ: Mapping[str, str], say: Say
+) -> AbstractContextManager[BuildMachine]:
+    from pushjuju.services.supply import build_machine  # asyncssh, for the charms that run code to be built
+
+    return build_machine.machine(base, arch, environ, say)
 
 
 def _target(base: Base, arch: str) -> Target:
@@ -228,10 +241,6 @@ class CharmPaths:
             InvalidCharm: It is refused, or cannot be built here.
             NotValid: It is not for these machines.
         """
-        from pushjuju.charms.archive.pack import pack
-        from pushjuju.charms.archive.reader import read_charm
-        from pushjuju.services.entities.model import architectures
-
         source, arch = bool(base) and Path(path).is_dir() and is_source(Path(path)), ""
         if source:
             asked = architectures.wanted(self._ctx, self._model, constraints)
@@ -305,9 +314,6 @@ def _packages(
 
     Where some can be built by the machine only, it has `pending` with their sources, too.
     """
-    from pushjuju.services.supply import download_cache
-    from pushjuju.services.supply.store_charms import cache_folder
-
     files = (*plan.files, *plan.constraints)
     lines = [*plan.requirements, *requirement_files.all_lines(root, files)]
     places = [*plan.local, *filter(None, map(requirement_files.place_of, lines))]

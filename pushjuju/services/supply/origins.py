@@ -10,7 +10,7 @@ from pushjuju.charms.hub.wire import instance_key
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Held, StoreResource
 from pushjuju.core.clock import to_iso
-from pushjuju.services.supply.store_charms import StoreOrigin
+from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.origin_records import ApplicationOrigin, ResourceLatest
 from pushjuju.store.rows.records import Application
 from pushjuju.store.tx import Tx

@@ -10,6 +10,7 @@ Mirrors: juju apiserver/facades/client/application/deployrepository.go, core/cha
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import shutil
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.charms.archive.pack import PackedCharm, pack
-from pushjuju.charms.format.url import CharmURL, parse_url
+from pushjuju.charms.archive.reader import load
+from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.charms.values.model import Charm, ResourceMeta
 from pushjuju.core.base import Base
@@ -36,10 +38,14 @@ from pushjuju.core.charmstore import (
 )
 from pushjuju.core.errors import HubError, InvalidCharm, NotFound, NotValid, PushjujuError
 from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.plugins.api.sources import SourceServices, no_tell
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config
+from pushjuju.services.supply import download_cache
+from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.rows.records import Application, Machine
 
@@ -84,33 +90,6 @@ class CharmRequest:
     resources: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreOrigin:
-    """A resolved charm: where it comes from and what it becomes in a model.
-
-    Attributes:
-        charm: The store's answer.
-        channel: The channel that is followed from now on.
-        base: The base that it is deployed on; a bundle's own base has no meaning.
-        arch: For which it was picked.
-    """
-
-    charm: StoreCharm
-    channel: Channel
-    base: Base
-    arch: str
-
-    @property
-    def url(self) -> str:
-        """How a model names the charm: `ch:amd64/jammy/postgresql-345`."""
-        return str(
-            CharmURL(
-                schema="ch", name=self.charm.name, revision=self.charm.revision, architecture=self.arch,
-                series=self.base.series,
-            )
-        )  # fmt: skip
-
-
 # --- the store --------------------------------------------------------------------------------------------
 
 
@@ -123,9 +102,6 @@ def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
     Raises:
         NotFound: No plugin knows such a store.
     """
-    from pushjuju.plugins.api.sources import SourceServices
-    from pushjuju.plugins.manager import PluginHost
-
     with ctx.store.read() as tx:
         config = model_config.several(tx, model, (URL_KEY, *_PROXY_KEYS))
     address = str(config[URL_KEY] or DEFAULT_URL)
@@ -331,8 +307,6 @@ def suggested(store: CharmStore, name: str, error: HubError) -> HubError:
 
 def alike(store: CharmStore, name: str) -> list[str]:
     """Return names that the store has and that look like one that it does not have."""
-    import difflib
-
     listed: dict[str, None] = {}
     for query in dict.fromkeys((name, name.partition("-")[0], name[:4], name[-4:], name[:2])):
         with contextlib.suppress(PushjujuError):
@@ -363,9 +337,6 @@ def cached(
     Raises:
         HubError: The download failed, or differs from what the store described.
     """
-    from pushjuju.plugins.api.sources import no_tell
-    from pushjuju.services.supply import download_cache
-
     target = cache_folder(environ) / (wanted.sha256 or wanted.sha384)
     if target.exists():
         download_cache.used(target)
@@ -471,8 +442,6 @@ def told_charm(charm: StoreCharm) -> Charm | None:
     Returns:
         Its metadata, options and bases, or None when the store's description is incomplete or wrong.
     """
-    from pushjuju.charms.archive.reader import load
-
     texts = {"metadata.yaml": charm.metadata, "config.yaml": charm.config.replace("{}\n", "")}
     files = {name: text.encode() for name, text in texts.items() if text.strip()}
     bases = [{"name": base.os, "channel": base.track} for base in charm.bases]

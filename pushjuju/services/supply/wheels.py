@@ -20,6 +20,7 @@ from pushjuju.charms.build import charmcraft
 from pushjuju.charms.build.locks import plain
 from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, PushjujuError
+from pushjuju.plugins.sources.places import check_out
 from pushjuju.portable.quote import quote
 from pushjuju.services.supply import requirement_files, runpip, source_packages
 from pushjuju.services.supply.requirement_files import Copies
@@ -255,8 +256,6 @@ class Sources:
         return next(folder.iterdir())
 
     def _clone(self, address: str, target: Path) -> Path:
-        from pushjuju.plugins.sources.places import check_out
-
         match = _REPOSITORY.fullmatch(address)
         options = dict(part.partition("=")[::2] for part in (match[3] or "").split("&")) if match else {}
         below = PurePosixPath(options.get("subdirectory", ""))

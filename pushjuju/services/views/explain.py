@@ -21,6 +21,7 @@ from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machine_work import Hands
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle.forced_ends import forced_subject
 from pushjuju.services.views.explain_basis import (
     Decide,
@@ -202,8 +203,6 @@ def _unit_next(tx: Tx, unit: Unit, found: Reason) -> Iterable[str]:
 
 
 def _attached(tx: Tx, unit: Unit) -> list[str]:
-    from pushjuju.services.entities.storage import storage_instances
-
     return [row.storage for row in storage_instances.of_unit(tx, unit.model, unit.name)]
 
 
@@ -302,8 +301,6 @@ def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> I
 
 def _storage(tx: Tx, seen: Seen, instance: StorageInstance) -> Reason:
     """Return the step of a storage instance's volume or filesystem."""
-    from pushjuju.services.entities.storage import storage_instances
-
     doing, why, dues, attempts = "not made yet", [], list[datetime](), 0
     machine = ""
     for backing in storage_instances.backings(tx, instance):

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pushjuju.core.errors import NotFound
-from pushjuju.store.files.private import explained, private_dir, sync_dir
+from pushjuju.core.ids import new_hash
+from pushjuju.store.files.private import explained, private_dir, sync_dir, temporary
 
 _CHUNK = 1 << 20  # bytes read at a time
 _NEW = ".new-"
@@ -75,12 +76,10 @@ class Blobs:
         Raises:
             StoreError: The disk is full or refuses it; nothing is left behind.
         """
-        import tempfile
-
         with explained(self.root):
             private_dir(self.root)
             self._forget_halves()
-            target = tempfile.NamedTemporaryFile(dir=self.root, prefix=_NEW, delete=False)  # noqa: SIM115
+            target = temporary("w+b", self.root, _NEW)
         try:
             with target:
                 with explained(self.root):
@@ -118,9 +117,7 @@ class Blobs:
 
 def _copied(stream: BinaryIO, target: Any) -> Staged:
     """Copy a stream into a temporary file, which is on the disk when this returns."""
-    import hashlib
-
-    name, fingerprint, size = hashlib.sha256(), hashlib.sha384(), 0
+    name, fingerprint, size = new_hash("sha256"), new_hash("sha384"), 0
     fcntl.flock(target, fcntl.LOCK_EX)
     while chunk := stream.read(_CHUNK):
         name.update(chunk)

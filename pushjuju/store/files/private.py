@@ -8,8 +8,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError
+
+if TYPE_CHECKING:
+    from pushjuju.store.files.tools import FileTools
 
 _DIR_MODE = 0o700
 _FILE_MODE = 0o600
@@ -53,18 +57,29 @@ def sync_dir(path: Path) -> None:
         os.close(handle)
 
 
+def temporary(mode: str, folder: Path, prefix: str) -> IO[Any]:
+    """Open a new file of a name that no other file has; the file stays when it is closed."""
+    return _tools().temporary(mode, folder, prefix)
+
+
+def remove_tree(path: Path) -> None:
+    """Delete a directory and all below it, as far as that goes."""
+    _tools().remove_tree(path)
+
+
+def _tools() -> type[FileTools]:
+    from pushjuju.store.files.tools import FileTools  # compressions, random numbers: only what writes pays
+
+    return FileTools
+
+
 def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
     """Write a file durably and at once: readers see the old or the new text, a failure leaves the old.
 
     Raises:
         StoreError: The disk is full or refuses it.
     """
-    import tempfile  # only what writes pays for it
-
-    with (
-        explained(path),
-        tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False) as stream,
-    ):
+    with explained(path), temporary("w", path.parent, ".new-") as stream:
         try:
             stream.write(text)
             stream.flush()

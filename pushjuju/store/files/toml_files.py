@@ -31,7 +31,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def edit_toml(path: Path, change: Callable[[MutableMapping[str, Any]], None]) -> None:
     """Change a TOML file in place: comments stay, readers see the old or the new text, never a half."""
-    import tomlkit
+    import tomlkit  # only what changes a file needs to keep its comments
 
     with locked(path.with_name(f".{path.name}.lock")):
         read_toml(path)  # refuses a broken file before it is touched

@@ -66,9 +66,8 @@ def patiently(connection: sqlite3.Connection, path: Path, most_s: float, work: C
 
 def is_busy(error: Exception) -> bool:
     """Return True when SQLite says that another process holds the lock."""
-    import sqlite3
-
-    if not isinstance(error, sqlite3.Error):
+    sqlite3 = sys.modules.get("sqlite3")  # loaded by whoever has a connection
+    if sqlite3 is None or not isinstance(error, sqlite3.Error):
         return False
     return "locked" in str(error) or "busy" in str(error)
 

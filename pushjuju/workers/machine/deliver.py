@@ -7,13 +7,16 @@ Mirrors: juju apiserver/resources_unit.go, worker/uniter/runner/context/resource
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from pushjuju.core.errors import LeaseLost, NotFound, NotValid, PushjujuError
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.application import resources, units
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.supply import store_resources
 from pushjuju.store.rows.records import Resource
 from pushjuju.workers.live import LiveAnswer
 
@@ -69,10 +72,6 @@ async def _here(ctx: Context, model: str, found: Resource) -> Resource:
     """
     if found.sha256:
         return found
-    import asyncio
-    from contextlib import ExitStack
-
-    from pushjuju.services.supply import store_resources
 
     errand = store_resources.errand(ctx, model, found)
     with ExitStack() as stack:

@@ -5,6 +5,7 @@ A session knows what waits on its machine; nothing of it is kept in the store un
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from functools import partial
 
@@ -57,8 +58,6 @@ def listen(ctx: Context, session: MachineSession, machine: Machine) -> None:
 
 
 def _touch(ctx: Context, model: str, machine: str) -> None:
-    import asyncio
-
     try:
         with ctx.store.write() as tx:
             wake.machine(tx, model, machine, ctx.clock.now(), "juju-exec")

@@ -16,6 +16,7 @@ from pushjuju.plugins.install import install_packages, load_modules
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.cloud import opened as opened_clouds
 from pushjuju.store.datadir import DataDir
 from pushjuju.workers.clouds import services_for
 from pushjuju.workers.timeouts import CALL_S, within
@@ -48,8 +49,8 @@ async def examine(
     name = clouds.first_name(places, name)
     region = clouds.choose_region(places, clouds.definition(places, name, host), asked)
     provider = host.open_provider(
-        cloud=clouds.open_spec(places, name, region, host),
-        credential=clouds.open_credential(places, name, clouds.choose_credential(places, name)),
+        cloud=opened_clouds.open_spec(places, name, region, host),
+        credential=opened_clouds.open_credential(places, name, clouds.choose_credential(places, name)),
         model=ModelInfo(uuid="", name="doctor", controller_uuid=""),
         config={},
         services=Services(data_dir=datadir.root / "doctor", environ=environ, warn=warn),
@@ -86,8 +87,8 @@ def reach(
         )
     places = clouds.folders(datadir)
     provider = host.open_provider(
-        cloud=clouds.open_spec(places, cloud.name, region, host),
-        credential=clouds.open_credential(places, cloud.name, credential),
+        cloud=opened_clouds.open_spec(places, cloud.name, region, host),
+        credential=opened_clouds.open_credential(places, cloud.name, credential),
         model=ModelInfo(uuid="", name="bootstrap", controller_uuid=""),
         config={},
         services=Services(data_dir=datadir.root / "bootstrap", environ=environ, warn=warn),
@@ -128,8 +129,8 @@ def check_settings(
         return
     places = clouds.folders(ctx.datadir, ctx.controller)
     provider = host.open_provider(
-        cloud=clouds.open_spec(places, cloud.name, region, host),
-        credential=clouds.open_credential(places, cloud.name, credential),
+        cloud=opened_clouds.open_spec(places, cloud.name, region, host),
+        credential=opened_clouds.open_credential(places, cloud.name, credential),
         model=ModelInfo(uuid="", name="new", controller_uuid=""),
         config=settings,
         services=services_for(ctx, warn),

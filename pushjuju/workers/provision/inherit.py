@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pushjuju.charms.format.yamlsafe import load
 from pushjuju.core.base import Base
 from pushjuju.core.cloudinit import inherited_names
 from pushjuju.core.errors import NotValid, ProviderError
@@ -80,8 +81,6 @@ def parse(data: bytes) -> dict[str, Any]:
     Raises:
         NotValid: It is nothing of these, or no map.
     """
-    from pushjuju.charms.format.yamlsafe import load
-
     wrong = NotValid("it is no YAML")
     for text in _forms(data):
         try:

@@ -5,6 +5,7 @@ Mirrors: juju state/prechecker.go (3.6)
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -89,7 +90,6 @@ def precheck(
     if not directives:
         return
     wanted = rules.of_host(asked)
-    import asyncio
 
     provider = runtime.provider(model)
 
@@ -157,7 +157,6 @@ def check_constraints(
     """
     if all(value is None for value in constraints.values()):
         return
-    import asyncio
 
     runtime = Runtime(ctx, warn=warn)
     _check_own(runtime, model, constraints)

@@ -11,19 +11,16 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pushjuju.charms.format.yamlsafe import load
 from pushjuju.core import cloudinit
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.providers import StartRequest
 from pushjuju.store.datadir import ControllerDir
 from pushjuju.workers.provision import proxies
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 KEYS = (
     "cloudinit-userdata",
@@ -35,7 +32,6 @@ KEYS = (
 )
 _FAMILIES = {"centos": "centos", "rocky": "centos", "almalinux": "centos", "debian": "debian"}
 _OF_CLOUD_INIT = ("manage_etc_hosts", "output", "ssh_deletekeys", "ssh_keys", "ssh_pwauth")
-_TEMPLATES = Path(__file__).with_name("templates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,17 +44,12 @@ class HostIdentity:
 
 def host_identity(controller: ControllerDir, nonce: str) -> HostIdentity:
     """Return the host key that belongs to a request: the same each time, and no other's."""
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     secret = controller.private_key.read_bytes()
     seed = hmac.new(secret, b"pushjuju host key\0" + nonce.encode(), hashlib.sha256).digest()
-    key = Ed25519PrivateKey.from_private_bytes(seed)
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
-    )
-    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
-    return HostIdentity(public=public.decode(), private=private.decode())
+    from pushjuju.store import ssh_key  # cryptography: only for machines that are started
+
+    private, public = ssh_key.pair_of(seed)
+    return HostIdentity(public=public, private=private)
 
 
 def wanted(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,7 +98,6 @@ def parse(text: str) -> dict[str, Any]:
     """
     if not text.strip():
         return {}
-    from pushjuju.charms.format.yamlsafe import load
 
     return cloudinit.check(load(text))  # it was looked at when it was set
 
@@ -129,35 +119,17 @@ def whole(
     Raises:
         NotValid: A template of the user's cannot be rendered, or makes no map.
     """
-    from jinja2 import TemplateError
-
-    from pushjuju.charms.format.yamlsafe import load
-
     name = f"{_FAMILIES.get(request.base.os, 'ubuntu')}.yaml.j2"
+    from pushjuju.workers.provision import rendering  # jinja2: only for clouds that boot with a document
+
     try:
-        text = _environment(overrides).get_template(name).render(_values(request, config, identity))
-        document = load(text)
-    except (TemplateError, NotValid) as error:
+        document = load(rendering.render(overrides, name, _values(request, config, identity)))
+    except NotValid as error:
         raise NotValid(f"the template {name} of user data cannot be used: {error}") from None
     if not isinstance(document, dict):
         raise NotValid(f"the template {name} of user data makes no map")
     asked = parse(str(config.get("cloudinit-userdata") or ""))
     return cloudinit.merge(document, {**asked, **(inherited or {})})
-
-
-@cache
-def _environment(overrides: Path) -> Environment:
-    from jinja2 import FileSystemLoader, StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
-
-    # Texts go through `tojson`, which is YAML too; nothing here becomes HTML. Nothing is kept: a template
-    # that somebody puts into the data directory counts for the next machine.
-    return SandboxedEnvironment(
-        loader=FileSystemLoader([overrides, _TEMPLATES]),
-        undefined=StrictUndefined,
-        autoescape=False,
-        cache_size=0,
-    )
 
 
 def _values(request: StartRequest, config: Mapping[str, Any], identity: HostIdentity) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pytest
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import Conflict, LeaseLost, NotValid, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.services.entities.application import applications
-from pushjuju.services.entities.model import controllers
+from pushjuju.services.entities.model import new_controllers
 from pushjuju.services.requests import backups
 from pushjuju.store.backup import check_copy, copy_store
 from pushjuju.store.datadir import DataDir
@@ -385,7 +385,7 @@ def test_a_bootstrap_does_not_take_over_the_store_of_a_controller_that_lost_its_
     controller, before = runtime.ctx.controller, runtime.dump()
     (controller.root / "controller.toml").unlink()
     with pytest.raises(StoreDamaged, match="has the store of a controller, and no"):
-        controllers.bootstrap(runtime.ctx.datadir, "local", controller.name, now=runtime.clock.now())
+        new_controllers.bootstrap(runtime.ctx.datadir, "local", controller.name, now=runtime.clock.now())
     assert runtime.dump() == before
     backups.restore_anywhere(runtime.ctx.datadir, made.path, clock=runtime.clock)
     assert controller.exists()

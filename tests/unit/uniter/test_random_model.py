@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from pushjuju.services.entities.machine import upgrade_machine
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import update_status
 from tests.world.charms import Charms
@@ -52,7 +52,7 @@ def two_models(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A controller with the model `shop`, and a model `other` that nobody touches."""
     root = tmp_path_factory.mktemp("two")
     world = TestController.build(root, packs)
-    runtime, world.model = world.model, models.add_model(world.ctx, "other").uuid
+    runtime, world.model = world.model, new_models.add_model(world.ctx, "other").uuid
     for name in ("web", "db"):
         world.deploy(name, packed=charm(packs, name, 0))
     world.settle()

@@ -22,7 +22,7 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model import model_config, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import update_status
@@ -283,9 +283,8 @@ async def test_controller_told_to_stop(runtime: TestController, monkeypatch: pyt
 
 
 async def test_one_prefix_leaves_other_models_alone(runtime: TestController) -> None:
-    from pushjuju.services.entities.model import models
 
-    other = models.add_model(runtime.ctx, "other")
+    other = new_models.add_model(runtime.ctx, "other")
     runtime.deploy()
     runtime.write(lambda tx: wake.machine(tx, other.uuid, "0", runtime.clock.now(), "r"))
     await drive(runtime, PlayedRuntime(runtime))

@@ -10,6 +10,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.cli.work.waiting import is_over
+from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.action import actions
 from pushjuju.store.rows.records import Task
@@ -43,7 +44,5 @@ def cancel_task(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
 def _cancelled(task: Task) -> dict[str, Any]:
     document = {"id": str(task.id), "action": task.action, task.kind: task.receiver, "status": task.status}
     if task.completed:
-        from pushjuju.core.clock import from_iso
-
         document["completed at"] = formatters.moment_text(from_iso(task.completed), utc=False)
     return document

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from pushjuju.charms.format.yamlsafe import load
 from pushjuju.cli.commands.action import task_table as formatters
 from pushjuju.cli.commands.action.task_start import (
     check_wait,
@@ -73,8 +74,6 @@ def _pair(text: str) -> tuple[tuple[str, ...], str]:
 
 def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[str, Any]:
     """Merge the parameters of a file and of the command line; the latter win."""
-    from pushjuju.charms.format.yamlsafe import load
-
     found: dict[str, Any] = {}
     if path:
         found = values.yaml_map(values.read_file(path, cli.console.stdin), path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.services.entities.application.bindings import parse
 
 CONFIG = flags.many(
     "config", "Configuration, key=value or a YAML file; repeatable", kind=Kind.KEY_VALUE_OR_FILE, default=""
@@ -17,6 +18,4 @@ def warn_all(cli: Cli, warnings: tuple[str, ...]) -> None:
 
 
 def bindings_of(text: str) -> dict[str, str]:
-    from pushjuju.services.entities.application.bindings import parse
-
     return parse(text)

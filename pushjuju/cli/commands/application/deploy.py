@@ -12,22 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.format.arguments import ArgumentKind
+from pushjuju.charms.format.config import parse_settings, parse_settings_yaml
+from pushjuju.charms.format.features import check_features
 from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.cli.commands.application.charm_flags import CONFIG, bindings_of, warn_all
 from pushjuju.cli.commands.application.unit_checks import check_number, precheck
-from pushjuju.cli.commands.bundle import bundling
+from pushjuju.cli.commands.bundle.bundle_names import names_bundle
 from pushjuju.cli.commands.charm import charm_sources
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive, making, session
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import HubError, NotValid, UsageError
 from pushjuju.core.model.placement import Placement
 from pushjuju.portable.names import is_application
-from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model import architectures, model_config
+from pushjuju.services.requests import deploy as deploy_request
+from pushjuju.services.supply import store_charms
+from pushjuju.services.supply.store_charms import extra_bases
 
 if TYPE_CHECKING:
     from pushjuju.charms.values.model import Charm
@@ -84,9 +90,9 @@ _NEEDS_CHANNEL = "specifying a revision requires a channel for future upgrades. 
 )
 def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **options: Any) -> None:
     """Deploy a charm or a bundle."""
-    if bundling.names_bundle(args[0]):
+    if names_bundle(args[0]):
         with _undone(cli, options):
-            return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, options=options)
+            return _deploy_bundle(cli, args[0], model=model, no_wait=no_wait, options=options)
     _check_flags(cli, options)
     kind = charm_sources.kind_of(cli, args[0])
     of_store = kind is ArgumentKind.CHARMHUB
@@ -103,13 +109,11 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **opti
     name = args[1] if len(args) > 1 else ""
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
-    from pushjuju.charms.format.features import check_features
-    from pushjuju.services.requests import deploy as deploy_request
 
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work, _undone(cli, options):
         folder = Path(work)
         if of_store:
-            opened = session.open_or_make_model(cli, model)
+            opened = making.open_or_make_model(cli, model)
             if _fixed_revision(cli, options):
                 return _bundle_revision(cli, opened, args[0], no_wait=no_wait, options=options)
             try:
@@ -117,7 +121,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **opti
             except HubError as error:
                 if not error.message.startswith(_GOT_BUNDLE):
                     raise
-                return bundling.deploy_of_store(cli, opened, args[0], no_wait=no_wait, options=options)
+                return _deploy_bundle(cli, args[0], opened=opened, no_wait=no_wait, options=options)
         elif kind is ArgumentKind.UPLOADED:
             opened = session.open_model(cli, model)
             found = charm_sources.uploaded(opened, args[0])
@@ -136,7 +140,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **opti
             check_features(charm)
         settings = _settings(charm, name or charm.name, given)
         if kind is ArgumentKind.LOCAL:
-            opened = session.open_or_make_model(cli, model)
+            opened = making.open_or_make_model(cli, model)
         request = deploy_request.DeployRequest(
             application=name or charm.name,
             packed=found.packed,
@@ -174,9 +178,6 @@ def _from_store(
     folder: Path,
 ) -> charm_sources.Acquired:
     """Get a charm from the model's store, for the machines that it is to run on."""
-    from pushjuju.services.entities.model import architectures
-    from pushjuju.services.supply import store_charms
-
     placed = store_charms.placed_platform(opened.ctx, opened.uuid, targets, base)
     own = values.constraints(options["constraints"], cli.console)
     arch = architectures.wanted(opened.ctx, opened.uuid, own, placed) or DEFAULT_ARCH
@@ -197,9 +198,6 @@ def _chooser(
     """Return a function that names the machines to build a charm's sources for: the model's, if any."""
 
     def choose(charm: Charm) -> tuple[Base, str]:
-        from pushjuju.services.entities.model import architectures
-        from pushjuju.services.supply import store_charms
-
         if not session.any_controller(cli, model):
             return base or charm_sources.usual_base(charm), str(constraints.get("arch") or "")
         opened = session.open_model(cli, model)
@@ -231,6 +229,23 @@ def _fixed_revision(cli: Cli, options: Mapping[str, Any]) -> bool:
     return "revision" in cli.given and not options["channel"]
 
 
+def _deploy_bundle(
+    cli: Cli,
+    argument: str,
+    *,
+    opened: session.Session | None = None,
+    model: str = "",
+    no_wait: bool,
+    options: Mapping[str, Any],
+) -> None:
+    """Deploy a bundle: one of the store of an opened model, else a file."""
+    from pushjuju.cli.commands.bundle import bundling  # large, and most deployments are of charms
+
+    if opened is not None:
+        return bundling.deploy_of_store(cli, opened, argument, no_wait=no_wait, options=options)
+    return bundling.deploy(cli, argument, model=model, no_wait=no_wait, options=options)
+
+
 def _bundle_revision(
     cli: Cli, opened: session.Session, name: str, *, no_wait: bool, options: Mapping[str, Any]
 ) -> None:
@@ -240,7 +255,7 @@ def _bundle_revision(
         NotValid: The argument names a charm.
     """
     try:
-        bundling.deploy_of_store(cli, opened, name, no_wait=no_wait, options=options)
+        _deploy_bundle(cli, name, opened=opened, no_wait=no_wait, options=options)
     except HubError as error:
         if error.message.startswith(_GOT_CHARM):
             raise NotValid(_NEEDS_CHANNEL) from None
@@ -248,7 +263,7 @@ def _bundle_revision(
 
 
 def _undone(cli: Cli, options: Mapping[str, Any]) -> AbstractContextManager[None]:
-    return session.undone_if_refused(cli, anyway=options["dry_run"])
+    return making.undone_if_refused(cli, anyway=options["dry_run"])
 
 
 def _check_charm_flags(options: Mapping[str, Any]) -> None:
@@ -266,8 +281,6 @@ def _check_charm_flags(options: Mapping[str, Any]) -> None:
 def _choose_base(
     opened: session.Session, charm: Any, wanted: Base | None, *, force: bool, source: bool
 ) -> Base:
-    from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
-
     with opened.ctx.store.read() as tx:
         stored = model_config.stored(tx, opened.uuid).get("default-base")
     request = BaseRequest(
@@ -282,15 +295,11 @@ def _choose_base(
 
 def _extra_bases(opened: session.Session) -> tuple[Base, ...]:
     """Return the bases beyond Juju's own."""
-    from pushjuju.services.supply.store_charms import extra_bases
-
     return extra_bases(opened.ctx)
 
 
 def _settings(charm: Any, application: str, given: values.Settings) -> dict[str, Any]:
     """Return the typed settings: the files' first, the pairs over them."""
-    from pushjuju.charms.format.config import parse_settings, parse_settings_yaml
-
     found: dict[str, Any] = {}
     for content in given.files:
         found.update(parse_settings_yaml(charm.config, content, application))

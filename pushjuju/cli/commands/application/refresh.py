@@ -19,6 +19,7 @@ from pushjuju.cli.work import session
 from pushjuju.core.base import Base
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
+from pushjuju.services.requests import refresh as service
 
 
 @command(
@@ -67,7 +68,6 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **opt
     if len(given.files) > 1:
         raise UsageError("only one config file can be given to refresh")
     opened = session.open_model(cli, model)
-    from pushjuju.services.requests import refresh as service
 
     known = refreshing.look(opened, name)
     refreshing.check_switch(known, options)

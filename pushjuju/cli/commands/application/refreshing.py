@@ -13,10 +13,20 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.charms.format.arguments import is_path
 from pushjuju.charms.format.url import name_in
 from pushjuju.cli.commands.charm import charm_sources
+from pushjuju.cli.work import drive, hints
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import HookFailed, NotFound, NotValid
+from pushjuju.core.status import StatusKind
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.application import applications, resources, units
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import architectures
+from pushjuju.services.requests import refresh as service
+from pushjuju.services.supply import origins
+from pushjuju.services.supply.store_charms import CharmRequest
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
@@ -42,9 +52,6 @@ def look(opened: Session, name: str) -> Known:
     Raises:
         NotFound: The application does not exist.
     """
-    from pushjuju.services.entities.application import applications, resources
-    from pushjuju.services.supply import origins
-
     with opened.ctx.store.read() as tx:
         application = applications.get(tx, opened.uuid, name)
         rows = resources.of_application(tx, application)
@@ -62,8 +69,6 @@ def get_charm(cli: Cli, opened: Session, known: Known, options: Mapping[str, Any
     Raises:
         NotFound, NotValid, HubError: The charm cannot be had; the message is Juju's.
     """
-    from pushjuju.services.entities.model import architectures
-
     place = options["path"] or (options["switch"] if is_local(options["switch"]) else "")
     if place:
         if options["channel"]:
@@ -93,9 +98,6 @@ def is_local(text: str) -> bool:
 
 
 def _request(known: Known, options: Mapping[str, Any]) -> Any:
-    from pushjuju.services.supply import origins
-    from pushjuju.services.supply.store_charms import CharmRequest
-
     base = Base.parse(options["base"] or known.application.base)
     origin = known.origin
     if options["switch"] or origin is None:
@@ -142,8 +144,6 @@ def stay(
     Raises:
         NotValid, NotFound: Something does not fit; nothing is changed.
     """
-    from pushjuju.services.requests import refresh as service
-
     assert found.origin is not None, "only a store's charm is known to be the same"
     done = service.stay(opened.ctx, opened.uuid, request)
     revision = f", revision {found.origin.charm.revision}" if by_revision else ""
@@ -181,8 +181,6 @@ def settle(cli: Cli, opened: Session, name: str, options: Mapping[str, Any], *, 
     Raises:
         HookFailed: Something of the application is in error.
     """
-    from pushjuju.cli.work import drive, hints
-
     waits = drive.waits(cli, no_wait=no_wait)
     try:
         drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
@@ -204,12 +202,6 @@ def _place(options: Mapping[str, Any]) -> tuple[str, ...]:
 
 def tell_units(cli: Cli, opened: Session, name: str) -> None:
     """Print the revision and status that each unit has got to; subordinates and principals alike."""
-    from pushjuju.core.status import StatusKind
-    from pushjuju.portable.natural import natural_key
-    from pushjuju.services.entities.application import applications, units
-    from pushjuju.services.entities.basis import statuses
-    from pushjuju.services.entities.charm import charms
-
     model = opened.uuid
     with opened.ctx.store.read() as tx:
         application = applications.get(tx, model, name)

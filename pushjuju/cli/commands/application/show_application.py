@@ -11,7 +11,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
-from pushjuju.services.views import documents
+from pushjuju.services.views import application_documents
 
 
 @command(
@@ -31,5 +31,5 @@ def show_application(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         if not is_application(name):
             raise UsageError(f"application name {name} not valid")
     opened = session.open_model(cli, model)
-    document = documents.show_applications(opened.ctx, opened.uuid, list(args))
+    document = application_documents.show_applications(opened.ctx, opened.uuid, list(args))
     cli.output.text(application_document.show_application(cli.output.form, document))

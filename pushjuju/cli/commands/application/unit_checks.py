@@ -11,6 +11,7 @@ from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.placement import Placement
+from pushjuju.workers.provision.precheck import precheck_units
 
 
 def precheck(
@@ -22,8 +23,6 @@ def precheck(
     targets: Sequence[Placement],
 ) -> None:
     """Let the cloud refuse machines that it can never start."""
-    from pushjuju.workers.provision.precheck import precheck_units
-
     precheck_units(
         opened.ctx,
         opened.uuid,

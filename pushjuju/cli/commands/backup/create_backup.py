@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import platform
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju import JUJU_VERSION
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.services.requests import backups
+from pushjuju.store.files.private import private_dir
 
 if TYPE_CHECKING:
     from pushjuju.services.requests.backups import Backup
@@ -63,8 +69,6 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
         raise UsageError("cannot mix --no-download and --filename")
     if not filename:
         raise UsageError("missing filename")
-    from pushjuju.services.requests import backups
-    from pushjuju.store.files.private import private_dir
 
     controller, _ = session.split_model(model)
     ctx = session.open_controller(cli, controller)
@@ -97,12 +101,6 @@ def _work_tree(path: Path) -> Path | None:
 
 def _described(made: Backup, started: datetime, finished: datetime) -> str:
     """Return Juju's document of a backup; a controller here is no machine, so the host stands for it."""
-    import base64
-    import hashlib
-    import platform
-
-    from pushjuju import JUJU_VERSION
-
     with made.path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.sha1(usedforsecurity=False)).digest()
     release = platform.freedesktop_os_release() if Path("/etc/os-release").exists() else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from pushjuju.cli.syntax import flags
@@ -23,8 +24,6 @@ from pushjuju.core.errors import AlreadyExists
 )
 def download_backup(cli: Cli, args: tuple[str, ...], *, model: str, filename: str) -> None:
     """Copy an archive."""
-    import shutil
-
     if model:  # the archive is a file here, whatever the controller; but one that is not there is a mistake
         session.open_controller(cli, session.split_model(model)[0])
     source = Path(args[0]).expanduser()

@@ -11,6 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound
+from pushjuju.services.requests import backups
 
 
 @command(
@@ -32,7 +33,6 @@ def restore_backup(cli: Cli, args: tuple[str, ...], *, controller: str, no_promp
     source = Path(args[0]).expanduser()
     if not source.is_file():
         raise NotFound(f"open {source}: no such file or directory")
-    from pushjuju.services.requests import backups
 
     backups.check_archive(source)
     folder = session.data_dir(cli)

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.commands.bundle import bundling
+from pushjuju.cli.commands.bundle import bundle_files, bundling
 from pushjuju.cli.commands.bundle.overlay_files import OVERLAY
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import UsageError
+from pushjuju.services.bundles import plan_files, planning
 
 if TYPE_CHECKING:
     from pushjuju.services.bundles.planning import Prepared
@@ -70,12 +71,13 @@ def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **optio
         raise UsageError("revision and channel are mutually exclusive for a bundle. Please choose one.")
     if options["save_plan"] and options["plan"]:
         raise UsageError("--save-plan and --plan are mutually exclusive")
-    from pushjuju.services.bundles import plan_files, planning
 
     plan = plan_files.read(Path(options["plan"]).expanduser()) if options["plan"] else None
     opened = session.open_model(cli, model)
-    path, url = bundling.find(cli, opened, args[0], channel=options["channel"], revision=options["revision"])
-    loaded = bundling.load(cli, path, options["overlay"], dry_run=options["dry_run"])
+    path, url = bundle_files.find(
+        cli, opened, args[0], channel=options["channel"], revision=options["revision"]
+    )
+    loaded = bundle_files.load(cli, path, options["overlay"], dry_run=options["dry_run"])
     wishes = replace(bundling.wishes_of(options), store_bundle=url, equal=True)
     prepared = planning.prepare(opened.ctx, opened.uuid, loaded, wishes)
     bundling.tell_prepared(cli, prepared)

@@ -9,13 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pushjuju.cli.commands.bundle import bundling
+from pushjuju.cli.commands.bundle import bundle_files
+from pushjuju.cli.commands.bundle.bundle_document import document
 from pushjuju.cli.commands.bundle.overlay_files import OVERLAY
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.portable.output import format_yaml
 from pushjuju.portable.quote import quote
+from pushjuju.services.bundles.check import apply_changes
+from pushjuju.services.bundles.plan import diff, machines, model_facts
+from pushjuju.services.bundles.read import load
 
 _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
 
@@ -51,14 +56,10 @@ def diff_bundle(
     _check_diff(options)
     base = values.base(options["base"], options["series"], cli.console)
     arch = "" if options["arch"] == "all" else options["arch"]
-    from pushjuju.portable.output import format_yaml
-    from pushjuju.services.bundles.check import apply_changes
-    from pushjuju.services.bundles.plan import diff, machines, model_facts
-    from pushjuju.services.bundles.read import load
 
     mapping = machines.parse(options["map_machines"])
     opened = session.open_model(cli, model)
-    path, _ = bundling.find(cli, opened, args[0], channel=options["channel"], base=base, arch=arch)
+    path, _ = bundle_files.find(cli, opened, args[0], channel=options["channel"], base=base, arch=arch)
     loaded = load.load(Path(path).expanduser(), list(overlay))
     if unclear := diff.unclear_relations(loaded.bundle):
         cli.console.warn(
@@ -75,7 +76,7 @@ def diff_bundle(
         annotations=options["annotations"],
         files=apply_changes.fingerprints(loaded),
     )
-    cli.output.text(format_yaml(bundling.document(found)))
+    cli.output.text(format_yaml(document(found)))
 
 
 def _check_diff(options: Mapping[str, Any]) -> None:

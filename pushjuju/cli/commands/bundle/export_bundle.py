@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pushjuju.cli.commands.bundle import bundling
+from pushjuju.cli.commands.bundle.bundle_document import document
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.portable.output import format_yaml
+from pushjuju.services.bundles import export
 
 
 @command(
@@ -50,8 +52,6 @@ def export_bundle(
     if with_charms and not filename:
         raise UsageError("--with-charms needs --filename: the charms are written beside it")
     opened = session.open_model(cli, model)
-    from pushjuju.portable.output import format_yaml
-    from pushjuju.services.bundles import export
 
     request = export.Request(
         defaults=include_charm_defaults,
@@ -59,9 +59,9 @@ def export_bundle(
         beside=Path(filename).expanduser().parent if with_charms else None,
     )
     bundle, overlay = export.export(opened.ctx, opened.uuid, request)
-    text = format_yaml(bundling.document(bundle))
+    text = format_yaml(document(bundle))
     if overlay:
-        text += export.OVERLAY + format_yaml(bundling.document(overlay))
+        text += export.OVERLAY + format_yaml(document(overlay))
     if not filename:
         return cli.output.text(text)
     export.write(Path(filename).expanduser(), text)

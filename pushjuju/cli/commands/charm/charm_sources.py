@@ -8,20 +8,30 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.charms.archive.pack import PackedCharm, pack
+from pushjuju.charms.archive.reader import read_charm
 from pushjuju.charms.format.arguments import ArgumentKind, classify_argument
 from pushjuju.charms.format.url import parse_url
-from pushjuju.cli.commands.bundle import bundling
+from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
+from pushjuju.cli.commands.bundle.bundle_names import names_bundle
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.plugins.api.sources import SourceServices
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.services.entities.application import resources
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import architectures
+from pushjuju.services.supply import charm_build, store_charms
+from pushjuju.services.supply.charm_build import is_source
+from pushjuju.services.supply.store_charms import CharmRequest
 
 if TYPE_CHECKING:
-    from pushjuju.charms.archive.pack import PackedCharm
     from pushjuju.charms.values.model import Charm
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.cli.work.session import Session
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.plugins.api.sources import CharmPlace
-    from pushjuju.services.supply.store_charms import CharmRequest, StoreOrigin
+    from pushjuju.services.supply.store_origin import StoreOrigin
 
 GIT = "git+"
 _SCHEME = re.compile(r"([a-z][a-z0-9.-]*):.")
@@ -91,9 +101,6 @@ def uploaded(opened: Session, url: str) -> Acquired:
 
     Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
     """
-    from pushjuju.charms.archive.pack import PackedCharm
-    from pushjuju.services.entities.charm import charms
-
     try:
         with opened.ctx.store.read() as tx:
             record, charm = charms.record(tx, opened.uuid, url), charms.get(tx, opened.uuid, url)
@@ -127,9 +134,6 @@ def from_place(
         InvalidCharm: It is refused, or cannot be built here.
         NotValid: The charm is not for these machines.
     """
-    from pushjuju.charms.archive.pack import pack
-    from pushjuju.services.supply.charm_build import is_source
-
     path = bring(cli, argument, folder)
     origin = "" if is_brought(argument) else None
     tree = built(cli, path, folder, choose, origin=origin, scripts=scripts)
@@ -160,9 +164,6 @@ def built(
     """
     if not path.is_dir() or not (path / "charmcraft.yaml").is_file():
         return path
-    from pushjuju.charms.archive.reader import read_charm
-    from pushjuju.services.entities.model import architectures
-    from pushjuju.services.supply import charm_build
 
     if not charm_build.is_source(path):
         return path
@@ -186,8 +187,6 @@ def built(
 
 def usual_base(charm: Charm) -> Base:
     """Return the base that a source tree is for without a flag: Juju's default one, else its newest."""
-    from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
-
     bases = charm.bases()
     return newest(bases) if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS
 
@@ -227,16 +226,13 @@ def local_charm(argument: str) -> Path:
     if found.kind is not ArgumentKind.LOCAL:
         raise NotFound(f'no charm was found at "{argument}"', hint="a path starts with . or /")
     path = Path(found.path)
-    if bundling.names_bundle(argument):
+    if names_bundle(argument):
         raise NotValid(f"{argument} is a bundle, not a charm")
     return path
 
 
 def _place(cli: Cli, argument: str) -> CharmPlace | None:
     """Return what brings the charm at an address, or None when no plugin knows it."""
-    from pushjuju.plugins.api.sources import SourceServices
-    from pushjuju.plugins.manager import PluginHost
-
     host = PluginHost(environ=cli.env, warn=cli.console.warn)
     return host.open_charm_place(argument, SourceServices(environ=cli.env))
 
@@ -266,9 +262,6 @@ def from_store(
         HubError: The store has no such charm, or cannot be reached; the message is Juju's.
         NotValid: A name, channel, base or resource makes no sense.
     """
-    from pushjuju.services.entities.application import resources
-    from pushjuju.services.supply import store_charms
-
     files, numbers = split_resources(given)
     store = store_charms.open_store(opened.ctx, opened.uuid)
     origin = store_charms.resolve_one(opened.ctx, opened.uuid, request, store=store)
@@ -310,8 +303,6 @@ class downloading:  # noqa: N801 - used as a block
 
 def deploy_request(argument: str, options: Mapping[str, Any], base: Base | None, arch: str) -> CharmRequest:
     """Return what `deploy NAME` asks a store for."""
-    from pushjuju.services.supply.store_charms import CharmRequest
-
     return CharmRequest(
         url=argument,
         channel=options["channel"],

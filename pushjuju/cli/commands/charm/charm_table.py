@@ -8,6 +8,7 @@ from typing import Any
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.core.base import RISKS
 from pushjuju.core.errors import NotValid
+from pushjuju.portable import output
 from pushjuju.portable.gotypes import Struct
 
 Entry = Mapping[str, Any]
@@ -105,8 +106,6 @@ def _option(option: Entry) -> dict[str, Any]:
 
 
 def _yaml(document: dict[str, Any]) -> str:
-    from pushjuju.portable import output
-
     return output.format_yaml(Struct(document.items()))
 
 

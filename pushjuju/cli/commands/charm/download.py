@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.charms.values.charm_bases import DEFAULT_LTS
 from pushjuju.cli.commands.charm import charm_sources
 from pushjuju.cli.commands.charm.store_names import (
     EVERY,
@@ -22,12 +23,14 @@ from pushjuju.cli.commands.charm.store_names import (
 )
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform
 from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
+from pushjuju.services.supply import store_charms
 
 if TYPE_CHECKING:
     from pushjuju.core.base import Base
-    from pushjuju.core.channel import Channel
-    from pushjuju.core.charmstore import Ask, StoreCharm
+    from pushjuju.core.charmstore import StoreCharm
     from pushjuju.plugins.api.sources import CharmStore
 
 
@@ -55,8 +58,6 @@ if TYPE_CHECKING:
 )
 def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **options: Any) -> None:
     """Write a charm or bundle into a file."""
-    from pushjuju.services.supply import store_charms
-
     to_stdout = _download_flags(cli, args, options)
     name = store_name(args[0], what="Charmhub")
     store = open_store(cli, charmhub_url)
@@ -103,10 +104,6 @@ def _download_flags(cli: Cli, args: tuple[str, ...], options: Mapping[str, Any])
 
 
 def _ask(cli: Cli, name: str, options: Mapping[str, Any]) -> Ask:
-    from pushjuju.charms.values.charm_bases import DEFAULT_LTS
-    from pushjuju.core.channel import Channel
-    from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform
-
     base = values.base(options["base"], "" if options["series"] == EVERY else options["series"], cli.console)
     arch = DEFAULT_ARCH if options["arch"] == EVERY else options["arch"]
     return Ask(
@@ -219,8 +216,6 @@ def _copy(path: Path, target: Path) -> None:
 
 def _resources(cli: Cli, store: CharmStore, charm: StoreCharm, folder: Path) -> list[str]:
     """Download the resources of a charm; return the flags that deploy it with them."""
-    from pushjuju.services.supply import store_charms
-
     hints = []
     for item in charm.resources:
         if item.download.url:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from pushjuju.charms.hub import catalogue
 from pushjuju.cli.commands.charm import charm_table as formatters
 from pushjuju.cli.commands.charm.store_names import NOT_THERE, open_store
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.errors import HubError, UsageError
+from pushjuju.portable.gotypes import Struct
 
 
 @command(
@@ -33,9 +35,6 @@ from pushjuju.core.errors import HubError, UsageError
 )
 def find(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, columns: str, **options: str) -> None:
     """Search the store."""
-    from pushjuju.charms.hub import catalogue
-    from pushjuju.portable.gotypes import Struct
-
     if options["type"] not in ("", "charm", "bundle"):
         raise UsageError("expected type to be charm or bundle")
     formatters.check_columns(columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.charms.hub import catalogue
 from pushjuju.cli.commands.charm import charm_table as formatters
 from pushjuju.cli.commands.charm.store_names import (
     EVERY,
@@ -19,6 +20,7 @@ from pushjuju.cli.commands.charm.store_names import (
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.errors import HubError, UsageError
+from pushjuju.portable.gotypes import Struct
 
 if TYPE_CHECKING:
     from pushjuju.core.base import Base
@@ -49,9 +51,6 @@ if TYPE_CHECKING:
 )
 def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **options: Any) -> None:
     """Show a charm or bundle."""
-    from pushjuju.charms.hub import catalogue
-    from pushjuju.portable.gotypes import Struct
-
     base = _info_flags(cli, options)
     name = store_name(args[0], what="Charm Hub")
     if options["channel"]:

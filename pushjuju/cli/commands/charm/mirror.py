@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.charms.format.url import parse_url
 from pushjuju.cli.commands.charm import charm_sources
+from pushjuju.cli.commands.charm.store_names import open_store
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.plugins.sources import mirror as form
+from pushjuju.services.bundles import mirroring
+from pushjuju.services.bundles.read.source import is_bundle
 
 if TYPE_CHECKING:
-    from http.server import ThreadingHTTPServer
-
     from pushjuju.services.bundles.mirroring import Wanted
 
 
@@ -49,9 +55,6 @@ def mirror(
     charmhub_url: str,
 ) -> None:
     """Mirror charms, then serve them when `--serve` is given."""
-    from pushjuju.cli.commands.charm.store_names import open_store
-    from pushjuju.services.bundles import mirroring
-
     folder = Path(args[0]).expanduser()
     if not args[1:] and not serve:
         raise UsageError("expected the names of charms, or --serve")
@@ -73,15 +76,10 @@ def mirror(
 
 def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[Wanted]:
     """Return what a word names: a charm, or all charms of a bundle's file."""
-    from pushjuju.services.bundles import mirroring
-    from pushjuju.services.bundles.read.source import is_bundle
-
     if text.startswith((".", "/", "~")) or Path(text).suffix in (".yaml", ".yml", ".zip"):
         if not is_bundle(Path(text).expanduser()):
             raise NotFound(f'no bundle was found at "{text}"', hint="charms are named as in the store")
         return mirroring.of_bundle(Path(text).expanduser(), platforms[0].arch)
-    from pushjuju.charms.format.url import parse_url
-    from pushjuju.core.channel import Channel
 
     name, _, own = text.partition("@")
     chosen = own or channel
@@ -119,11 +117,6 @@ def make_server(folder: Path, address: tuple[str, int]) -> ThreadingHTTPServer:
     Raises:
         NotFound: There is no mirror, or the address is taken.
     """
-    from functools import partial
-    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-
-    from pushjuju.plugins.sources import mirror as form
-
     if not (folder / form.INDEX).is_file():
         raise NotFound(f"{folder} is no mirror of charms: {form.INDEX} is missing")
 

@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.charms.archive import tree
+from pushjuju.charms.archive.pack import pack as write
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.build import charmcraft
+from pushjuju.charms.format import manifest
 from pushjuju.cli.commands.charm import charm_sources
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
+from pushjuju.services.entities.model.architectures import own_arch
+from pushjuju.services.supply import charm_build
 
 if TYPE_CHECKING:
     from pushjuju.charms.values.model import Charm
@@ -49,9 +56,6 @@ def pack(
     allow_build_scripts: bool,
 ) -> None:
     """Write a charm's archives; an architecture that this computer cannot build for is left out."""
-    from pushjuju.charms.archive.reader import read_charm
-    from pushjuju.services.entities.model.architectures import own_arch
-
     path = Path(args[0] if args else ".").expanduser()
     if not path.is_dir():
         raise NotFound(f'no charm was found at "{path}"')
@@ -81,8 +85,6 @@ def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -
     Raises:
         InvalidCharm: It cannot be built here.
     """
-    from pushjuju.charms.archive.pack import pack as write
-
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
         tree = charm_sources.built(cli, path, Path(work), target.choose, alone=target.alone, scripts=scripts)
         if not target.arch:
@@ -128,11 +130,6 @@ def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> li
     Raises:
         NotValid: The base or platform is not one of the charm's, which are named.
     """
-    from pushjuju.charms.archive import tree
-    from pushjuju.charms.build import charmcraft
-    from pushjuju.services.entities.model.architectures import own_arch
-    from pushjuju.services.supply import charm_build
-
     if platform:
         return _of_platform(path, platform, wanted)
     bases = [item for item in charm.bases() if wanted is None or item.matches(wanted)]
@@ -175,10 +172,6 @@ def _of_platform(path: Path, platform: str, wanted: Base | None) -> list[_Target
     Raises:
         NotValid: charmcraft.yaml names none like that.
     """
-    from pushjuju.charms.archive import tree
-    from pushjuju.charms.build import charmcraft
-    from pushjuju.charms.format import manifest
-
     listed = charmcraft.platforms(tree.read_document(tree.resolve_root(path), charmcraft.FILE) or b"")
     if platform not in listed:
         names = ", ".join(listed) or "none"

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pushjuju.charms.format.url import parse_url
 from pushjuju.cli.syntax.command import Cli
+from pushjuju.core.channel import Channel
 from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.plugins.api.sources import SourceServices
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.services.supply import store_charms
+from pushjuju.services.supply.store_charms import DEFAULT_URL
 
 if TYPE_CHECKING:
-    from pushjuju.core.channel import Channel
     from pushjuju.plugins.api.sources import CharmStore
 
 STORE_ARCHES = ("all", "amd64", "arm64", "ppc64el", "riscv64", "s390x")
@@ -25,10 +30,6 @@ def open_store(cli: Cli, url: str) -> CharmStore:
         NotFound: No plugin knows such a store.
         UsageError: The text is not an address; the message is Juju's.
     """
-    from pushjuju.plugins.api.sources import SourceServices
-    from pushjuju.plugins.manager import PluginHost
-    from pushjuju.services.supply.store_charms import DEFAULT_URL
-
     given = url if "charmhub_url" in cli.given else ""
     address = given or cli.env.get("CHARMHUB_URL") or url or DEFAULT_URL
     if "://" not in address:
@@ -43,8 +44,6 @@ def store_name(text: str, *, what: str) -> str:
     Raises:
         NotValid: The text is not the name of a charm; the message is Juju's.
     """
-    from pushjuju.charms.format.url import parse_url
-
     try:
         url = parse_url(text)
     except NotValid:
@@ -62,8 +61,6 @@ def check_arch(arch: str) -> None:
 
 def alike_hint(store: CharmStore, name: str) -> str:
     """Return a hint with names that resemble an unknown name; empty when there are no such names."""
-    from pushjuju.services.supply import store_charms
-
     names = store_charms.alike(store, name)
     return f"did you mean: {', '.join(names)}" if names else ""
 
@@ -74,6 +71,4 @@ def parsed_channel(text: str) -> Channel:
     Raises:
         NotValid: The text is not a channel; the message is Juju's.
     """
-    from pushjuju.core.channel import Channel
-
     return Channel.parse(text).normal()

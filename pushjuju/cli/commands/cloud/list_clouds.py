@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pushjuju.cli.commands.cloud import cloud_table
 from pushjuju.cli.commands.cloud.cloud_sources import controller_clouds
+from pushjuju.cli.commands.credential import juju_files
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
@@ -59,8 +60,6 @@ def clouds(
 
 def _juju_files(cli: Cli, where: scope.Sides, *, take_over: bool) -> None:
     """Take over what a Juju client has here, or hint to a user without clouds that it can be taken over."""
-    from pushjuju.cli.commands.credential import juju_files
-
     source = juju_files.folder(cli.env)
     if take_over:
         if not juju_files.has_any(cli.env):

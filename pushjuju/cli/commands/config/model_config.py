@@ -13,11 +13,17 @@ from pushjuju.cli.commands.config import config_table as formatters
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive, session, subjects
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import spaces
-from pushjuju.services.entities.model import firewall, jump_hosts, model_config, model_defaults, models
+from pushjuju.services.entities.model import (
+    firewall,
+    jump_hosts,
+    model_config,
+    model_defaults,
+    new_models,
+)
 from pushjuju.services.entities.secret import secret_backends
 
 # Keys whose change is worked at once.
@@ -64,7 +70,11 @@ def model_config_command(
                 changes,
                 options.reset,
                 inherited={
-                    **(models.provider_config(opened.ctx, opened.model.cloud_type) if options.reset else {}),
+                    **(
+                        new_models.provider_config(opened.ctx, opened.model.cloud_type)
+                        if options.reset
+                        else {}
+                    ),
                     **model_defaults.inherited(settings, opened.model.cloud, opened.model.region),
                 },
             )
@@ -72,7 +82,7 @@ def model_config_command(
                 secret_backends.follow(tx, opened.uuid, cli.clock.now())
             wake.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
             firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
-            from pushjuju.services.requests import consume
+            from pushjuju.services.requests import consume  # half of all calls only look
 
             consume.config_changed(tx, opened.uuid, cli.clock.now())
             if jump_hosts.KEY in {*changes, *options.reset}:
@@ -80,7 +90,7 @@ def model_config_command(
         if not drive.waits(cli):
             drive.background(cli, opened.ctx)
         elif _WORKED & {*changes, *options.reset}:
-            drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE)
+            drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE)
         return
     with opened.ctx.store.read() as tx:
         document = model_config.effective(tx, opened.uuid, _inherited(opened))

@@ -5,7 +5,8 @@ Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.config.constraint_flags import DETAILS, check_change
+from pushjuju.cli.commands.config.constraint_check import check_change
+from pushjuju.cli.commands.config.constraint_flags import DETAILS
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session

@@ -11,14 +11,16 @@ from typing import Any
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.work import session
+from pushjuju.cli.work import making, session
 from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import UsageError
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import constraints, controller_config, model_config, models
+from pushjuju.services.entities.model import constraints, controller_config, model_config, new_models
+from pushjuju.services.entities.storage import storage_pools
 from pushjuju.store.rows.model import Model
+from pushjuju.workers.provision.checkup import reach
 
 
 @command(
@@ -79,14 +81,14 @@ def bootstrap(cli: Cli, args: tuple[str, ...], **options: Any) -> None:
     """Create a controller, and its first model when asked."""
     if options["clouds"] or options["regions"]:
         return _list(cli, options["regions"])
-    cloud = args[0] if args else session.FIRST_CLOUD
+    cloud = args[0] if args else making.FIRST_CLOUD
     config = values.model_settings(options["config"])
     defaults = values.model_settings(options["model_default"])
     _check(cli, options, {**config, **defaults})
     if options["add_model"]:
-        models.require_name(options["add_model"])
+        new_models.require_name(options["add_model"])
     place = _reach(cli, cloud, options["credential"])
-    name = session.make_controller(
+    name = making.make_controller(
         cli,
         place,
         args[1] if len(args) > 1 else None,
@@ -113,8 +115,6 @@ def _furnish(cli: Cli, ctx: Context, model: Model, options: dict[str, Any]) -> N
     if options["constraints"]:
         constraints.set_model(ctx, model.uuid, values.constraints(options["constraints"], cli.console))
     if options["storage_pool"]:
-        from pushjuju.services.entities.storage import storage_pools
-
         name, kind, attributes = _pool(options["storage_pool"])
         storage_pools.create(ctx, model.uuid, name, kind, attributes)
 
@@ -149,8 +149,6 @@ def _reach(cli: Cli, text: str, credential: str) -> str:
     region = clouds.choose_region(places, cloud, options)
     chosen = clouds.choose_credential(places, name, credential)
     if cloud.type not in clouds.BUILT_IN.values():
-        from pushjuju.workers.provision.checkup import reach
-
         found = reach(
             folder, host, cloud, region=region, credential=chosen, environ=cli.env, warn=cli.console.warn
         )
@@ -179,7 +177,7 @@ def model_keys(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_model(cli: Cli, ctx: Context, name: str, credential: str, config: dict[str, Any]) -> Model:
-    model = models.add_model(ctx, name, credential=credential, config=config)
+    model = new_models.add_model(ctx, name, credential=credential, config=config)
     session.focus(ctx, model)
     cli.console.info(f'Initial model "{name}" added')
     return model

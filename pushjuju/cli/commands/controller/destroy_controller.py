@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pushjuju.cli.commands.block.list_disabled_commands import table
 from pushjuju.cli.commands.controller.controller_removal import (
     ENDS,
     STILL_ALL,
@@ -122,7 +123,5 @@ def _require_unblocked(ctx: Context) -> None:
     Raises:
         Blocked: A model has disabled commands; the text is Juju's.
     """
-    from pushjuju.cli.commands.block.list_disabled_commands import table
-
     if listed := blocks.of_controller(ctx):
         raise Blocked(_BLOCKED, detail=table(listed))

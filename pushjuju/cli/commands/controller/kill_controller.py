@@ -27,6 +27,7 @@ from pushjuju.core.errors import (
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Model
+from pushjuju.workers.provision.killing import end_model
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -99,7 +100,6 @@ def _kill_model(cli: Cli, ctx: Context, model: Model, until: float) -> None:
         if tx.find(Model, "model_by_uuid", uuid=model.uuid) is None:
             return
     cli.console.info(f"Ending model {model.qualified} directly")
-    from pushjuju.workers.provision.killing import end_model
 
     for problem in end_model(ctx, model, cli.console.warn):
         cli.console.warn(problem)

@@ -24,6 +24,7 @@ from pushjuju.core.errors import Aborted, NotFound, NotValid, Silent
 from pushjuju.plugins.api.clouds import Attr, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.entities.cloud import opened as opened_clouds
 from pushjuju.store.cloudfiles import CloudFiles
 
 FILE = flags.text("file", "The YAML file containing credentials", short="f")
@@ -117,7 +118,7 @@ def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
 
 def exchanged(where: scope.Sides, cloud: Cloud, item: StoredCredential) -> StoredCredential:
     """Return the credential to keep: a plugin may have exchanged it for another, in the cloud."""
-    spec = service.spec_of(cloud, cloud.regions[0].name if cloud.regions else "")
+    spec = opened_clouds.spec_of(cloud, cloud.regions[0].name if cloud.regions else "")
     auth_type, attributes = where.host.finalize_credential(spec, item.auth_type, item.attributes)
     return StoredCredential(auth_type=auth_type, attributes=attributes)
 

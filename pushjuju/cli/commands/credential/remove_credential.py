@@ -8,7 +8,7 @@ from __future__ import annotations
 from pushjuju.cli.commands.credential.credential_entries import kinds_of, put
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import scope
+from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.views import cloud_documents as documents
@@ -51,8 +51,6 @@ def remove_credential(cli: Cli, args: tuple[str, ...], *, client: bool, controll
 
 def _may_use(cli: Cli, controller: str, cloud: str, name: str) -> bool:
     """Return whether a controller uses a credential; one that cannot be read may."""
-    from pushjuju.cli.work import session
-
     try:
         return bool(documents.users_of(session.open_controller(cli, controller), cloud, name))
     except PushjujuError as error:

@@ -17,7 +17,7 @@ from pushjuju.cli.commands.credential.add_credential import (
 from pushjuju.cli.commands.credential.credential_entries import finished, known_cloud, put
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import scope
+from pushjuju.cli.work import drive, scope, session
 from pushjuju.core.clouds import (
     CloudCredentials,
     StoredCredential,
@@ -26,6 +26,9 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, Usag
 from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.entities.model import models
+from pushjuju.workers.machine import credentials as trial
 
 
 @command(
@@ -137,8 +140,6 @@ def _bad_lines(bad: Mapping[str, Sequence[str]], *, force: bool) -> list[str]:
 
 def _meant(cli: Cli, where: scope.Sides) -> Iterator[Context]:
     """Open the controllers whose models may use what changes; a warning names one that cannot be read."""
-    from pushjuju.cli.work import session
-
     if where.ctx:
         yield where.ctx
         return
@@ -154,9 +155,6 @@ def _problems(
     cli: Cli, where: scope.Sides, cloud: str, name: str, item: StoredCredential
 ) -> dict[str, list[str]]:
     """Return model -> what is wrong with a credential for it, for all models that will use it."""
-    from pushjuju.services.entities.machine import credential_validity
-    from pushjuju.workers.machine import credentials as trial
-
     found: dict[str, list[str]] = {}
     for ctx in _meant(cli, where):
         if not where.ctx and name in ctx.controller.cloud_files.credentials(cloud).credentials:
@@ -170,10 +168,6 @@ def _problems(
 
 def _wake(cli: Cli, where: scope.Sides, changed: set[tuple[str, str]]) -> None:
     """Let machines be tried anew that the cloud refused because of a credential that changed."""
-    from pushjuju.cli.work import drive
-    from pushjuju.services.entities.machine import credential_validity
-    from pushjuju.services.entities.model import models
-
     for ctx in _meant(cli, where):
         waiting = [model for model in models.list_models(ctx) if (model.cloud, model.credential) in changed]
         woken: list[str] = []

@@ -10,6 +10,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.work import session
+from pushjuju.portable.gotypes import Struct
 from pushjuju.services.entities.model import firewall, model_config
 
 
@@ -35,7 +36,6 @@ def _table(rules: list[dict[str, Any]]) -> str:
 def firewall_rules(cli: Cli, args: tuple[str, ...], *, model: str) -> None:  # noqa: ARG001
     """Show who may reach the well-known services."""
     cli.console.warn(DEPRECATED)
-    from pushjuju.portable.gotypes import Struct
 
     opened = session.open_model(cli, model)
     rules = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED, KEYS
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive, session, subjects
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.firewall import parse_cidr
 from pushjuju.portable.quote import quote
@@ -45,7 +45,7 @@ def set_firewall_rule(
         model_config.change(tx, opened.uuid, {KEYS[args[0]]: ",".join(cidrs)})
         firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
         consume.config_changed(tx, opened.uuid, cli.clock.now())
-    drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)
 
 
 def _cidrs(text: str) -> list[str]:

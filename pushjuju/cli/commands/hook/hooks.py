@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from pushjuju.cli.commands.hook import run_table
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import quote
+from pushjuju.services.views import hook_runs
 
 if TYPE_CHECKING:
     from pushjuju.services.views.hook_runs import Wanted
@@ -64,9 +68,6 @@ def hooks(
     utc: bool,
 ) -> None:
     """Show the history of hook runs."""
-    from pushjuju.cli.commands.hook import run_table
-    from pushjuju.services.views import hook_runs
-
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')
@@ -87,11 +88,6 @@ def hooks(
 
 def _follow(cli: Cli, opened: session.Session, wanted: Wanted, *, utc: bool) -> None:
     """Show runs as they end, until the reader has enough."""
-    from dataclasses import replace
-
-    from pushjuju.cli.commands.hook import run_table
-    from pushjuju.services.views import hook_runs
-
     look = run_table.Look(utc=utc, colour=cli.output.colour)
     cli.on_interrupt = "Following ended."
     seen = set[str]()
@@ -115,8 +111,6 @@ def _moment(text: str, now: datetime) -> datetime:
     Raises:
         UsageError: The text is neither a time nor a duration.
     """
-    from pushjuju.portable.durations import parse_duration
-
     try:
         return now - timedelta(seconds=abs(parse_duration(text)))
     except (ValueError, OverflowError):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from pathlib import Path
 
+from pushjuju.cli.commands.hook import replay_table as shown
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, NotValid, UsageError
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.application import decisions
+from pushjuju.services.entities.application import decisions
+from pushjuju.uniter.replay import replayed
 
 DIFFERS = 2  # exit status of a decision that would be another one today
 
@@ -43,10 +44,6 @@ DIFFERS = 2  # exit status of a decision that would be another one today
 )
 def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
     """Decide again."""
-    from pushjuju.cli.commands.hook import replay_table as shown
-    from pushjuju.services.entities.application import decisions
-    from pushjuju.uniter.replay import replayed
-
     if bool(args) == bool(file):
         raise UsageError(
             "no operation or unit specified" if not args else "give an operation or --file, not both"
@@ -70,11 +67,6 @@ def _from_file(cli: Cli, path: str) -> decisions.Decided:
     Raises:
         NotValid: The file is not a record of a hook.
     """
-    import json
-    from pathlib import Path
-
-    from pushjuju.services.entities.application import decisions
-
     try:
         text = (
             cli.console.stdin.read() if path == "-" else Path(path).expanduser().read_text(encoding="utf-8")

@@ -5,18 +5,24 @@ Mirrors: juju cmd/juju/machine (3.6)
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.terminal.progress import progress
+from pushjuju.cli.work import drive, making, session
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.model.placement import PlacementKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
+from pushjuju.services.requests import inventories
+from pushjuju.workers.provision import precheck
+from pushjuju.workers.provision.enlist import add_given_machine
+from pushjuju.workers.runtime import STARTS, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,18 +104,16 @@ def add_machine(
     if volumes and target is not None and target.kind in (PlacementKind.SSH, PlacementKind.CONTAINER):
         raise UsageError("--disks is for machines that a cloud makes: not for ssh: and containers")
     chosen = values.base(base, series, cli.console)
-    opened = session.open_or_make_model(cli, model)
+    opened = making.open_or_make_model(cli, model)
     if target is not None and target.kind is PlacementKind.SSH:
         machine_id = _take_in(cli, opened, str(target), private_key=private_key, public_key=public_key)
         cli.console.info(f"created machine {machine_id}")
         made = [machine_id]
     else:
-        from pushjuju.workers.provision.precheck import precheck
-
         inside = target if target is not None and target.kind is PlacementKind.CONTAINER else None
         placement = "" if target is None or inside else str(target)
         real = chosen or _default_base(opened)
-        precheck(
+        precheck.precheck(
             opened.ctx,
             opened.uuid,
             base=real,
@@ -137,11 +141,6 @@ def _take_in_file(
     cli: Cli, model: str, source: str, *, private_key: str, public_key: str, no_wait: bool
 ) -> None:
     """Take in the hosts of a file; one that cannot be taken does not stop the others."""
-    import asyncio
-
-    from pushjuju.cli.terminal.progress import progress
-    from pushjuju.services.requests import inventories
-
     path = Path(source).expanduser()
     if path.is_dir():
         raise NotValid(f"{source} is a directory", hint="name the inventory file in that directory")
@@ -152,7 +151,7 @@ def _take_in_file(
     except UnicodeDecodeError:
         raise NotValid(f"{source} is no text") from None
     keys = values.public_keys(public_key)
-    opened = session.open_or_make_model(cli, model)
+    opened = making.open_or_make_model(cli, model)
     with opened.ctx.store.read() as tx:
         known = {
             (machine.ssh.get("host"), machine.ssh.get("port"))
@@ -185,11 +184,6 @@ async def _enlist_all(
     keys: Sequence[str],
 ) -> list[str | PushjujuError]:
     """Return the id of each host's machine, or the error for that host."""
-    import asyncio
-
-    from pushjuju.workers.provision.enlist import add_given_machine
-    from pushjuju.workers.runtime import STARTS, Runtime
-
     runtime = Runtime(opened.ctx, report, cli.console.warn)
     slots = asyncio.Semaphore(STARTS)
 
@@ -220,12 +214,6 @@ def _identities(*paths: str) -> list[Path]:
 
 def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str, public_key: str) -> str:
     """Take in an existing machine, and return its id. A machine that cannot be reached is not recorded."""
-    import asyncio
-
-    from pushjuju.cli.terminal.progress import progress
-    from pushjuju.workers.provision.enlist import add_given_machine
-    from pushjuju.workers.runtime import Runtime
-
     keys = values.public_keys(public_key)
     identities = [Path(private_key).expanduser()] if private_key else []
 

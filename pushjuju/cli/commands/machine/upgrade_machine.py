@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session, waiting
+from pushjuju.cli.work import drive, failures, session, waiting
 from pushjuju.core.base import Base
 from pushjuju.core.errors import Conflict, UsageError
 from pushjuju.core.model.series import SeriesStatus
@@ -115,7 +115,7 @@ def _prepare(
         return
     problems = _Follower(cli, opened, machine, affected, seen=0).follow(SeriesStatus.PREPARE_COMPLETED)
     cli.console.info("\n" + _ready(cli, machine, what=" base") + "\n")
-    drive.judge(cli, opened.ctx, opened.uuid, problems, (machine, *affected))
+    failures.judge(cli, opened.ctx, opened.uuid, problems, (machine, *affected))
 
 
 def _complete(cli: Cli, opened: session.Session, machine: str, *, no_wait: bool) -> None:
@@ -129,7 +129,7 @@ def _complete(cli: Cli, opened: session.Session, machine: str, *, no_wait: bool)
         affected = upgrade_machine.affected_units(tx, opened.uuid, machine)
     problems = _Follower(cli, opened, machine, affected, seen=seen).follow(SeriesStatus.NOT_STARTED)
     cli.console.info(f"\nUpgrade machine base {quote(machine)} has successfully completed\n")
-    drive.judge(cli, opened.ctx, opened.uuid, problems, (machine, *affected))
+    failures.judge(cli, opened.ctx, opened.uuid, problems, (machine, *affected))
 
 
 def _warning(machine: str, base: Base, affected: Sequence[str]) -> str:
@@ -211,7 +211,7 @@ class _Follower:
         ctx, uuid = self._opened.ctx, self._opened.uuid
         if self._status is wanted:
             return problems
-        drive.judge(self._cli, ctx, uuid, problems or self._failed, (self._machine, *self._affected))
+        failures.judge(self._cli, ctx, uuid, problems or self._failed, (self._machine, *self._affected))
         raise Conflict(_locked(self._cli, self._machine, self._status))
 
     def look(self) -> bool:

@@ -10,9 +10,10 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import new_models
 
 
 @command(
@@ -49,12 +50,12 @@ def add_model(
     no_switch: bool,
 ) -> None:
     """Create a model."""
-    models.require_name(args[0])
+    new_models.require_name(args[0])
     settings = values.model_settings(config)
     ctx = session.open_controller(cli, controller)
     cloud = _cloud(ctx, args[1]) if len(args) > 1 else None
     check = _checked(cli, ctx, settings) if settings and not cli.rehearsal else None
-    model = models.add_model(
+    model = new_models.add_model(
         ctx, args[0], cloud=cloud, credential=credential, config=settings, owner=owner, check=check
     )
     if not no_switch:
@@ -66,17 +67,15 @@ def add_model(
     cli.console.info(f"Added '{model.name}' model{place}{held} for user '{model.owner}'")
 
 
-def _checked(cli: Cli, ctx: Context, settings: dict[str, Any]) -> models.Check:
+def _checked(cli: Cli, ctx: Context, settings: dict[str, Any]) -> new_models.Check:
     """Return what lets a cloud refuse settings of its own."""
-    from pushjuju.workers.provision.checkup import check_settings
+    from pushjuju.workers.provision.checkup import check_settings  # most models get no settings
 
     return partial(check_settings, ctx, settings, warn=cli.console.warn)
 
 
 def _cloud(ctx: Context, text: str) -> str:
     """Return `cloud/region` of the argument, which may be a region of the controller's cloud."""
-    from pushjuju.plugins.manager import PluginHost
-
     name, slash, _ = text.partition("/")
     places = clouds.folders(ctx.datadir, ctx.controller)
     host = PluginHost(environ=ctx.environ)

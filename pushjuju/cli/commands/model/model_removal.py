@@ -19,6 +19,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Cleanup, Model
+from pushjuju.workers import background
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -119,7 +120,9 @@ def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: 
             ends = tx.list(Cleanup, "cleanup_list", model=model.uuid)
         if reasons and not told and (told := hints.deadline(ctx, model.uuid)):
             cli.console.info(f"{reasons[0]}; {told} at the latest")
-        served = time.monotonic() - started < _START_S or drive.waits(cli) or drive.in_background(ctx)
+        served = (
+            time.monotonic() - started < _START_S or drive.waits(cli) or background.running(ctx.controller)
+        )
         working = served and models.being_worked(ctx, model.uuid)
         idle_s = 0.0 if ends or working else idle_s + _LOOK_AGAIN_S
         if idle_s > _IDLE_S or (until is not None and time.monotonic() > until):

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.work import drive, session
+from pushjuju.core.clouds import StoredCredential
 from pushjuju.core.errors import NotValid
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.cloud import opened as opened_clouds
+from pushjuju.services.entities.machine import credential_validity
+from pushjuju.workers.machine import credentials as trial
 
 
 @command(
@@ -25,18 +30,12 @@ from pushjuju.services.entities.cloud import clouds
 )
 def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Use another credential for a model."""
-    from pushjuju.cli.work import drive
-    from pushjuju.core.clouds import StoredCredential
-    from pushjuju.plugins.manager import PluginHost
-    from pushjuju.services.entities.machine import credential_validity
-    from pushjuju.workers.machine import credentials as trial
-
     cloud, name = args
     opened = session.open_model(cli, model)
     if cloud != opened.model.cloud:
         raise NotValid(f'cloud "{cloud}" does not match the cloud "{opened.model.cloud}" of the model')
     places = clouds.folders(opened.ctx.datadir, opened.ctx.controller)
-    found = clouds.open_credential(places, cloud, name)
+    found = opened_clouds.open_credential(places, cloud, name)
     host = PluginHost(environ=cli.env, warn=cli.console.warn)
     stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
     if problems := trial.problems(opened.ctx, host, opened.model, name, stored, warn=cli.console.warn):

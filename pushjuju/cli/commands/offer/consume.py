@@ -14,6 +14,7 @@ from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.model.offerurl import parse
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
+from pushjuju.services.requests import consume as crossmodel
 
 
 @command(
@@ -32,7 +33,6 @@ def consume(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Let a model consume an offer."""
     if len(args) > 1 and not is_application(args[1]):
         raise UsageError(f"invalid application name {quote(args[1])}")
-    from pushjuju.services.requests import consume as crossmodel
 
     url = parse(args[0])
     if url.endpoint:

@@ -6,16 +6,15 @@ Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from pushjuju.cli.commands.offer import offer_table as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.offerurl import OfferUrl, parse
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.relation.offers import Wanted
+from pushjuju.services.entities.relation.offers import Wanted
+from pushjuju.services.views import offer_documents
 
 
 @command(
@@ -41,8 +40,6 @@ def find_offers(cli: Cli, args: tuple[str, ...], *, model: str, url: str, interf
         raise UsageError("cannot specify both a URL term and offer term")
     if args and url:
         raise UsageError("URL term cannot be specified twice")
-    from pushjuju.cli.commands.offer import offer_table as formatters
-    from pushjuju.services.views import offer_documents
 
     term = args[0] if args else url
     place = parse(term, partial=True) if term else OfferUrl()
@@ -54,6 +51,4 @@ def find_offers(cli: Cli, args: tuple[str, ...], *, model: str, url: str, interf
 
 
 def _wanted(*, part: str, interface: str) -> Wanted:
-    from pushjuju.services.entities.relation.offers import Wanted
-
     return Wanted(part=part, interface=interface)

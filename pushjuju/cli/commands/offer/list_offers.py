@@ -5,9 +5,12 @@ Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go 
 
 from __future__ import annotations
 
+from pushjuju.cli.commands.offer import offer_table as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.services.entities.relation.offers import Wanted
+from pushjuju.services.views import offer_documents
 
 
 @command(
@@ -42,10 +45,6 @@ def list_offers(
     active_only: bool,
 ) -> None:
     """List the offers of a model."""
-    from pushjuju.cli.commands.offer import offer_table as formatters
-    from pushjuju.services.entities.relation.offers import Wanted
-    from pushjuju.services.views import offer_documents
-
     opened = session.open_model(cli, model)
     wanted = Wanted(
         name=args[0] if args else "",

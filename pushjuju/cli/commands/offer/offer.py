@@ -13,6 +13,8 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import offers
 
 _APPLICATION = re.compile(
     r"/?(?:(?P<model>[^.]*)\.)?(?P<application>[^:]*)(?::(?P<endpoints>.*))?", re.DOTALL
@@ -35,9 +37,6 @@ _FORM = 'endpoints must conform to format "<application-name>:<endpoint-name>[,.
 )
 def offer(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     """Offer endpoints of an application."""
-    from pushjuju.services.entities.model import models
-    from pushjuju.services.entities.relation import offers
-
     model, application, endpoints = _parts(args[0])
     ctx = session.open_controller(cli, controller)
     found = models.resolve(ctx, model or None)

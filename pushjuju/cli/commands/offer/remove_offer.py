@@ -14,6 +14,9 @@ from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.names import is_application
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import consume as crossmodel
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -36,9 +39,6 @@ if TYPE_CHECKING:
 )
 def remove_offer(cli: Cli, args: tuple[str, ...], *, controller: str, force: bool, yes: bool) -> None:
     """Take offers back."""
-    from pushjuju.services.lifecycle import removal
-    from pushjuju.services.requests import consume as crossmodel
-
     ctx = session.open_controller(cli, controller)
     urls = [_offer_url(ctx, arg) for arg in args]
     if len({url.controller for url in urls}) > 1:
@@ -74,7 +74,6 @@ def _offer_url(ctx: Context, text: str) -> OfferUrl:
     except NotValid:
         if not is_application(text):
             raise
-    from pushjuju.services.entities.model import models
 
     model = models.resolve(ctx, None)
     return OfferUrl(owner=model.owner, model=model.name, offer=text)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.work import removals, session
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
+from pushjuju.services.requests import consume as crossmodel
 
 
 @command(
@@ -35,8 +36,6 @@ def remove_saas(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_
             raise UsageError(f"invalid SAAS application name {quote(arg)}")
     if no_wait and not force:
         raise NotValid("--no-wait requires --force")
-    from pushjuju.cli.work import removals
-    from pushjuju.services.requests import consume as crossmodel
 
     opened = session.open_model(cli, model)
     forced, touched, failures = removals.force(force=force, no_wait=no_wait), set(), []

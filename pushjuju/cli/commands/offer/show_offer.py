@@ -5,12 +5,14 @@ Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go 
 
 from __future__ import annotations
 
+from pushjuju.cli.commands.offer import offer_table as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.names import is_application
+from pushjuju.services.views import offer_documents
 
 
 @command(
@@ -27,8 +29,6 @@ def show_offer(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Show one offer."""
     if len(args) != 1:
         raise UsageError("must specify endpoint URL")
-    from pushjuju.cli.commands.offer import offer_table as formatters
-    from pushjuju.services.views import offer_documents
 
     if is_application(args[0]):
         opened = session.open_model(cli, model)

@@ -14,19 +14,29 @@ from typing import TYPE_CHECKING
 import click
 
 from pushjuju.cli.commands import registry
+from pushjuju.cli.commands.bundle.bundle_names import NOT_THERE
 from pushjuju.cli.commands.controller import controller_removal, kill_controller
+from pushjuju.cli.commands.plan import plan_table
 from pushjuju.cli.commands.plan.plannable import NOT_PLANNED, PLANNED
 from pushjuju.cli.commands.plan.planned import Plan
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited, command
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.output import Output
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, PushjujuError, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.context import Context, open_context
+from pushjuju.services.entities.model import models
+from pushjuju.services.views import inventory
+from pushjuju.services.views.inventory import Change
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.rehearsal import copy_datadir, gone
+from pushjuju.workers.rehearsal import rehearse
 
 if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
-    from pushjuju.services.views.inventory import Change, Inventory
+    from pushjuju.services.views.inventory import Inventory
     from pushjuju.store.datadir import ControllerDir
     from pushjuju.workers.rehearsal import Foreseen, Rehearsal
 
@@ -64,8 +74,6 @@ class _Side:
 )
 def plan(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Make a plan and show it."""
-    from pushjuju.cli.commands.plan import plan_table
-
     words = list(args[1:] if args[0] == "--" else args)
     _check(words)
     made = _plan(cli, words, model)
@@ -100,8 +108,6 @@ def _check(words: Sequence[str]) -> None:
 
 def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
     """Run a command on a copy, rehearse what follows, and compare with a copy without the command."""
-    from pushjuju.store.rehearsal import copy_datadir
-
     source, folder = session.data_dir(cli), Path(tempfile.mkdtemp(prefix="pushjuju-plan-"))
     try:
         with_it, without = folder / "with", folder / "without"
@@ -128,10 +134,6 @@ def _side(ctx: Context, *, kills: bool = False) -> _Side:
         ctx: The copy.
         kills: Models that go and do not come to their end are ended directly.
     """
-    from pushjuju.services.entities.model import models
-    from pushjuju.services.views import inventory
-    from pushjuju.workers.rehearsal import rehearse
-
     found = rehearse(ctx)
     if kills:
         for text in found.blocked:
@@ -149,9 +151,6 @@ def _compared(
     words: Sequence[str], inner: Cli, controller: ControllerDir, before: _Side | None, after: _Side
 ) -> Plan:
     """Return what is other with the command than without it; `before` is None for a new controller."""
-    from pushjuju.services.views import inventory
-    from pushjuju.store.rehearsal import gone
-
     now = before.inventory if before is not None else {}
     changes = inventory.differences(now, after.inventory, gone(controller.store_path))
     blocked = after.rehearsal.blocked
@@ -173,25 +172,18 @@ def _compared(
 
 
 def _of_controller(action: str, name: str, fields: Mapping[str, str] | None = None) -> Change:
-    from pushjuju.services.views.inventory import Change
-
     return Change(action=action, kind="controller", name=name, model="", fields=fields or {})
 
 
 def _left(inner: Cli) -> Sequence[str]:
     """Return what a bundle that was deployed does not have."""
-    from pushjuju.cli.commands.bundle import bundling
-
-    found = inner.extra.get(bundling.NOT_THERE, ())
+    found = inner.extra.get(NOT_THERE, ())
     assert isinstance(found, list | tuple), "the key is that of bundles alone"
     return [str(line).strip().removeprefix("- ") for line in found]
 
 
 def _without(cli: Cli, opened: Context, folder: Path) -> _Side | None:
     """Return what would happen, and be, without the command; None when it makes the controller."""
-    from pushjuju.services.entities.basis.context import open_context
-    from pushjuju.store.datadir import DataDir
-
     datadir, name = DataDir(folder), opened.controller.name
     if name not in datadir.controllers():
         return None
@@ -224,9 +216,6 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
     Raises:
         PushjujuError: The command refused; with exit status 1, for 2 means changes.
     """
-    from pushjuju.cli.terminal.console import Console
-    from pushjuju.cli.terminal.output import Output
-
     env = {key: value for key, value in cli.env.items() if key != "JUJU_DATA"}
     env |= {"PUSHJUJU_DATA": str(folder), **({"JUJU_MODEL": model} if model else {})}
     stdin = cli.console.stdin if "-" in words else io.StringIO(_YES)
@@ -257,8 +246,6 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
 
 def _controller(inner: Cli) -> Context | None:
     """Return the controller that a command opened, if it opened one."""
-    from pushjuju.services.entities.basis.context import Context
-
     return next((item for item in inner.extra.values() if isinstance(item, Context)), None)
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.terminal.progress import progress
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.services.entities.secret import secret_keys
+from pushjuju.workers import serving
 
 
 @command(
@@ -39,21 +44,14 @@ def controller(
 
 
 def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
-    import asyncio
-
-    from pushjuju.cli.terminal.progress import progress
-    from pushjuju.workers import background
-
     ctx = session.open_controller(cli, controller)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
     with progress(cli.console, lines=True) as report:  # the log of a service
-        asyncio.run(background.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
+        asyncio.run(serving.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
 
 
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
-    from pushjuju.services.entities.secret import secret_keys
-
     name, count = secret_keys.renew(session.open_controller(cli, controller), forget=forget)
     cli.console.info(f"Sealed {count} records with the new key {name}")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+from pushjuju.cli.commands.program.doctor_table import findings
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.work import making, session
 from pushjuju.core.errors import Silent
+from pushjuju.workers import schedule as regular
+from pushjuju.workers.provision import checkup
 
 
 @command(
@@ -26,17 +30,11 @@ from pushjuju.core.errors import Silent
 )
 def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) -> None:
     """Look at what the clouds need."""
-    import asyncio
-
-    from pushjuju.cli.commands.program.doctor_table import findings
-    from pushjuju.workers import schedule as regular
-    from pushjuju.workers.provision import checkup
-
     folder = session.data_dir(cli)
     if schedule:
         regular.schedule(folder)
     found: list[dict[str, Any]] = []
-    for cloud in args or (session.FIRST_CLOUD,):
+    for cloud in args or (making.FIRST_CLOUD,):
         look = checkup.examine(folder, cloud, environ=cli.env, warn=cli.console.warn, install=install)
         found += asyncio.run(look)
     found += regular.look(folder, cli.env)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
+from pushjuju.cli.commands.program.plugin_table import plugins as table
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.plugins.manager import PluginHost
 
 
 @command(
@@ -15,11 +19,6 @@ from pushjuju.cli.syntax.command import Cli, command
 )
 def plugins(cli: Cli, _args: tuple[str, ...]) -> None:
     """List the plugins."""
-    from dataclasses import asdict
-
-    from pushjuju.cli.commands.program.plugin_table import plugins as table
-    from pushjuju.plugins.manager import PluginHost
-
     host = PluginHost(environ=cli.env, warn=cli.console.warn)
     entries = [{**asdict(info), "hooks": list(info.hooks)} for info in host.list_plugins()]
     cli.output.write(entries, {"tabular": lambda listed: table(listed, colour=cli.output.colour)})

@@ -8,6 +8,7 @@ from pushjuju import JUJU_VERSION, __version__
 from pushjuju.cli.help.version import version_text
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.portable.gotypes import Struct
 
 
 @command(
@@ -31,6 +32,5 @@ def version(cli: Cli, _args: tuple[str, ...], *, everything: bool) -> None:
         "pushjuju-version": __version__,
         "pushjuju-juju-version": JUJU_VERSION,
     }
-    from pushjuju.portable.gotypes import Struct
 
     return cli.output.write(Struct({key: value for key, value in details.items() if value}))

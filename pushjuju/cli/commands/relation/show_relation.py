@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pushjuju.cli.commands.relation import relation_table
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
+from pushjuju.services.requests import integrate
+from pushjuju.services.views import relation_view
 
 
 @command(
@@ -25,10 +28,6 @@ from pushjuju.portable.quote import quote
 )
 def show_relation(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Show one relation."""
-    from pushjuju.cli.commands.relation import relation_table
-    from pushjuju.services.requests import integrate
-    from pushjuju.services.views import relation_view
-
     if not (len(args) == 1 and integrate.is_id(args[0])):
         for arg in args:
             if not is_application(arg.partition(":")[0]):

@@ -7,12 +7,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.format.url import parse_url
+from pushjuju.cli.commands.charm import charm_sources, store_names
 from pushjuju.cli.commands.resource import resource_table as formatters
 from pushjuju.cli.commands.resource.resource_texts import NOTHING
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import Ask
 from pushjuju.core.errors import HubError, NotFound, NotValid
+from pushjuju.services.supply import store_charms
 from pushjuju.services.views import resource_documents
 
 if TYPE_CHECKING:
@@ -35,8 +41,6 @@ if TYPE_CHECKING:
 )
 def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str) -> None:
     """List what a charm declares."""
-    from pushjuju.cli.commands.charm import charm_sources
-
     if charm_sources.is_store_name(cli, args[0]):
         found = resource_documents.in_store(_in_store(cli, args[0], model=model, channel=channel))
     else:
@@ -49,9 +53,6 @@ def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str
 
 def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMeta]:
     """Return what a local charm declares."""
-    from pushjuju.charms.archive.reader import read_charm
-    from pushjuju.cli.commands.charm import charm_sources
-
     if "channel" in cli.given:
         raise NotValid("--channel chooses among a store's charms: this one is local")
     if model:
@@ -68,12 +69,6 @@ def _in_store(cli: Cli, argument: str, *, model: str, channel: str) -> Sequence[
     Raises:
         HubError: There is no such charm; the message is Juju's.
     """
-    from pushjuju.charms.format.url import parse_url
-    from pushjuju.cli.commands.charm import store_names
-    from pushjuju.core.channel import Channel
-    from pushjuju.core.charmstore import Ask
-    from pushjuju.services.supply import store_charms
-
     ask = Ask(name=parse_url(argument).name, channel=Channel.parse(channel))
     try:
         opened = session.open_model(cli, model)

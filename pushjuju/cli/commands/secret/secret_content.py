@@ -14,6 +14,7 @@ from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.model.secrets import Content, content_of
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote, quote_list
+from pushjuju.runner.remote.tools import goyaml
 
 CONTENT = (
     flags.text("info", "The secret description"),
@@ -44,8 +45,6 @@ def _settings(name: str, data: bytes) -> dict[str, str]:
     Raises:
         NotValid: The file is not a map of texts.
     """
-    from pushjuju.runner.remote.tools import goyaml
-
     if len(data) > limits.SECRET:
         raise NotValid(f"secret content in file {quote(name)} too large: {len(data)} bytes")
     try:

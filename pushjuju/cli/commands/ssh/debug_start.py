@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pushjuju.charms.values.hooks import hook_names
+from pushjuju.cli.commands.ssh import debug_session
 from pushjuju.cli.commands.ssh.ssh_session import leader_of, machine_of, proxy_wanted, run_program, target_of
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import session
+from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import Conflict, NotFound, UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.application import units
+from pushjuju.services.entities.application import applications, units
 
 
 def start_debugging(
     cli: Cli, args: tuple[str, ...], model: str, options: Mapping[str, Any], *, kind: str, at: str
 ) -> None:
-    from pushjuju.cli.commands.ssh import debug_session
-    from pushjuju.cli.work import drive
-
     opened = session.open_model(cli, model)
     name = _unit_of(opened, args[0])
     machine = machine_of(opened, name)
@@ -61,9 +60,6 @@ def _check_names(opened: session.Session, unit: str, names: Sequence[str]) -> No
     Raises:
         NotFound: The charm has no hook or action of a name.
     """
-    from pushjuju.charms.values.hooks import hook_names
-    from pushjuju.services.entities.application import applications
-
     with opened.ctx.store.read() as tx:
         found = units.get(tx, opened.uuid, unit)
         charm = applications.current_charm(tx, applications.get(tx, opened.uuid, found.application))

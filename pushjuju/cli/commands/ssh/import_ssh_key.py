@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from pushjuju.cli.commands.ssh.key_flags import WORK, tell_results
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive, session, subjects
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import ssh_keys as service
+from pushjuju.services.requests import key_import
 
 
 @command(
@@ -24,8 +25,6 @@ from pushjuju.services.entities.model import ssh_keys as service
 )
 def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
     """Add the public keys of users of GitHub or Launchpad."""
-    from pushjuju.services.requests import key_import
-
     sources = [key_import.source(text) for text in args]
     opened = session.open_model(cli, model)
     found = {item.text: key_import.fetch(item, cli.env) for item in sources}
@@ -33,4 +32,4 @@ def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
         if not keys:
             cli.console.info(f"cannot import key id {quote(text)}: no keys found")
         tell_results(cli, "import key id", service.add(opened.ctx, opened.uuid, keys))
-    drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)

@@ -129,20 +129,10 @@ def machine_of(opened: session.Session, name: str) -> Machine:
 
 def _start_if_stopped(cli: Cli, opened: session.Session, machine: Machine) -> None:
     """Start a machine of this computer that is stopped, as every contact does: OpenSSH could not reach it."""
-    if opened.model.cloud_type not in _ASKED_AT_ONCE:
-        return
-    import asyncio
+    if opened.model.cloud_type in _ASKED_AT_ONCE:
+        from pushjuju.cli.commands.ssh import stopped_machine  # what works on machines is large
 
-    from pushjuju.cli.work import waiting
-    from pushjuju.workers.machine.contact import can_resume
-    from pushjuju.workers.runtime import Runtime
-
-    if not asyncio.run(can_resume(Runtime(opened.ctx, warn=cli.console.warn), machine)):
-        return
-    cli.console.info(f"machine {machine.id} is stopped; starting it")
-    with opened.ctx.store.write() as tx:
-        machines.see_again(tx, opened.uuid, machine.id, cli.clock.now(), "a person logs in")
-    waiting.foreground(cli, opened, lambda: True)
+        stopped_machine.start(cli, opened, machine)
 
 
 def leader_of(tx: Tx, model: str, application: str) -> str:

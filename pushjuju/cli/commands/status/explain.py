@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pushjuju.cli.commands.status.reason_table import reasons
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.terminal.times import since_text
+from pushjuju.cli.work import hints, session
+from pushjuju.portable.gotypes import Struct
+from pushjuju.services.views import explain as service
+from pushjuju.uniter.wanted import wanted
 
 
 @command(
@@ -21,13 +26,6 @@ from pushjuju.cli.work import session
 )
 def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     """Show the last decisions and what waits in the queue."""
-    from pushjuju.cli.commands.status.reason_table import reasons
-    from pushjuju.cli.terminal.times import since_text
-    from pushjuju.cli.work import hints
-    from pushjuju.portable.gotypes import Struct
-    from pushjuju.services.views import explain as service
-    from pushjuju.uniter.wanted import wanted
-
     opened = session.open_model(cli, model)
     at, entries = hints.model_flag(cli, opened.ctx, opened.model), []
     for found in service.explain(opened.ctx, opened.uuid, wanted, list(args)):

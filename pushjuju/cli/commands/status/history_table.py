@@ -11,6 +11,7 @@ from pushjuju.cli.terminal.paint import paint_status
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.terminal.times import rfc3339, since_text
+from pushjuju.portable.gotypes import Moment, Struct
 
 
 class Entry(Protocol):
@@ -62,8 +63,6 @@ def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
 
 def documents(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """Return the entries as yaml and json show them."""
-    from pushjuju.portable.gotypes import Moment, Struct
-
     found: list[dict[str, Any]] = []
     for entry in entries:
         fields = {

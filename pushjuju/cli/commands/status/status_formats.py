@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pushjuju.cli.commands.status import status_oneline, status_summary, status_tabular
 from pushjuju.cli.terminal.output import Formatter
+from pushjuju.cli.terminal.shapes import arranged, bytewise, naturally
+from pushjuju.portable.jsontext import escape_json
+from pushjuju.portable.yamltext import to_yaml
 
 FORMATS = ("tabular", "yaml", "json", "short", "oneline", "line", "summary")
 
@@ -21,26 +26,16 @@ def formatters(
         colour: Whether to colour.
     """
 
-    # Each form is imported when it is asked for: status starts faster.
     def tabular(document: Any) -> str:
-        from pushjuju.cli.commands.status.status_tabular import tabular
-
-        return tabular(document, relations=relations, storage=storage, colour=colour)
+        return status_tabular.tabular(document, relations=relations, storage=storage, colour=colour)
 
     def oneline(document: Any) -> str:
-        from pushjuju.cli.commands.status.status_oneline import oneline
-
-        return oneline(document, colour=colour)
+        return status_oneline.oneline(document, colour=colour)
 
     def summary(document: Any) -> str:
-        from pushjuju.cli.commands.status.status_summary import summary
-
-        return summary(document, colour=colour)
+        return status_summary.summary(document, colour=colour)
 
     def yaml(document: Any) -> str:
-        from pushjuju.cli.terminal.shapes import arranged, naturally
-        from pushjuju.portable.yamltext import to_yaml
-
         return to_yaml(arranged(document, "status", naturally), sort_keys=False)
 
     return {
@@ -56,11 +51,6 @@ def formatters(
 
 def json_text(document: Mapping[str, Any]) -> str:
     """Return the document as json; there is no number in it that Go would write in another way."""
-    import json
-
-    from pushjuju.cli.terminal.shapes import arranged, bytewise
-    from pushjuju.portable.jsontext import escape_json
-
     sorted_maps = arranged(document, "status", bytewise)
     text = json.dumps(sorted_maps, ensure_ascii=False, separators=(",", ":"), check_circular=False)
     return escape_json(text) + "\n"

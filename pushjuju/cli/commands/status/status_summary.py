@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -49,8 +50,6 @@ def _counts(table: TabWriter, words: Iterable[str]) -> None:
 
 def _subnets(machines: Mapping[str, Any], units: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the networks of all addresses, by the default mask of their class."""
-    import ipaddress
-
     addresses = {machine.get("dns-name", "") for machine in machines.values()}
     addresses |= {unit.get("public-address", "") for unit in units}
     found = set()

@@ -7,6 +7,8 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import PushjujuError, UsageError
 from pushjuju.portable.names import is_unit
+from pushjuju.services.entities.model import models
+from pushjuju.services.requests import update_status as request
 
 
 @command(
@@ -21,9 +23,6 @@ from pushjuju.portable.names import is_unit
 )
 def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Make update-status due and work all that is due."""
-    from pushjuju.services.entities.model import models
-    from pushjuju.services.requests import update_status
-
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')
@@ -34,7 +33,7 @@ def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         ctx = session.open_controller(cli)
         uuids = [found.uuid for found in models.list_models(ctx)]
     for uuid in uuids:
-        update_status.make_due(ctx, uuid, list(args))
+        request.make_due(ctx, uuid, list(args))
     failures: list[PushjujuError] = []
     for uuid in uuids:
         try:

@@ -9,6 +9,7 @@ from pushjuju.cli.commands.storage.storage_words import check_unit, directives_o
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.services.requests import storage_requests
 
 
 @command(
@@ -25,7 +26,6 @@ def add_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -
     """Add storage to a unit."""
     check_unit(args[0])
     options = directives_of(args[1:])
-    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
     answers = storage_requests.add(opened.ctx, opened.uuid, args[0], options)

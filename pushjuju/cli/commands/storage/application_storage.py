@@ -19,6 +19,7 @@ from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.storage import Directive, is_store, parse_directives
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
+from pushjuju.services.requests import storage_requests
 
 
 @command(
@@ -41,7 +42,6 @@ def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: st
     wish = config_arguments.parse(args[1:], file=file)
     options = _directives_of_file(cli, file) if file else {}
     options.update(directives_of([f"{key}={text}" for key, text in wish.values.items()]))
-    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
     if wish.change:

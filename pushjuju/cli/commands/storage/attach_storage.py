@@ -6,6 +6,7 @@ from pushjuju.cli.commands.storage.storage_words import check_ids, check_unit, f
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.services.requests import storage_requests
 
 
 @command(
@@ -22,7 +23,6 @@ def attach_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
     """Attach storage to a unit."""
     check_unit(args[0])
     check_ids(args[1:])
-    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
     answers = storage_requests.attach(opened.ctx, opened.uuid, args[0], args[1:])

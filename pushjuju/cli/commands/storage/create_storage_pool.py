@@ -7,6 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.services.entities.storage import storage_pools
 
 
 @command(
@@ -25,7 +26,6 @@ def create_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
             "pool creation requires names and provider type before optional attributes for configuration"
         )
     attributes = attribute_pairs(args[2:])
-    from pushjuju.services.entities.storage import storage_pools
 
     opened = session.open_model(cli, model)
     storage_pools.create(opened.ctx, opened.uuid, args[0], args[1], attributes)

@@ -6,6 +6,7 @@ from pushjuju.cli.commands.storage.storage_words import check_ids, failure_lines
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.services.requests import storage_requests
 
 
 @command(
@@ -26,7 +27,6 @@ from pushjuju.cli.work import session
 def detach_storage(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
     """Detach storage from its units."""
     check_ids(args)
-    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
     answers = storage_requests.detach(opened.ctx, opened.uuid, args, force=force)

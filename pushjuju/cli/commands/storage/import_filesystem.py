@@ -7,6 +7,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.storage import is_store
+from pushjuju.workers.provision.storage_import import import_found
 
 
 @command(
@@ -29,7 +30,6 @@ def import_filesystem(cli: Cli, args: tuple[str, ...], *, model: str, force: boo
     pool, provider_id, name = args
     if not is_store(name):
         raise UsageError(f'"{name}" is not a valid storage name')
-    from pushjuju.workers.provision.storage_import import import_found
 
     opened = session.open_model(cli, model)
     cli.console.info(f'importing "{provider_id}" from storage pool "{pool}" as storage "{name}"')

@@ -11,6 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.services.views.status import storage_document
 
 
 @command(
@@ -36,7 +37,6 @@ def storage(cli: Cli, args: tuple[str, ...], *, model: str, filesystem: bool, vo
         raise UsageError("--filesystem and --volume can not be used together")
     if args and not (filesystem or volume):
         raise UsageError("specifying IDs only supported with --filesystem and --volume options")
-    from pushjuju.services.views.status import storage_document
 
     opened = session.open_model(cli, model)
     document = with_times(storage_document.document(opened.ctx, opened.uuid))

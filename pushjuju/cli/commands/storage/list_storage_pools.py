@@ -7,6 +7,7 @@ from pushjuju.cli.commands.storage.storage_words import structured
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.services.entities.storage import storage_pools as service
 
 
 @command(
@@ -28,8 +29,6 @@ def storage_pools(
     cli: Cli, _args: tuple[str, ...], *, model: str, provider: tuple[str, ...], name: tuple[str, ...]
 ) -> None:
     """List the pools."""
-    from pushjuju.services.entities.storage import storage_pools as service
-
     opened = session.open_model(cli, model)
     document = service.document(opened.ctx, opened.uuid, name, provider)
     if not document:

@@ -7,6 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import Conflict
+from pushjuju.services.requests import storage_requests
 
 _ATTACHED = """
 Use the --force option to remove attached storage, or use
@@ -35,7 +36,6 @@ def remove_storage(
 ) -> None:
     """Remove storage."""
     check_ids(args)
-    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
     answers = storage_requests.remove(opened.ctx, opened.uuid, args, force=force, destroy=not no_destroy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.services.entities.storage import storage_pools
 
 
 @command(
@@ -19,7 +20,5 @@ from pushjuju.cli.work import session
 )
 def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Remove a pool."""
-    from pushjuju.services.entities.storage import storage_pools
-
     opened = session.open_model(cli, model)
     storage_pools.remove(opened.ctx, opened.uuid, args[0])

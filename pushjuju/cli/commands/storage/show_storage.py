@@ -6,6 +6,7 @@ from pushjuju.cli.commands.storage.storage_words import check_ids, structured, w
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
+from pushjuju.services.views.status import storage_document
 
 
 @command(
@@ -21,7 +22,6 @@ from pushjuju.cli.work import session
 def show_storage(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Show storage instances."""
     check_ids(args)
-    from pushjuju.services.views.status import storage_document
 
     opened = session.open_model(cli, model)
     document = with_times(storage_document.show(opened.ctx, opened.uuid, args))

@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.times import since_text, with_texts
-from pushjuju.cli.work import drive, removals, session
+from pushjuju.cli.work import removals, session, subjects
 from pushjuju.core.errors import NotValid, Silent, UsageError
 from pushjuju.core.storage import Directive, is_storage, parse_directives
 from pushjuju.portable.names import is_unit
@@ -65,7 +65,7 @@ def finish_change(
         if answer.error is not None and answer.error.hint:
             cli.console.detail(answer.error.hint)
     touched = [unit for answer in answers for unit in answer.units]
-    touched += [drive.storage_subject(answer.subject) for answer in answers]
+    touched += [subjects.storage_subject(answer.subject) for answer in answers]
     if lines:
         removals.settle(cli, opened, touched=touched, no_wait=no_wait)
     if failed:

@@ -7,6 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.services.entities.storage import storage_pools
 
 
 @command(
@@ -24,7 +25,6 @@ def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     attributes = attribute_pairs(args[1:])
     if not attributes:
         raise UsageError("pool update requires configuration attributes")
-    from pushjuju.services.entities.storage import storage_pools
 
     opened = session.open_model(cli, model)
     provider = attributes.pop("provider-type", "")

@@ -12,6 +12,7 @@ from pushjuju.cli.work import drive, session
 from pushjuju.core.base import Base
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
+from pushjuju.services.entities.application import applications, units
 
 
 @command(
@@ -46,7 +47,6 @@ def add_unit(
     if not is_application(args[0]):
         raise UsageError(f'invalid application name "{args[0]}"')
     targets = values.placements(to)
-    from pushjuju.services.entities.application import applications, units
 
     opened = session.open_model(cli, model)
     with opened.ctx.store.read() as tx:

@@ -7,7 +7,7 @@ from functools import partial
 from pushjuju.cli.commands.application.removal_flags import FLAGS
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, removals, session
+from pushjuju.cli.work import failures, removals, session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.services.lifecycle import removal
@@ -52,6 +52,6 @@ def remove_unit(
     if dry_run:
         return
     remove = partial(removal.remove_units, opened.ctx, opened.uuid)
-    homes = drive.around_of(opened.ctx, opened.uuid, args)  # they may go as well
+    homes = failures.around_of(opened.ctx, opened.uuid, args)  # they may go as well
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
     removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))

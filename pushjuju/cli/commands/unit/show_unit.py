@@ -11,7 +11,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_unit
-from pushjuju.services.views import documents
+from pushjuju.services.views import unit_documents
 
 
 @command(
@@ -44,6 +44,6 @@ def show_unit(
         name: unit_document.select_relations(
             unit, endpoint=endpoint, related_unit=related_unit, application_only=app
         )
-        for name, unit in documents.show_units(opened.ctx, opened.uuid, list(args)).items()
+        for name, unit in unit_documents.show_units(opened.ctx, opened.uuid, list(args)).items()
     }
     cli.output.text(unit_document.show_unit(cli.output.form, document))

@@ -8,6 +8,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Command, Function, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.core.model.offerurl import parse
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import LEVELS, Kind
 from pushjuju.services.entities.cloud import clouds
@@ -75,8 +76,7 @@ def _offer(ctx: Context, name: str) -> str:
         NotFound: There is no such offer; the message is Juju's.
         NotValid: The text is not the URL of an offer.
     """
-    from pushjuju.core.model.offerurl import parse
-    from pushjuju.services.entities.relation import offers
+    from pushjuju.services.entities.relation import offers  # most grants are for models
 
     with ctx.store.read() as tx:
         return offers.resolve(ctx, tx, parse(name))[1].uuid

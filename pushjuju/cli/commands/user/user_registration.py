@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
+from base64 import urlsafe_b64encode
+
 from pushjuju.services.entities.basis.context import Context
 
 NO_USE = "There is no server to register with yet: {name} works this controller where its data directory is."
@@ -12,9 +15,6 @@ def registration(ctx: Context, name: str) -> str:
 
     Mirrors: juju jujuclient/proxy RegistrationInfo, cmd/juju/user/add.go (3.6)
     """
-    import secrets
-    from base64 import urlsafe_b64encode
-
     parts = [
         _der(0x0C, name.encode()),
         _der(0x30, b""),

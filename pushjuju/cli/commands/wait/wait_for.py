@@ -7,16 +7,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.cli.commands.wait.query import scopes
+from pushjuju.cli.commands.wait.query.run import Query
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.terminal.output import render
+from pushjuju.cli.work import drive, session, waiting
 from pushjuju.core.errors import NotFound, PushjujuError, UsageError
 from pushjuju.core.names import is_machine, is_model
+from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.model import models
+from pushjuju.store.rows.records import Application, Machine, Model, Unit
 
 if TYPE_CHECKING:
-    from pushjuju.cli.commands.wait.query.run import Asked, Query, Scope
+    from pushjuju.cli.commands.wait.query.run import Asked, Scope
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.store.tx import Tx
 
@@ -90,7 +96,6 @@ def wait_for(
 ) -> None:
     """Wait for a model, an application, a unit or a machine."""
     word, name = _target(args)
-    from pushjuju.cli.commands.wait.query.run import Query
 
     options = Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)
     deadline = time.monotonic() + timeout
@@ -131,33 +136,21 @@ def _target(args: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _model(tx: Tx, owner: str, name: str) -> Scope | None:
-    from pushjuju.cli.commands.wait.query import scopes
-    from pushjuju.store.rows.records import Model
-
     found = tx.find(Model, "model_by_name", owner=owner, name=name)
     return scopes.model(tx, found) if found is not None else None
 
 
 def _application(tx: Tx, uuid: str, name: str) -> Scope | None:
-    from pushjuju.cli.commands.wait.query import scopes
-    from pushjuju.store.rows.records import Application
-
     found = tx.find(Application, "application_get", model=uuid, name=name)
     return scopes.application(tx, found) if found is not None else None
 
 
 def _unit(tx: Tx, uuid: str, name: str) -> Scope | None:
-    from pushjuju.cli.commands.wait.query import scopes
-    from pushjuju.store.rows.records import Unit
-
     found = tx.find(Unit, "unit_get", model=uuid, name=name)
     return scopes.unit(tx, found) if found is not None else None
 
 
 def _machine(tx: Tx, uuid: str, name: str) -> Scope | None:
-    from pushjuju.cli.commands.wait.query import scopes
-    from pushjuju.store.rows.records import Machine
-
     found = tx.find(Machine, "machine_get", model=uuid, id=name)
     return scopes.machine(tx, found) if found is not None else None
 
@@ -175,8 +168,6 @@ def _entity(tx: Tx, opened: session.Session, word: str, name: str) -> Scope | No
     Raises:
         Gone: The model was removed: the entity never comes.
     """
-    from pushjuju.store.rows.records import Model
-
     found = _READ[word](tx, opened.uuid, name)
     if found is None and tx.find(Model, "model_by_uuid", uuid=opened.uuid) is None:
         raise Gone(f"model {opened.identifier} removed")
@@ -206,8 +197,6 @@ class _Watch:
 
     def model_when_there(self) -> session.Session:
         """Wait until the model that is waited for exists, and open it."""
-        from pushjuju.services.entities.model import models
-
         while True:
             try:
                 return session.Session(ctx=self._ctx, model=models.resolve(self._ctx, self._name))
@@ -223,8 +212,6 @@ class _Watch:
             Gone: The entity was removed.
             BadQuery: The query asks for what there is not.
         """
-        from pushjuju.cli.work import drive, waiting
-
         self._cli.on_interrupt = "Stopped waiting. What was asked for goes on with the next command."
         try:
             waiting.work(self._cli, opened, self.look)
@@ -261,7 +248,6 @@ class _Watch:
         if self._asked is None:
             self._say(f"{self._word} {quote(self._name)} not found, waiting...")
             return False
-        from pushjuju.cli.commands.wait.query import scopes
 
         self._life = "dead"
         if not self._query.holds(scopes.ghost(_KINDS[self._word].info, self._asked)):
@@ -287,11 +273,8 @@ class _Watch:
         self._cli.output.text(_summary(self._asked, _KINDS[self._word].within))
 
 
-def _summary(options: Asked, within: Sequence[str]) -> str:
-    from pushjuju.cli.terminal.output import render
-    from pushjuju.portable.gotypes import Struct
-
-    parts: list[tuple[str, Any]] = [("properties", options.values)]
-    found = ((kind, options.within.get(kind, {})) for kind in within)
+def _summary(asked: Asked, within: Sequence[str]) -> str:
+    parts: list[tuple[str, Any]] = [("properties", asked.values)]
+    found = ((kind, asked.within.get(kind, {})) for kind in within)
     parts += [(kind, {name: each.values for name, each in inner.items()}) for kind, inner in found if inner]
     return render("yaml", Struct(parts))

@@ -44,6 +44,6 @@ def pushjuju_open_secret_backend(
     """Return a Vault."""
     if type != VAULT:
         return None
-    from pushjuju.plugins.backends.vault.client import Vault
+    from pushjuju.plugins.backends.vault.client import Vault  # HTTP
 
     return Vault(config)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pushjuju.plugins.api.firewalls import Firewall
 from pushjuju.plugins.api.providers import ModelInfo
+from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
 
 PUSHJUJU_API = PLUGIN_API
@@ -20,6 +21,4 @@ def pushjuju_open_firewall(model: ModelInfo, asked: bool, provider_type: str) ->
     """Guard machines that pushjuju made, and the user's machines on request."""
     if provider_type != _OURS and not (provider_type == _GIVEN and asked):
         return None
-    from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
-
     return NftablesFirewall(model)

@@ -12,6 +12,8 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
+import yaml
+
 from pushjuju.core import instance_types
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
@@ -369,6 +371,5 @@ def user_data(document: Mapping[str, Any]) -> str:
     """Return a cloud-config document as text; empty for none."""
     if not document:
         return ""
-    import yaml
 
     return "#cloud-config\n" + str(yaml.safe_dump(dict(document), sort_keys=False))

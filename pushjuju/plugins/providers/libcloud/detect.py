@@ -14,6 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import yaml
+
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.clouds import DetectedCredential
 
@@ -68,7 +70,6 @@ def _yaml(path: Path | None) -> dict[str, Any] | None:
     text = _text(path)
     if text is None:
         return None
-    import yaml
 
     try:
         found = yaml.safe_load(text)

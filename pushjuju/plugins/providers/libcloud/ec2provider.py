@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import importlib.util
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -381,9 +382,7 @@ class Ec2Provider:
 
     @cached_property
     def _has_library(self) -> bool:
-        from importlib.util import find_spec
-
-        return find_spec("libcloud") is not None
+        return importlib.util.find_spec("libcloud") is not None
 
 
 def _group(model: ModelInfo, machine_id: str) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.storage import Kind, Scope
 from pushjuju.plugins.api.clouds import Attr, CloudSpec, Credential, ProviderType
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.providers.local.opening import Opening
 
 PUSHJUJU_API = (1, 1)
 
@@ -55,9 +58,7 @@ def pushjuju_open_provider(
     """Return the provider of a local cloud."""
     if cloud.type != "local":
         return None
-    from pushjuju.plugins.providers.local.provider import LocalProvider
-
-    return LocalProvider(cloud=cloud, model=model, services=services)
+    return _opening().provider(cloud, model, services)
 
 
 @hookimpl
@@ -83,7 +84,11 @@ def pushjuju_open_storage(
     """Return the storage of a local cloud."""
     if type_name != "local":
         return None
-    from pushjuju.plugins.providers.local.provider import LocalProvider
-    from pushjuju.plugins.providers.local.storage import LocalStorage
+    return _opening().storage(provider)
 
-    return LocalStorage(provider) if isinstance(provider, LocalProvider) else None
+
+def _opening() -> type[Opening]:
+    # Plugins are loaded by commands for all clouds.
+    from pushjuju.plugins.providers.local.opening import Opening
+
+    return Opening

@@ -6,9 +6,11 @@ never used. A cached base never changes: another recipe has another name.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,7 +128,6 @@ def _why_not(source: Source | None) -> str:
 def _reachable(url: str) -> bool:
     if not url.startswith(("http:", "https:")):
         return True
-    import tempfile
 
     # apt's own downloader knows the proxies of this host.
     options = (
@@ -226,8 +227,6 @@ def _download(url: str, target: Path, sha256: str) -> None:
 
 
 def _check_hash(path: Path, sha256: str) -> None:
-    import hashlib
-
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256.lower():

@@ -19,18 +19,9 @@ STORAGE = "var/lib/juju/storage"
 
 def new_host_key() -> tuple[bytes, str]:
     """Return a new SSH host key: private part in OpenSSH's form, public part as one line."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import (
-        Encoding,
-        NoEncryption,
-        PrivateFormat,
-        PublicFormat,
-    )
+    from pushjuju.plugins.providers.local import host_key  # cryptography: only for machines that are made
 
-    key = Ed25519PrivateKey.generate()
-    private = key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption())
-    public = key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
-    return private, public.decode()
+    return host_key.new_host_key()
 
 
 def write_identity(

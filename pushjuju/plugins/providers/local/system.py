@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,8 +124,6 @@ def remove_tree(folder: Path) -> None:
     Raises:
         ProviderError: Something stays mounted below it.
     """
-    import shutil
-
     unmount_below(folder)
     if folder.is_symlink():
         folder.unlink()

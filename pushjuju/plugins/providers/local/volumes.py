@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
+from pushjuju.plugins.providers.local.files import STORAGE
 from pushjuju.plugins.providers.local.system import locked, mounts_below, open_folder, remove_tree, run
 from pushjuju.plugins.providers.nspawn.layout import Layout
 
@@ -117,8 +118,6 @@ def attach(layout: Layout, volume: str, instance_id: str) -> str:
         Conflict: Another machine has it.
         ProviderError: The machine has put a link in the way.
     """
-    from pushjuju.plugins.providers.local.files import STORAGE
-
     with locked(layout.lock):
         found = _get(layout, volume)
         if layout.read(instance_id) is None:

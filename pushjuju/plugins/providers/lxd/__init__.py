@@ -6,7 +6,7 @@ Imports its parts only when used; pylxd itself is loaded at the first call to a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.storage import Kind, Scope
 from pushjuju.plugins.api.clouds import Attr, CloudSpec, Credential, ProviderType, Question
@@ -14,6 +14,9 @@ from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.api.targets import ContainerHost
 from pushjuju.plugins.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.providers.lxd.opening import Opening
 
 PUSHJUJU_API = (1, 4)
 
@@ -88,9 +91,7 @@ def pushjuju_open_provider(
     """Return the provider of a cloud of type `lxd`."""
     if cloud.type != "lxd":
         return None
-    from pushjuju.plugins.providers.lxd.provider import LxdProvider
-
-    return LxdProvider(cloud=cloud, credential=credential, model=model, config=config, services=services)
+    return _opening().provider(cloud, credential, model, config, services)
 
 
 @hookimpl
@@ -100,9 +101,7 @@ def pushjuju_finalize_credential(
     """Let a server trust a new certificate, for the trust token that it gave."""
     if cloud.type != "lxd" or auth_type != "interactive":
         return None
-    from pushjuju.plugins.providers.lxd.trust import finalized
-
-    return finalized(cloud.endpoint, attributes)
+    return _opening().finalized(cloud.endpoint, attributes)
 
 
 @hookimpl
@@ -112,9 +111,7 @@ def pushjuju_open_containers(
     """Return the provider of LXD containers inside a machine."""
     if kind != "lxd":
         return None
-    from pushjuju.plugins.providers.lxd.hosted import HostedLxd
-
-    return HostedLxd(host=host, model=model, config=config, services=services)
+    return _opening().containers(host, model, config, services)
 
 
 @hookimpl
@@ -153,6 +150,11 @@ def pushjuju_open_storage(
     """Return the storage of a server."""
     if type_name != "lxd":
         return None
-    from pushjuju.plugins.providers.lxd.provider import LxdProvider
+    return _opening().storage(provider)
 
-    return provider.storage() if isinstance(provider, LxdProvider) else None
+
+def _opening() -> type[Opening]:
+    # Plugins are loaded by commands for all clouds.
+    from pushjuju.plugins.providers.lxd.opening import Opening
+
+    return Opening

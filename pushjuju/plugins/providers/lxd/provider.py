@@ -8,8 +8,11 @@ replaces it. Mirrors: juju provider/lxd (3.6)
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+import yaml
 
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
@@ -356,9 +359,7 @@ class LxdProvider:
 
     async def doctor(self) -> Sequence[Finding]:
         """Say whether pylxd is there and the server answers."""
-        from importlib.util import find_spec
-
-        if find_spec("pylxd") is None:
+        if importlib.util.find_spec("pylxd") is None:
             fix = Fix(command=install_command("lxd"))
             text = f"pylxd is not installed; {WITHOUT_LXD}"
             return [Finding(name="pylxd", ok=False, message=text, fix=fix)]
@@ -435,6 +436,5 @@ def _halt(api: Api, name: str) -> None:
 def _text(document: Mapping[str, Any]) -> str:
     if not document:
         return ""
-    import yaml
 
     return "#cloud-config\n" + str(yaml.safe_dump(dict(document), sort_keys=False))

@@ -69,6 +69,12 @@ def endpoint(cloud: CloudSpec, environ: Mapping[str, str]) -> str:
     return next((path for path in _SOCKETS if Path(path).exists()), _SOCKETS[-1])
 
 
+def _api() -> Any:
+    from pushjuju.plugins.providers.lxd import api  # pylxd may be missing
+
+    return api
+
+
 def connect(cloud: CloudSpec, credential: Credential, services: Services, project: str) -> Any:
     """Return the root of a server's API; makes no request.
 
@@ -77,8 +83,7 @@ def connect(cloud: CloudSpec, credential: Credential, services: Services, projec
         CredentialInvalid: A remote server without a certificate.
     """
     try:
-        from pylxd.client import _APINode, get_session_for_url
-        from requests.utils import get_environ_proxies
+        api = _api()
     except ImportError:
         raise ProviderError(
             _MISSING, hint=f"{install_hint('lxd')}\nor, {WITHOUT_LXD}", retryable=False
@@ -91,12 +96,12 @@ def connect(cloud: CloudSpec, credential: Credential, services: Services, projec
                 f"{_SERVER} does not answer", detail=f"no socket {place}", hint=WITHOUT_LXD, retryable=True
             )
         url = f"http+unix://{quote(place, safe='')}"
-        return _APINode(f"{url}/1.0", get_session_for_url(url), timeout=REQUEST_S, project=project)
+        return api._APINode(f"{url}/1.0", api.get_session_for_url(url), timeout=REQUEST_S, project=project)
     files = certificate_files(cloud, credential, services.data_dir)
-    session = get_session_for_url(place, verify=str(files[0]), cert=(str(files[1]), str(files[2])))
-    session.proxies = dict(get_environ_proxies(place))
+    session = api.get_session_for_url(place, verify=str(files[0]), cert=(str(files[1]), str(files[2])))
+    session.proxies = dict(api.get_environ_proxies(place))
     session.trust_env = False  # else REQUESTS_CA_BUNDLE would take the place of the server's certificate
-    return _APINode(f"{place}/1.0", session, timeout=REQUEST_S, project=project)
+    return api._APINode(f"{place}/1.0", session, timeout=REQUEST_S, project=project)
 
 
 def certificate_files(cloud: CloudSpec, credential: Credential, data_dir: Path) -> tuple[Path, Path, Path]:
@@ -191,10 +196,8 @@ class Api:
 
     def reasons(self, instance: str) -> list[str]:
         """Return what LXC's own log says first of why a container did not start; LXD names the log only."""
-        from pylxd.exceptions import LXDAPIException
-
         text = ""
-        with contextlib.suppress(LXDAPIException, OSError):  # a virtual machine has no such log
+        with contextlib.suppress(_api().LXDAPIException, OSError):  # a virtual machine has no such log
             text = self._node(f"instances/{instance}/logs/lxc.log").get(is_api=False).text
         found = [line.split(" - ", 2)[-1] for line in text.splitlines() if " ERROR " in line]
         return [line.strip() for line in found[:_REASONS]]

@@ -21,6 +21,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
 from pushjuju.core.errors import CredentialInvalid, NotValid, ProviderError
 
 TOKEN = "trust-token"  # noqa: S105 - the attribute's name
@@ -101,10 +105,6 @@ def _said(text: bytes) -> str:
 
 def _new_pair() -> tuple[str, str]:
     """Return a certificate that signs itself, and its key, as PEM texts."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
     key = ec.generate_private_key(ec.SECP384R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "pushjuju")])
     now = datetime.now(UTC)

@@ -6,6 +6,7 @@ Imports its parts only when used.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.storage import Kind, Scope
@@ -20,6 +21,10 @@ from pushjuju.plugins.api.clouds import (
 from pushjuju.plugins.api.providers import ModelInfo, Provider
 from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
 from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.providers.maas.keys import is_key
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.providers.maas.opening import Opening
 
 PUSHJUJU_API = (1, 4)
 
@@ -54,13 +59,8 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
 @hookimpl
 def pushjuju_finalize_credential(cloud: CloudSpec, attributes: Mapping[str, str]) -> None:
     """Refuse what cannot be an API key; keep everything as it is."""
-    if cloud.type == "maas":
-        from pushjuju.plugins.providers.maas.client import is_key
-
-        if not is_key(attributes.get("maas-oauth", "")):
-            raise NotValid(
-                "maas-oauth is no API key of MAAS", hint="a key has the form CONSUMER:TOKEN:SECRET"
-            )
+    if cloud.type == "maas" and not is_key(attributes.get("maas-oauth", "")):
+        raise NotValid("maas-oauth is no API key of MAAS", hint="a key has the form CONSUMER:TOKEN:SECRET")
 
 
 @hookimpl
@@ -72,9 +72,7 @@ def pushjuju_open_provider(
     """Return the provider of a cloud of type `maas`."""
     if cloud.type != "maas":
         return None
-    from pushjuju.plugins.providers.maas.provider import MaasProvider
-
-    return MaasProvider(cloud=cloud, credential=credential, model=model)
+    return _opening().provider(cloud, credential, model)
 
 
 @hookimpl
@@ -102,9 +100,7 @@ def pushjuju_open_storage(
     """Return the disks of a server's machines."""
     if type_name != "maas":
         return None
-    from pushjuju.plugins.providers.maas.provider import MaasProvider
-
-    return provider.storage() if isinstance(provider, MaasProvider) else None
+    return _opening().storage(provider)
 
 
 @hookimpl
@@ -112,6 +108,11 @@ def pushjuju_detect_credentials(cloud_type: str, environ: Mapping[str, str]) -> 
     """Find the key that MAAS's own tools keep."""
     if cloud_type != "maas":
         return []
-    from pushjuju.plugins.providers.maas.detect import find
+    return _opening().detect(environ)
 
-    return find(environ)
+
+def _opening() -> type[Opening]:
+    # Plugins are loaded by commands for all clouds.
+    from pushjuju.plugins.providers.maas.opening import Opening
+
+    return Opening

@@ -22,6 +22,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, PushjujuError
 from pushjuju.plugins.api.clouds import CloudSpec, Credential
+from pushjuju.plugins.providers.maas.keys import is_key
 
 Params = Iterable[tuple[str, str]]
 
@@ -54,12 +55,6 @@ class Unsure(ProviderError):
     """The request was sent, and what became of it is not known."""
 
     message = "the MAAS server gave no whole answer"
-
-
-def is_key(text: str) -> bool:
-    """Return True when a text has the form of an API key."""
-    parts = text.strip().split(":")
-    return len(parts) == 3 and all(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
+
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.status import InstanceStatus
@@ -145,8 +147,6 @@ def comment(request: StartRequest) -> str:
 
 def user_data(document: Mapping[str, Any]) -> str:
     """Return a cloud-config document as MAAS takes it: compressed, in base64. Mirrors: juju userdata.go."""
-    import yaml
-
     text = "#cloud-config\n" + str(yaml.safe_dump(dict(document), sort_keys=False))
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 

@@ -8,6 +8,7 @@ from typing import Any
 from pushjuju.plugins.api.clouds import CloudSpec, Credential, ProviderType, Question
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.providers.manual.provider import ManualProvider
 
 PUSHJUJU_API = (1, 5)
 
@@ -46,6 +47,4 @@ def pushjuju_open_provider(
     """Return the provider of manual machines."""
     if cloud.type != "manual":
         return None
-    from pushjuju.plugins.providers.manual.provider import ManualProvider
-
     return ManualProvider(model=model, services=services)

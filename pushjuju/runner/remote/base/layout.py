@@ -7,6 +7,7 @@ for tests.
 from __future__ import annotations
 
 import os
+import zlib
 
 from pushjuju.portable import names
 
@@ -94,8 +95,6 @@ class Layout:
         path = self.agent(unit) + "/agent.socket"
         if len(os.fsencode(path)) <= SOCKET_PATH_MAX:
             return path
-        import zlib
-
         return "/run/pushjuju-%08x.socket" % zlib.crc32(os.fsencode(path))
 
 

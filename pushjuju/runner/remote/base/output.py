@@ -9,6 +9,8 @@ Mirrors: juju worker/uniter/runner/logging.go (3.6).
 
 from __future__ import annotations
 
+import binascii
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
@@ -123,6 +125,4 @@ def as_text(data: bytes) -> tuple[str, str]:
     try:
         return data.decode("utf-8"), ""
     except UnicodeDecodeError:
-        import binascii
-
         return binascii.b2a_base64(data, newline=False).decode("ascii"), "base64"

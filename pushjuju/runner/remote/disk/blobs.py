@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import os
 
+try:
+    from _sha256 import sha256 as _new  # type: ignore[import-not-found]  # up to Python 3.11
+except ImportError:
+    try:
+        from _sha2 import sha256 as _new  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha256 as _new
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -13,14 +21,7 @@ KEEP_SECONDS = 30 * 24 * 3600  # unused for longer: the cache forgets it
 
 def sha256() -> Any:
     """Return a SHA-256 without loading OpenSSL."""
-    try:
-        from _sha256 import sha256 as new  # type: ignore[import-not-found]  # up to Python 3.11
-    except ImportError:
-        try:
-            from _sha2 import sha256 as new  # type: ignore[import-not-found]
-        except ImportError:
-            from hashlib import sha256 as new
-    return new()
+    return _new()
 
 
 def is_digest(text: str) -> bool:

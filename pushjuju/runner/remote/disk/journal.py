@@ -7,6 +7,7 @@ operation whose runner died. Acknowledged ids move to a short ``seen`` list, so 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 
@@ -68,8 +69,6 @@ class Writer:
         try:
             os.posix_fallocate(self.fd, 0, size)
         except OSError as error:
-            import errno
-
             if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
                 raise
 

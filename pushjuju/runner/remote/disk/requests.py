@@ -8,6 +8,7 @@ the processes of operations and by juju-exec itself.
 
 from __future__ import annotations
 
+import binascii
 import fcntl
 import os
 
@@ -232,8 +233,6 @@ def _need_room(base: str, size: int) -> None:
 def _bytes(result: dict[str, Any], key: str) -> bytes:
     text = str(result.get(key) or "")
     if result.get(key + "-encoding") == "base64":
-        import binascii
-
         return binascii.a2b_base64(text)
     return text.encode("utf-8", "surrogateescape")
 

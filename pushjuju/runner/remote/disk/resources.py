@@ -7,6 +7,14 @@ from __future__ import annotations
 
 import os
 
+try:
+    from _sha512 import sha384 as _new  # type: ignore[import-not-found]  # up to Python 3.11
+except ImportError:
+    try:
+        from _sha2 import sha384 as _new  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha384 as _new
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Mapping
@@ -16,14 +24,7 @@ PIECE = 1 << 20
 
 def sha384() -> Any:
     """Return a SHA-384 without loading OpenSSL."""
-    try:
-        from _sha512 import sha384 as new  # type: ignore[import-not-found]  # up to Python 3.11
-    except ImportError:
-        try:
-            from _sha2 import sha384 as new  # type: ignore[import-not-found]
-        except ImportError:
-            from hashlib import sha384 as new
-    return new()
+    return _new()
 
 
 class UnitFiles:

@@ -14,6 +14,7 @@ import fcntl
 import os
 
 from pushjuju.runner.remote.base import layout, signals
+from pushjuju.runner.remote.disk.trees import remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,8 +149,6 @@ class Window:
 
     def close(self) -> None:
         """End what is left of it, and take its files away."""
-        from pushjuju.runner.remote.disk.trees import remove_tree
-
         pid = layout.read_text(self.folder + "/pid").strip()
         if pid.isdigit() and int(pid) > 1 and self._is_ours(pid):
             try:
@@ -183,8 +182,6 @@ def quote(text: str) -> str:
 
 def remove(paths: layout.Layout, unit: str) -> None:
     """Take away what sessions of a unit left."""
-    from pushjuju.runner.remote.disk.trees import remove_tree
-
     try:
         remove_tree(paths.base + FOLDER + "/" + layout.unit_tag(unit))
     except OSError:

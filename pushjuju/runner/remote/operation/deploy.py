@@ -10,6 +10,7 @@ Mirrors: juju worker/uniter/charm/manifest_deployer.go (3.6).
 from __future__ import annotations
 
 import os
+import warnings
 
 from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote.base import layout
@@ -18,6 +19,14 @@ from pushjuju.runner.remote.disk import blobs, unzip
 from pushjuju.runner.remote.disk.trees import remove_tree
 from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host, Refused
 from pushjuju.runner.remote.tools import execinstall, toolclient
+
+py_compile: Any = None
+try:
+    import py_compile as _py_compile
+
+    py_compile = _py_compile
+except ImportError:  # a small Python
+    pass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -283,9 +292,7 @@ def compile_tree(charm: str, end: float) -> int:
 
     Without this each hook of a charm whose directory Python cannot or may not write would compile again.
     """
-    try:
-        import py_compile
-    except ImportError:
+    if py_compile is None:
         return 0
     done = 0
     todo = [charm, charm + "/lib", charm + "/src"]  # the last is looked at first: the charm's own code
@@ -305,13 +312,11 @@ def compile_tree(charm: str, end: float) -> int:
                 if item.name not in ("__pycache__", "tests", ".git"):
                     todo.append(item.path)
             elif item.name.endswith(".py") and not item.is_symlink():
-                done += _compile(py_compile, item.path)
+                done += _compile(item.path)
     return done
 
 
-def _compile(py_compile: Any, path: str) -> int:
-    import warnings
-
+def _compile(path: str) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

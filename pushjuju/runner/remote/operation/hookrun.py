@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from pushjuju.portable.jsontext import loads
 from pushjuju.runner.remote.base import layout, output, signals
 from pushjuju.runner.remote.base.results import plain_result, wall_time
 from pushjuju.runner.remote.operation import debugging
@@ -364,8 +365,6 @@ def import_module(name: str) -> Any:
 
 def load_registry(program: str) -> Registry:
     """Return the hook tools that were pushed with the program."""
-    from pushjuju.portable.jsontext import loads
-
     text = layout.read_text(program + "/tools.json", "{}")
     families = loads(text)
     return Registry({str(name): str(module) for name, module in families.items()})
@@ -373,8 +372,6 @@ def load_registry(program: str) -> Registry:
 
 def preload(program: str) -> Registry:
     """Import everything a hook needs, before the first fork, so that every hook shares it."""
-    from pushjuju.runner.remote import toolkit  # noqa: F401
-
     registry = load_registry(program)
     for name in registry:
         try:

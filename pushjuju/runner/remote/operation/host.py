@@ -16,7 +16,7 @@ from pushjuju.portable import loglevels
 from pushjuju.portable.jsontext import dumps
 from pushjuju.runner.remote.base import layout, signals, wire
 from pushjuju.runner.remote.base.results import is_quiet, log_event, monotonic, wall_time
-from pushjuju.runner.remote.disk import journal
+from pushjuju.runner.remote.disk import journal, requests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -343,8 +343,6 @@ class Host:
         Raises:
             Withdrawn: The request was withdrawn.
         """
-        from pushjuju.runner.remote.disk import requests
-
         if not requests.claim(self.paths.base, request):
             raise Withdrawn("nobody waits for it any more")
 

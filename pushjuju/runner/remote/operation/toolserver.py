@@ -9,11 +9,15 @@ Mirrors: juju worker/uniter/runner/jujuc/server.go (3.6).
 from __future__ import annotations
 
 import _socket
+import binascii
 import os
 
+from pushjuju.runner.remote import toolkit
 from pushjuju.runner.remote.base import output
 from pushjuju.runner.remote.base.results import describe
+from pushjuju.runner.remote.disk.resources import UnitFiles
 from pushjuju.runner.remote.operation.host import Host
+from pushjuju.runner.remote.toolkit import ToolError
 from pushjuju.runner.remote.tools import toolclient
 
 TYPE_CHECKING = False
@@ -207,8 +211,6 @@ class ToolServer:
         return self._run(call, name, argv, cwd)
 
     def _run(self, call: _Call, name: str, argv: list[str], cwd: str) -> tuple[int, bytes, bytes]:
-        from pushjuju.runner.remote import toolkit
-
         try:
             rc, out, err = toolkit.run_tool(
                 self._registry,
@@ -230,8 +232,6 @@ class ToolServer:
         return int(rc), bytes(out), bytes(err)
 
     def _files(self) -> Any:
-        from pushjuju.runner.remote.disk.resources import UnitFiles
-
         paths = self._host.paths
         return UnitFiles(paths.agent(str(self._host.op["unit"])), paths.blobs)
 
@@ -241,8 +241,6 @@ class ToolServer:
         Raises:
             ToolError: It is too large.
         """
-        from pushjuju.runner.remote.toolkit import ToolError
-
         try:
             call.conn.sendall(b"I")
         except OSError:
@@ -275,7 +273,5 @@ class ToolServer:
 def _bytes(answer: dict[str, Any], key: str) -> bytes:
     text = str(answer.get(key) or "")
     if answer.get(key + "-encoding") == "base64":
-        import binascii
-
         return binascii.a2b_base64(text)
     return text.encode("utf-8", "surrogateescape")

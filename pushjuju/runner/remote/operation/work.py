@@ -8,9 +8,11 @@ import sys
 
 from pushjuju.portable.jsontext import loads
 from pushjuju.runner.remote.base import layout, wire
+from pushjuju.runner.remote.base.layout import Layout
 from pushjuju.runner.remote.base.results import describe, error_result, plain_result
-from pushjuju.runner.remote.operation import hookrun
+from pushjuju.runner.remote.operation import hookrun, machine
 from pushjuju.runner.remote.operation.host import Host, Interrupted, Known, Refused, Withdrawn
+from pushjuju.runner.remote.tools import execinstall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,12 +88,10 @@ def _work(host: Host) -> dict[str, Any]:
     if kind == "exec":
         return hookrun.run_plain(host)
     if kind == "deploy":
-        from pushjuju.runner.remote.operation import deploy
+        from pushjuju.runner.remote.operation import deploy  # hooks need none of that
 
         return deploy.run(host)
     if kind in ("remove-unit", "reboot"):
-        from pushjuju.runner.remote.operation import machine
-
         return machine.run(host)
     raise Refused('unknown kind of operation "%s"' % kind)
 
@@ -104,3 +104,15 @@ def _trace() -> str:
         lines.append("%s:%d %s" % (os.path.basename(code.co_filename), trace.tb_lineno, code.co_name))
         trace = trace.tb_next
     return " < ".join(reversed(lines))
+
+
+def preload(paths: Layout) -> hookrun.Registry:
+    """Import what hooks need and keep juju-exec ready; return the hook tools."""
+    registry = hookrun.preload(paths.program)
+    execinstall.keep(paths)
+    return registry
+
+
+def purge(paths: Layout) -> None:
+    """Delete what is left of us when the last unit is gone."""
+    machine.purge(paths)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import _socket
 import os
 import sys
+import time
 
 from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote.base import layout, wire
@@ -31,8 +32,6 @@ def main(program: str, root: str, options_text: str, connection: str = "") -> bo
     Returns:
         False when the program was taken from the machine meanwhile, so that it must be sent again.
     """
-    import time
-
     layout.name_process("pushjuju-attach")
     options = loads(options_text or "{}")
     owner = options.pop("owner", "")
@@ -105,7 +104,10 @@ def _start_server(program: str, root: str, options: dict[str, Any]) -> str:
     ready, told = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _become_server(program, root, options, ready, told)
+        # Only here, and not in every process that attaches.
+        from pushjuju.runner.remote.server import loop
+
+        loop.become_server(program, root, options, ready, told)
     os.close(told)
     os.waitpid(pid, 0)
     text = b""
@@ -116,49 +118,3 @@ def _start_server(program: str, root: str, options: dict[str, Any]) -> str:
         text += data
     os.close(ready)
     return text.decode("utf-8", "replace")
-
-
-def _become_server(program: str, root: str, options: dict[str, Any], ready: int, told: int) -> None:
-    """Turn this forked process into the server; never returns."""
-    # Only here, and not in every process that attaches.
-    from pushjuju.runner.remote.base import signals
-    from pushjuju.runner.remote.base.results import describe
-    from pushjuju.runner.remote.server import loop
-
-    try:
-        os.setsid()
-        if os.fork():
-            os._exit(0)
-        os.close(ready)
-        null = os.open("/dev/null", os.O_RDWR)
-        for fd in (0, 1, 2):
-            os.dup2(null, fd)
-        top = max(told, 3)
-        os.closerange(3, top)
-        os.closerange(top + 1, top + 64)
-        os.environ.clear()
-        os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        os.umask(0o022)
-        signals.ignore_hangup()
-        _raise_file_limit(int(options.get("nofile", 64000)))
-        loop.main(program, root, options, told)
-    except Exception as error:
-        try:
-            os.write(told, describe(error).encode("utf-8", "replace"))
-        except OSError:
-            pass
-    finally:
-        os._exit(0)
-
-
-def _raise_file_limit(limit: int) -> None:
-    """Give hooks the limit of open files that Juju's agent has, as far as the machine allows."""
-    import resource
-
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    for wanted in ((limit, max(limit, hard)), (min(limit, hard), hard)):
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, wanted)
-            return
-        except (OSError, ValueError):
-            pass

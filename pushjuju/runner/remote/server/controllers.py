@@ -9,6 +9,7 @@ from pushjuju.runner.remote.base import layout, wire
 from pushjuju.runner.remote.base.results import describe, error_result, monotonic
 from pushjuju.runner.remote.disk import blobs, journal, requests
 from pushjuju.runner.remote.disk.leases import Leases
+from pushjuju.runner.remote.server import facts
 from pushjuju.runner.remote.server.ledger import end_group
 from pushjuju.runner.remote.server.parties import Attachment, Queued, State
 
@@ -250,8 +251,6 @@ class Controllers:
 
     def _on_facts(self, attachment: Attachment, _message: dict[str, Any]) -> None:
         """Send the facts of the machine that may have changed since the first contact."""
-        from pushjuju.runner.remote.server import facts
-
         told = {"hostname": os.uname().nodename, "nics": facts.nics(), "gateway": facts.gateway()}
         self.attachments.send(attachment, dict(told, t="facts"))
 

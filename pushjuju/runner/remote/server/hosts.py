@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _socket
+import gc
 import os
 import select
 
@@ -17,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.runner.remote.base.layout import Layout
     from pushjuju.runner.remote.server.attachments import Attachments
     from pushjuju.runner.remote.server.ledger import Ledger
 
@@ -44,13 +46,7 @@ class Hosts:
         self.preloaded = True
         try:
             forget_programs(self.state.paths)
-            import gc
-
-            from pushjuju.runner.remote.operation import hookrun
-            from pushjuju.runner.remote.tools import execinstall
-
-            self.registry = hookrun.preload(self.state.paths.program)
-            execinstall.keep(self.state.paths)
+            self.registry = _work().preload(self.state.paths)
             gc.collect()
             gc.freeze()
         except Exception:
@@ -163,9 +159,7 @@ class Hosts:
             top = max([*fds, 64]) + 1
             os.closerange(3, channel)
             os.closerange(channel + 1, top)
-            from pushjuju.runner.remote.operation import work
-
-            work.run(state.paths, channel, self.registry)
+            _work().run(state.paths, channel, self.registry)
             code = 0
         except SystemExit:
             code = 0
@@ -352,3 +346,15 @@ class Hosts:
                     del running.live[call]
                     answer = {"call": call, "rc": 1, "stdout": "", "stderr": text}
                     self.tell(running, wire.LIVE_RESULT, answer)
+
+
+def purge(paths: Layout) -> None:
+    """Delete what is left of us when the last unit is gone."""
+    _work().purge(paths)
+
+
+def _work() -> Any:
+    """Return what runs operations; to import that takes longer than to answer the first controller."""
+    from pushjuju.runner.remote.operation import work
+
+    return work

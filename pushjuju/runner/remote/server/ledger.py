@@ -12,6 +12,7 @@ import os
 from pushjuju.runner.remote.base import layout, signals
 from pushjuju.runner.remote.base.results import describe, error_result, wall_time
 from pushjuju.runner.remote.disk import journal
+from pushjuju.runner.remote.disk.trees import remove_tree
 from pushjuju.runner.remote.server.parties import Attachment, Running, State
 
 TYPE_CHECKING = False
@@ -167,8 +168,6 @@ def forget_programs(paths: layout.Layout) -> None:
         lock = os.open(place + "/server.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            from pushjuju.runner.remote.disk.trees import remove_tree
-
             remove_tree(place)
         except OSError:
             pass

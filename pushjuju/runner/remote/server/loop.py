@@ -14,15 +14,17 @@ from __future__ import annotations
 import _socket
 import fcntl
 import os
+import resource
 import select
+import sys
 
 from pushjuju.portable.jsontext import loads
-from pushjuju.runner.remote.base import layout, wire
-from pushjuju.runner.remote.base.results import monotonic, wall_time
+from pushjuju.runner.remote.base import layout, signals, wire
+from pushjuju.runner.remote.base.results import describe, monotonic, wall_time
 from pushjuju.runner.remote.disk import blobs, journal
 from pushjuju.runner.remote.server.attachments import Attachments
 from pushjuju.runner.remote.server.controllers import Controllers
-from pushjuju.runner.remote.server.hosts import Hosts
+from pushjuju.runner.remote.server.hosts import Hosts, purge
 from pushjuju.runner.remote.server.ledger import Ledger
 from pushjuju.runner.remote.server.parties import LINGER, SILENCE, State
 
@@ -140,17 +142,13 @@ class Server:
             pass
         self.state.listener.close()
         if self._is_purging() and not journal.entries(self.state.paths.journal):
-            from pushjuju.runner.remote.operation import machine
-
-            machine.purge(self.state.paths)
+            purge(self.state.paths)
             return
         blobs.forget_old(self.state.paths.blobs, wall_time())
 
 
 def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     """Return the descriptors that came with a message."""
-    import sys
-
     found: list[int] = []
     for level, kind, data in ancillary:
         if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
@@ -192,10 +190,49 @@ def main(program: str, root: str, options: dict[str, Any], ready: int) -> None:
 
 def _write_crash(paths: layout.Layout) -> None:
     """Write a fault of the server to a file, which the next controller gets at its hello."""
-    import traceback
+    import traceback  # only for our own faults
 
     try:
         with open(paths.base + "/crash", "w", encoding="utf-8") as file:
             file.write(traceback.format_exc()[-8000:])
     except OSError:
         pass
+
+
+def become_server(program: str, root: str, options: dict[str, Any], ready: int, told: int) -> None:
+    """Turn this forked process into the server; never returns."""
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.close(ready)
+        null = os.open("/dev/null", os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        top = max(told, 3)
+        os.closerange(3, top)
+        os.closerange(top + 1, top + 64)
+        os.environ.clear()
+        os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        os.umask(0o022)
+        signals.ignore_hangup()
+        _raise_file_limit(int(options.get("nofile", 64000)))
+        main(program, root, options, told)
+    except Exception as error:
+        try:
+            os.write(told, describe(error).encode("utf-8", "replace"))
+        except OSError:
+            pass
+    finally:
+        os._exit(0)
+
+
+def _raise_file_limit(limit: int) -> None:
+    """Give hooks the limit of open files that Juju's agent has, as far as the machine allows."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for wanted in ((limit, max(limit, hard)), (min(limit, hard), hard)):
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, wanted)
+            return
+        except (OSError, ValueError):
+            pass

@@ -7,8 +7,11 @@ else under that name is left alone. Mirrors: juju cmd/jujud/agent/machine.go cre
 from __future__ import annotations
 
 import os
+import sys
+import zlib
 
 from pushjuju.runner.remote.base import layout
+from pushjuju.runner.remote.disk.trees import remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,9 +86,6 @@ def _is_ours(paths: Layout, link: str) -> bool:
 
 def _write_program(paths: Layout) -> str:
     """Write the program below a name made of its content; return where it is."""
-    import sys
-    import zlib
-
     files = {"juju-exec": (_START % (sys.executable or "/usr/bin/python3")).encode("ascii")}
     for name in _module_files():
         with open(paths.program + "/" + name, "rb") as file:
@@ -137,8 +137,6 @@ def _point(link: str, target: str) -> str:
 
 def _forget_others(paths: Layout, used: tuple[str, ...]) -> None:
     """Delete older copies; the last one may still be running."""
-    from pushjuju.runner.remote.disk.trees import remove_tree
-
     for name in os.listdir(paths.tools):
         home = paths.tools + "/" + name
         if name.startswith(_HOME) and home + "/juju-exec" not in used:

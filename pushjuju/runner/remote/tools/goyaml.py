@@ -8,6 +8,8 @@ Mirrors: gopkg.in/yaml.v2 decode.go into map[string]string (as used by juju 3.6)
 
 from __future__ import annotations
 
+import binascii
+
 from pushjuju.portable.yamlwords import resolve_tag
 from pushjuju.runner.remote.tools.goparse import Node, Parser, YamlError
 
@@ -47,8 +49,6 @@ class _Decoder:
         return node.text
 
     def _binary(self, node: Node) -> str | None:
-        import binascii
-
         try:
             return binascii.a2b_base64(node.text.encode()).decode("utf-8", "replace")
         except ValueError:

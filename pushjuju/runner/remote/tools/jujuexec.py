@@ -11,13 +11,19 @@ Mirrors: juju cmd/containeragent/jujuexec, worker/uniter/runlistener.go (3.6).
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
+import _socket
+import fcntl
 import os
+import select
 import sys
+import time
 
 from pushjuju.portable.flags import Flag, HelpWanted, UsageError, help_text
 from pushjuju.portable.flags import parse as parse_flags
 from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import atoi, quote
+from pushjuju.runner.remote.base import signals, wire
 from pushjuju.runner.remote.base.layout import AGENT_PATH, Layout
 from pushjuju.runner.remote.disk import requests
 
@@ -194,10 +200,6 @@ def ask(paths: Layout, wanted: Mapping[str, Any]) -> int:
         Failed: The request cannot be written, or no answer will come.
         Stopped: By a signal; the request is withdrawn unless it has begun.
     """
-    import select
-    import time
-
-    # The lock that the ticket holds ends with this process: a killed juju-exec is withdrawn by that.
     document = dict(wanted, pid=os.getpid(), asked=time.time())
     try:
         ticket = requests.Ticket(paths.base, requests.new_id(time.time(), os.getpid()), document)
@@ -246,10 +248,6 @@ def knock(base: str) -> bool:
 
 
 def _knock_at(program: str) -> bool:
-    import _socket
-
-    from pushjuju.runner.remote.base import wire
-
     here = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
     door = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
     door.settimeout(KNOCK_S)
@@ -276,8 +274,6 @@ def run_plain(paths: Layout, script: str, environ: Mapping[str, str]) -> int:
         Failed: They cannot be started.
         Stopped: By a signal, before they began.
     """
-    import fcntl
-
     try:
         lock = os.open(paths.machine_lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -294,8 +290,6 @@ def run_plain(paths: Layout, script: str, environ: Mapping[str, str]) -> int:
         except Stopped as stopped:  # the lock is ours for as long as they run
             os.kill(child, stopped.number)
     if os.WIFSIGNALED(status):
-        from pushjuju.runner.remote.base import signals
-
         raise Failed("signal: %s" % signals.text(os.WTERMSIG(status)))
     return os.WEXITSTATUS(status)
 
@@ -320,8 +314,6 @@ def _write(fd: int, data: bytes) -> None:
 
 def main(argv: Sequence[str], environ: Mapping[str, str], root: str) -> int:
     """Run as juju-exec: send the command to the unit's server; return the exit code."""
-    import _signal  # type: ignore[import-not-found]
-
     paths = Layout(root, "")
     for number in _SIGNALS:
         _signal.signal(number, _on_signal)

@@ -13,8 +13,10 @@ Mirrors: juju cmd/jujud/main.go jujuCMain (3.6).
 
 from __future__ import annotations
 
+import binascii
 import os
 import sys
+import zlib
 
 from pushjuju.runner.remote.base.layout import has_perl
 
@@ -124,7 +126,7 @@ def client_source(client: str = "") -> str:
 
 def native_client() -> str:
     """Return the client for this processor, packed as in ``nativeclient``; empty without such a client."""
-    from pushjuju.runner.remote.tools.nativeclient import PROGRAMS
+    from pushjuju.runner.remote.tools.nativeclient import PROGRAMS  # programs, as text
 
     return PROGRAMS.get(os.uname().machine, "")
 
@@ -155,8 +157,6 @@ def ensure_tools(layout: Layout, unit: str, names: Iterable[str] = (), client: s
 
 def _home(text: str, suffix: str) -> str:
     """Return the name of the folder of a client: it changes with the client."""
-    import zlib
-
     return "pushjuju-%08x%s" % (zlib.crc32(text.encode("utf-8")), suffix)
 
 
@@ -175,9 +175,6 @@ def _is_complete(directory: str, wanted: set[str], homes: list[str]) -> bool:
 
 def _write_native(home: str, packed: str) -> bool:
     """Write the client for this processor; return False when the client does not run here."""
-    import binascii
-    import zlib
-
     _write_client(home, zlib.decompress(binascii.a2b_base64(packed)))
     null = [(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (0, 1, 2)]
     try:

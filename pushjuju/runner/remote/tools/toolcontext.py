@@ -7,6 +7,10 @@ Mirrors: juju worker/uniter/runner/jujuc/context.go, juju/cmd cmd.go (3.6)
 
 from __future__ import annotations
 
+import os
+
+from pushjuju.portable.jsontext import loads
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
@@ -149,15 +153,11 @@ class ToolContext:
         Raises:
             ToolError: with the controller's own stderr and exit code.
         """
-        from pushjuju.portable.jsontext import loads
-
         return loads(self.ask(tool, argv).decode("utf-8"))
 
     def path(self, name: str) -> str:
         """Return the absolute path of a file named on the command line."""
         if name == "~" or name.startswith("~/"):
-            import os
-
             return os.path.expanduser("~") + name[1:]
         if name.startswith("/"):
             return name

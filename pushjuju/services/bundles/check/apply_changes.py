@@ -22,6 +22,8 @@ from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts
 from pushjuju.services.bundles.read.values import Application, Fault
 from pushjuju.services.entities.application import applications, bindings, resources
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.storage.storage_instances import judge as judge_store
+from pushjuju.services.entities.storage.storage_pools import open_pools
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.core.storage import Directive
     from pushjuju.services.bundles.read.load import Loaded
-    from pushjuju.services.supply.store_charms import StoreOrigin
+    from pushjuju.services.supply.store_origin import StoreOrigin
     from pushjuju.store.tx import Tx
 
 
@@ -177,8 +179,6 @@ def _storage(
         return  # the fault of the directive was reported
     if not changed:
         return
-    from pushjuju.services.entities.storage.storage_instances import judge as judge_store
-    from pushjuju.services.entities.storage.storage_pools import open_pools
 
     pools = open_pools(site.ctx, site.tx, site.model)
     for store, asked in changed.items():

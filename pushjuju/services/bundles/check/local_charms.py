@@ -21,6 +21,7 @@ from pushjuju.services.bundles.plan.facts import ModelFacts
 from pushjuju.services.bundles.plan.plan import ResolvedCharm
 from pushjuju.services.bundles.read.bases import application_base
 from pushjuju.services.bundles.read.values import Application, Bundle, Fault
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply.charm_build import is_source
@@ -167,8 +168,6 @@ def _take(
 
 def url_of(tx: Tx, model: str, name: str) -> str:
     """Return the URL of the charm that an application has."""
-    from pushjuju.services.entities.application import applications
-
     return applications.get(tx, model, name).charm_url
 
 

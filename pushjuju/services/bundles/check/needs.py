@@ -20,6 +20,7 @@ from pushjuju.services.bundles.read.bases import application_base
 from pushjuju.services.bundles.read.values import Application, Fault
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import spaces
+from pushjuju.services.entities.storage import storage_pools
 
 if TYPE_CHECKING:
     from pushjuju.services.bundles.read.load import Loaded
@@ -81,7 +82,6 @@ def _pools(site: _Site, app: Application) -> Iterator[Fault]:
             pool = Directive.parse(text).pool
             if not pool:
                 continue
-            from pushjuju.services.entities.storage import storage_pools
 
             storage_pools.open_pools(site.ctx, site.tx, site.model).get(pool)
         except NotValid:

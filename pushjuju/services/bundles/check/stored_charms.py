@@ -22,12 +22,13 @@ from pushjuju.services.bundles.plan.facts import ModelFacts
 from pushjuju.services.bundles.read.bases import application_base
 from pushjuju.services.bundles.read.values import Application, Bundle
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.supply import store_charms
 
 if TYPE_CHECKING:
     from pushjuju.charms.archive.pack import PackedCharm
     from pushjuju.charms.values.model import Charm
     from pushjuju.core.charmstore import StoreResource
-    from pushjuju.services.supply.store_charms import StoreOrigin
+    from pushjuju.services.supply.store_origin import StoreOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,6 @@ def resolve(
     ]
     if not wanted:
         return Resolved()
-    from pushjuju.services.supply import store_charms
 
     requests = [
         store_charms.CharmRequest(
@@ -153,8 +153,6 @@ def bring_bundle(
     Raises:
         HubError: The store has no such bundle, or cannot be reached; the messages are Juju's.
     """
-    from pushjuju.services.supply import store_charms
-
     request = store_charms.CharmRequest(
         url=name, channel=channel, revision=revision, base=base, arch=arch or DEFAULT_ARCH, kind=BUNDLE
     )
@@ -199,7 +197,6 @@ def fetch(
     ]
     if not names:
         return Fetched()
-    from pushjuju.services.supply import store_charms
 
     store = store_charms.open_store(ctx, model)
     packed: dict[str, PackedCharm] = {}
@@ -244,8 +241,6 @@ def resources_of(
     Raises:
         HubError: There is no such revision, or the store is away.
     """
-    from pushjuju.services.supply import store_charms
-
     store = store_charms.open_store(ctx, model)
     found = {}
     for name, wanted in asked.items():

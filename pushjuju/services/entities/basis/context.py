@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from random import Random
 
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound
@@ -13,15 +13,10 @@ from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.faults import FROM_COPY
 
-if TYPE_CHECKING:
-    from random import Random
-
 DEFAULT_USER = "admin"
 
 
 def _unseeded() -> Random:
-    from random import Random
-
     return Random()  # noqa: S311 - jitter
 
 

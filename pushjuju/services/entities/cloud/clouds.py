@@ -8,7 +8,7 @@ that over a plugin's. Mirrors: juju cloud/clouds.go, cmd/juju/common/cloud.go (3
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
@@ -16,7 +16,7 @@ from pushjuju.store.cloudfiles import CloudFiles
 from pushjuju.store.datadir import ControllerDir, DataDir
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.api.clouds import CloudSpec, Credential, ProviderType
+    from pushjuju.plugins.api.clouds import ProviderType
     from pushjuju.plugins.manager import PluginHost
 
 BUILT_IN: Mapping[str, str] = {"local": "local", "manual": "manual"}
@@ -133,58 +133,6 @@ def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
     return next(iter(known), "")
 
 
-def open_spec(places: Folders, name: str, region: str, host: PluginHost | None = None) -> CloudSpec:
-    """Return a cloud as its provider wants it.
-
-    Raises:
-        NotFound: No such cloud, or it has no such region.
-    """
-    return spec_of(definition(places, name, host), region)
-
-
-def spec_of(cloud: Cloud, region: str) -> CloudSpec:
-    """Return a definition as its provider wants it.
-
-    Args:
-        cloud: The definition.
-        region: One of its regions; for a cloud without regions, any name.
-
-    Raises:
-        NotFound: It has no such region.
-    """
-    # Imported here: commands that only look start a tenth faster without it.
-    from pushjuju.plugins.api.clouds import CloudSpec
-
-    found = cloud.region(region) if cloud.regions else None
-    return CloudSpec(
-        name=cloud.name,
-        type=cloud.type,
-        region=found.name if found else region or DEFAULT_REGION,
-        endpoint=found.endpoint if found else cloud.endpoint,
-        identity_endpoint=found.identity_endpoint if found else cloud.identity_endpoint,
-        storage_endpoint=found.storage_endpoint if found else cloud.storage_endpoint,
-        ca_certificates=cloud.ca_certificates,
-        skip_tls_verify=cloud.skip_tls_verify,
-        config=cloud.own,
-    )
-
-
-def open_credential(places: Folders, cloud: str, name: str) -> Credential:
-    """Return a credential; the empty one when no name is given.
-
-    Raises:
-        NotFound: It is named, but not there.
-    """
-    from pushjuju.plugins.api.clouds import Credential
-
-    if not name:
-        return Credential()
-    for place in places:
-        if found := place.credentials(cloud).credentials.get(name):
-            return Credential(name=name, auth_type=found.auth_type, attributes=found.attributes)
-    raise NotFound(f'credential "{name}" for cloud "{cloud}" not found')
-
-
 def keep_public(controller: ControllerDir, places: Folders, cloud: Cloud) -> None:
     """Write down a cloud that a plugin brought, so that its models find it without the plugin's list."""
     if cloud.name not in BUILT_IN and not any(cloud.name in place.clouds() for place in places):
@@ -198,16 +146,3 @@ def secret_attributes(kind: ProviderType | None, auth_type: str, names: Collecti
         return frozenset(names)
     open_ones = {attr.name for attr in schema if not attr.secret}
     return frozenset(name for name in names if name not in open_ones)
-
-
-def document(places: Folders, cloud: str, region: str, credential: str) -> dict[str, Any]:
-    """Return a cloud with a credential, as `credential-get` prints them."""
-    spec, known = open_spec(places, cloud, region), open_credential(places, cloud, credential)
-    found: dict[str, Any] = {
-        "type": spec.type,
-        "name": spec.name,
-        "region": region,
-        "endpoint": spec.endpoint,
-    }
-    found["credential"] = {"auth-type": known.auth_type, "attrs": dict(known.attributes)}
-    return found

@@ -145,10 +145,9 @@ def add_machine(
 
 
 def _equip(ctx: Context, tx: Tx, machine: Machine, wanted: Sequence[Directive]) -> None:
-    from pushjuju.services.entities.storage import disks
-    from pushjuju.services.entities.storage.storage_pools import open_pools
+    from pushjuju.services.entities.storage import disks  # plugins: few machines are asked for with disks
 
-    disks.add(tx, open_pools(ctx, tx, machine.model), machine, wanted, ctx.clock.now())
+    disks.equip(ctx, tx, machine, wanted)
 
 
 def check_placement(text: str) -> Placement | None:

@@ -6,6 +6,7 @@ Mirrors: juju apiserver/facades/client/modelconfig, application (3.6)
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,9 +34,7 @@ def for_machine(tx: Tx, model: str, own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _conflicts(tx: Tx, model: str) -> constraint_rules.Conflicts:
-    import os
-
-    from pushjuju.plugins.manager import PluginHost
+    from pushjuju.plugins.manager import PluginHost  # only where model and machine both speak
 
     try:
         return PluginHost(environ=os.environ).provider_type(models.get(tx, model).cloud_type).conflicts

@@ -7,13 +7,19 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
+from pushjuju.charms.format.yamlload import load
 from pushjuju.charms.values.goform import typed
+from pushjuju.core import cloudinit, jumps
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.firewall import parse_cidr
+from pushjuju.core.storage import parse_size
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.loglevels import parse_levels
 from pushjuju.portable.quote import bool_of
+from pushjuju.services.entities.basis.network import check_egress
 from pushjuju.store.tx import Tx
 
 
@@ -172,10 +178,6 @@ def parse_value(key: str, value: Any) -> Any:
         listed = " ".join(attribute.choices)
         raise NotValid(f'{key}: expected one of [{listed}], got "{text}"')
     if key == "egress-subnets":
-        from pushjuju.services.entities.basis.network import (
-            check_egress,  # few commands need to know addresses
-        )
-
         check_egress(text)
     if attribute.type == "base" and text:
         return str(Base.parse(text))
@@ -201,9 +203,6 @@ def _check_tags(_key: str, text: str) -> None:
 
 def _check_userdata(key: str, text: str) -> None:
     """Refuse what machines could not boot with, or what would take them from us; the messages are Juju's."""
-    from pushjuju.charms.format.yamlsafe import load
-    from pushjuju.core import cloudinit
-
     if not text.strip():
         return
     try:
@@ -215,15 +214,11 @@ def _check_userdata(key: str, text: str) -> None:
 
 def _check_inherited(_key: str, text: str) -> None:
     """Refuse what containers cannot inherit; the message is Juju's."""
-    from pushjuju.core import cloudinit
-
     cloudinit.inherited_names(text)
 
 
 def _check_jumps(key: str, text: str) -> None:
     """Refuse what is no way to a machine."""
-    from pushjuju.core import jumps
-
     try:
         jumps.parse(text)
     except NotValid as error:
@@ -259,8 +254,6 @@ def _check_duration(key: str, text: str) -> None:
 
 def _check_size(key: str, text: str) -> None:
     """Refuse what is no size; the message is Juju's."""
-    from pushjuju.core.storage import parse_size
-
     try:
         parse_size(text)
     except NotValid as error:
@@ -270,8 +263,6 @@ def _check_size(key: str, text: str) -> None:
 
 def _check_cidrs(key: str, text: str) -> None:
     """Refuse what is no list of CIDRs; the messages are Juju's."""
-    from pushjuju.core.firewall import parse_cidr
-
     if not text and key not in _MAY_BE_EMPTY:
         raise NotValid("empty cidrs not valid")
     for cidr in text.split(",") if text else ():
@@ -283,8 +274,6 @@ def _check_cidrs(key: str, text: str) -> None:
 
 def _check_url(key: str, text: str) -> None:
     """Refuse what can be no address of a store, before anything is asked there."""
-    from urllib.parse import urlsplit
-
     scheme, host = urlsplit(text)[:2]
     if scheme not in ("http", "https", "mirror+http", "mirror+https", "file") or not (
         host or scheme == "file"

@@ -8,12 +8,14 @@ Mirrors: juju apiserver/facades/client/keymanager, juju/utils/ssh (3.6)
 
 from __future__ import annotations
 
+import binascii
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.ids import new_hash
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
@@ -58,20 +60,17 @@ def parse(text: str) -> PublicKey:
     Raises:
         NotValid: The text is not a public key; the message is Juju's.
     """
-    import base64  # imported here: every reader of machines imports this module, few parse keys
-    import hashlib
-
     words = text.split(None, 2)
     if len(text) > _LONGEST or not text.isprintable() or len(words) < 2 or words[0] not in _TYPES:
         raise NotValid(f"invalid ssh key: {text[:80]}")
     try:
-        blob = base64.b64decode(words[1], validate=True)
+        blob = binascii.a2b_base64(words[1], strict_mode=True)
     except ValueError:
         raise NotValid(f"invalid ssh key: {text[:80]}") from None
     size = int.from_bytes(blob[:4], "big")
     if blob[4 : 4 + size] != words[0].encode() or len(blob) <= 4 + size:
         raise NotValid(f"invalid ssh key: {text[:80]}")
-    digest = hashlib.md5(blob, usedforsecurity=False).hexdigest()
+    digest = new_hash("md5", blob).hexdigest()
     return PublicKey(
         line=" ".join(words),
         fingerprint=":".join(digest[at : at + 2] for at in range(0, len(digest), 2)),

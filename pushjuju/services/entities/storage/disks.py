@@ -15,7 +15,9 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive, Kind, check_count
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.storage import storage_instances
+from pushjuju.services.entities.storage.storage_pools import open_pools
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
 from pushjuju.store.tx import Tx
@@ -51,6 +53,11 @@ def _pool(tx: Tx, pools: Pools, model: str, asked: Directive) -> Pool:
     if not asked.size:
         raise NotValid("invalid size 0", hint=f"pushjuju add-machine --disks {name},10G")
     return found
+
+
+def equip(ctx: Context, tx: Tx, machine: Machine, wanted: Sequence[Directive]) -> None:
+    """Note the disks that a new machine shall have."""
+    add(tx, open_pools(ctx, tx, machine.model), machine, wanted, ctx.clock.now())
 
 
 def add(tx: Tx, pools: Pools, machine: Machine, asked: Sequence[Directive], now: datetime) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
 from pushjuju.core.storage import Kind, is_pool
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.storage_records import StoragePool
@@ -88,8 +89,6 @@ class Pools:
 
 def open_pools(ctx: Context, tx: Tx, model: str) -> Pools:
     """Return the pools of a model; loads the plugins."""
-    from pushjuju.plugins.manager import PluginHost
-
     host = PluginHost(environ=ctx.environ)
     made = tx.list(StoragePool, "storage_pool_list", model=model)
     types = host.storage_types(models.get(tx, model).cloud_type)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pushjuju.core.errors import NotValid
+from pushjuju.services.requests.inventories import ansible, ssh_config, terraform
 from pushjuju.services.requests.inventories.listed import MOST, Faults, Listed
 
 __all__ = ["Listed", "read"]
@@ -59,8 +60,6 @@ def read(
 
 
 def _hosts(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
-    from pushjuju.services.requests.inventories import ansible, ssh_config, terraform
-
     text = text.removeprefix("\ufeff")
     if _NO_TEXT.search(text):
         faults.add("is no text")

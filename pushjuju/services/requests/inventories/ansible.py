@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
+from pushjuju.charms.format.yamlsafe import load
 from pushjuju.core.errors import NotValid
 from pushjuju.services.requests.inventories.ansible_vars import TAGS, Inventory, host_of, listed, texts
 from pushjuju.services.requests.inventories.listed import MOST, Faults, Listed
@@ -103,8 +105,6 @@ def _expanded(pattern: str, faults: Faults, line: int = 0) -> list[str]:
 
 def from_yaml(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     """Yield the hosts of an inventory in YAML."""
-    from pushjuju.charms.format.yamlsafe import load
-
     try:
         document = load(text, text_tags=TAGS)
     except NotValid as error:
@@ -115,8 +115,6 @@ def from_yaml(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed
 
 def from_toml(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     """Yield the hosts of an inventory in TOML: the tables are those of the YAML."""
-    from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
-
     try:
         document = load_toml(text)
     except TomlFault as error:

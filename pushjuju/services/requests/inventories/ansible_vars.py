@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pushjuju.charms.format.yamlsafe import load
 from pushjuju.core.errors import NotValid
 from pushjuju.services.requests.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
 
@@ -137,8 +138,6 @@ class _Beside:
         return self._known[kind, name]
 
     def _read(self, path: Path) -> dict[str, str]:
-        from pushjuju.charms.format.yamlsafe import load
-
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError):

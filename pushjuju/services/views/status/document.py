@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.charms.format.url import name_in
+from pushjuju.core import constraints
+from pushjuju.core.base import Base
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import InstanceGone
+from pushjuju.core.model.ports import text
 from pushjuju.core.status import (
     AGENT_INITIALISING,
     INSTALLING_CHARM,
@@ -84,7 +87,7 @@ def _storage(tx: Tx, model: Model, moment: Moment) -> dict[str, Any]:
     """Return the storage of a model; a model without any needs one look, and no more code."""
     if not tx.scalar("storage_any", model=model.uuid):
         return {}
-    from pushjuju.services.views.status.storage_document import combined
+    from pushjuju.services.views.status.storage_document import combined  # many models have no storage
 
     return combined(tx, model.uuid, moment)
 
@@ -93,7 +96,7 @@ def _other_models(tx: Tx, rows: Rows, moment: Moment) -> dict[str, Any]:
     """Return what ties a model to others; relations of those who only consume its offers are not shown."""
     if not tx.scalar("crossmodel_any", model=rows.model.uuid):
         return {}
-    from pushjuju.services.views import offer_documents
+    from pushjuju.services.views import offer_documents  # most models have no offers
 
     hidden = offer_documents.proxies(tx, rows.model.uuid)
     for name, ties in rows.sides_of.items() if hidden else ():
@@ -116,8 +119,6 @@ def _status(seen: Seen, *, version: bool = False, life: str = ALIVE) -> dict[str
 
 @cache
 def _base_parts(text: str) -> tuple[str, str]:
-    from pushjuju.core.base import Base
-
     base = Base.parse(text)
     return base.os, base.channel
 
@@ -250,8 +251,6 @@ def _interfaces(rows: Rows, machine: MachineRow) -> dict[str, Any]:
 
 
 def _constraints(known: dict[str, Any]) -> str:
-    from pushjuju.core import constraints
-
     return constraints.render(known)
 
 
@@ -417,8 +416,6 @@ def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, Any]:
 
 
 def _ports(ranges: Iterable[tuple[str, int, int]]) -> list[str]:
-    from pushjuju.core.model.ports import text
-
     return [text(*item) for item in ranges]
 
 

@@ -10,9 +10,11 @@ Mirrors: juju apiserver/facades/client/client/filtering.go, status.go (3.6)
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.status import Agent, MachineStatus, Workload
@@ -169,7 +171,6 @@ def _address_matches(pattern: str, addresses: Iterable[str]) -> bool:
     if "/" not in pattern or not _ADDRESS.fullmatch(pattern.partition("/")[0]):
         return False
     # Imported here: status without a network pattern starts faster.
-    import ipaddress
 
     try:
         network = ipaddress.ip_network(pattern, strict=False)
@@ -179,8 +180,6 @@ def _address_matches(pattern: str, addresses: Iterable[str]) -> bool:
 
 
 def _inside(network: IPv4Network | IPv6Network, text: str) -> bool:
-    from ipaddress import ip_address
-
     try:
         address = ip_address(text)
     except ValueError:

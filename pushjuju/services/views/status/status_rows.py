@@ -18,6 +18,7 @@ from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.portable.natural import natural_key, natural_order
 from pushjuju.services.entities.basis import network
+from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.entities.machine.stopped import STOPPED, stopped
 
 if TYPE_CHECKING:
@@ -215,8 +216,6 @@ def _failing(ctx: Context, tx: Tx, model: str, moment: Moment) -> dict[str, str]
     """Return what `machine_work.failing` does; a model without any such machine needs no more code."""
     if tx.row("work_failing", model=model) is None:
         return {}
-    from pushjuju.services.entities.machine import machine_work
-
     return machine_work.failing(ctx, tx, model, moment)
 
 

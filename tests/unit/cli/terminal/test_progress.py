@@ -14,7 +14,7 @@ from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.livetree import Row, tree
 from pushjuju.cli.terminal.progress import ProgressEvent, progress, wants_output
 from pushjuju.cli.terminal.screen import Painter, cut, width
-from pushjuju.workers import background
+from pushjuju.workers import serving
 
 
 class Terminal(io.StringIO):
@@ -212,7 +212,7 @@ def test_lines_that_a_narrower_terminal_has_broken_are_written_over(monkeypatch:
 def test_a_controller_process_says_what_it_does(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "LINGER_S", 0.1)
+    monkeypatch.setattr(serving, "LINGER_S", 0.1)
     assert run("bootstrap", "local", "lab").status == 0
     ended = run("controller", "run", "--until-idle")
     assert ended.err.startswith(

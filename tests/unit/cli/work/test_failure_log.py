@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.cli.work import drive
+from pushjuju.cli.work import failures
 from tests.unit.cli.test_hints import cli_of
 from tests.world.controller import TestController
 from tests.world.machine import event, failed, ok
@@ -22,7 +22,7 @@ def failure(runtime: TestController, lines: int) -> list[str]:
     runtime.hook("start", failed(events=[said(number, f"line {number}") for number in range(1, lines + 1)]))
     runtime.turn()
     problems = ["machine 7: does not answer", 'unit web/0: hook failed: "start"']
-    error = drive._failure(cli_of(runtime), runtime.ctx, runtime.model, problems)
+    error = failures._failure(cli_of(runtime), runtime.ctx, runtime.model, problems)
     assert error.message == problems[1]
     return error.detail.splitlines()
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli.commands.bundle import bundling
+from pushjuju.cli.commands.bundle.bundle_document import document
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.portable.output import format_yaml
 from pushjuju.services.bundles import export, plan_files, planning
@@ -24,7 +24,7 @@ from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
-from pushjuju.services.entities.model import constraints, models
+from pushjuju.services.entities.model import constraints, new_models
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.requests import expose
 from tests.charms_tools.hubstore import HubStore
@@ -117,8 +117,8 @@ def deploy(world: TestController, shelf: Path, *overlays: str, **wishes: Any) ->
 def exported(world: TestController, **request: Any) -> str:
     """Return the model as a bundle."""
     found, overlay = export.export(world.ctx, world.model, export.Request(**request))
-    text = format_yaml(bundling.document(found))
-    return text + (export.OVERLAY + format_yaml(bundling.document(overlay)) if overlay else "")
+    text = format_yaml(document(found))
+    return text + (export.OVERLAY + format_yaml(document(overlay)) if overlay else "")
 
 
 def test_deploy_records_all_of_it(world: TestController, shelf: Path) -> None:
@@ -302,7 +302,7 @@ def test_export_deploys_to_an_equal_model(world: TestController, shelf: Path, tm
     text = exported(world, beside=out)
     assert text == EXPORTED
     (out / "bundle.yaml").write_text(text)
-    other = models.add_model(world.ctx, "other").uuid
+    other = new_models.add_model(world.ctx, "other").uuid
     spaces.add(world.ctx, other, "backend", [])
     prepared = planning.prepare(world.ctx, other, load(out), Wishes(trust=True))
     planning.carry_out(world.ctx, other, prepared)
@@ -408,7 +408,7 @@ applications:
         "      rows:\n        endpoints:\n        - db\n"
         "        acl:\n          admin: admin\n          bob: consume\n"
     )
-    world.model = models.add_model(world.ctx, "buyer").uuid
+    world.model = new_models.add_model(world.ctx, "buyer").uuid
     (shelf / "bundle.yaml").write_text(
         "default-base: ubuntu@22.04\napplications: {web: {charm: ./web, num_units: 1}}\n"
         "saas: {far: {url: admin/shop.rows}}\nrelations: [[web:db, far:db]]\n"

@@ -13,7 +13,7 @@ from pushjuju.core.storage import Directive
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
@@ -509,7 +509,7 @@ def test_force_is_not_taken_back(runtime: TestController) -> None:
 
 
 def test_deleted_model_leaves_nothing(runtime: TestController) -> None:
-    other = models.add_model(runtime.ctx, "other")
+    other = new_models.add_model(runtime.ctx, "other")
     before = runtime.dump()
     model, runtime.model = runtime.model, other.uuid
     runtime.active()

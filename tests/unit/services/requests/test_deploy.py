@@ -14,7 +14,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import deploy
@@ -134,7 +134,7 @@ def test_add_units(runtime: TestController) -> None:
 
 def test_two_models_know_nothing_of_each_other(runtime: TestController) -> None:
     runtime.deploy()
-    other = models.add_model(runtime.ctx, "other")
+    other = new_models.add_model(runtime.ctx, "other")
     request = DeployRequest(application="web", packed=runtime.charms.make(), base=UBUNTU)
     made = deploy.deploy(runtime.ctx, other.uuid, request)
     assert (made.revision, made.units) == (0, ("web/0",))

@@ -14,7 +14,7 @@ from pushjuju.core.model.ports import PortRange
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import firewall, model_config, models
+from pushjuju.services.entities.model import firewall, model_config, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import expose as service
 from pushjuju.store.rows.records import MachineFirewall, Port
@@ -164,7 +164,7 @@ def test_rules_are_those_of_the_units_of_a_machine(world: TestController) -> Non
 
 
 def test_in_a_global_model_all_machines_have_the_rules_of_all(world: TestController) -> None:
-    model = models.add_model(world.ctx, "global", config={"firewall-mode": "global"})
+    model = new_models.add_model(world.ctx, "global", config={"firewall-mode": "global"})
     world.model = model.uuid
     world.deploy("web", count=2)
     _open(world, "web/1", 80)
@@ -261,7 +261,7 @@ def test_without_a_firewall_nobody_looks(world: TestController) -> None:
 
 
 def test_in_a_global_model_all_look_again(world: TestController) -> None:
-    world.model = models.add_model(world.ctx, "global", config={"firewall-mode": "global"}).uuid
+    world.model = new_models.add_model(world.ctx, "global", config={"firewall-mode": "global"}).uuid
     world.deploy("web")
     world.deploy("db")
     _guard(world, "0", "1")
@@ -345,7 +345,7 @@ def test_the_mode_is_chosen_when_the_model_is_made(world: TestController) -> Non
     world.write(lambda tx: model_config.change(tx, world.model, {}, ["firewall-mode"]))
     assert world.dump() == before
     assert not world.read(lambda tx: firewall.is_asked_for(tx, world.model))
-    world.model = models.add_model(world.ctx, "asked", config={"firewall-mode": "global"}).uuid
+    world.model = new_models.add_model(world.ctx, "asked", config={"firewall-mode": "global"}).uuid
     assert world.read(lambda tx: firewall.is_asked_for(tx, world.model))
     with pytest.raises(NotValid, match='cannot change firewall-mode from "global" to "instance"'):
         world.write(lambda tx: model_config.change(tx, world.model, {}, ["firewall-mode"]))

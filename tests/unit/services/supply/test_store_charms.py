@@ -11,7 +11,8 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import HubError, NotValid, PushjujuError
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import store_charms
-from pushjuju.services.supply.store_charms import CharmRequest, StoreOrigin
+from pushjuju.services.supply.store_charms import CharmRequest
+from pushjuju.services.supply.store_origin import StoreOrigin
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.world.controller import TestController
 

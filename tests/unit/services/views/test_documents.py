@@ -9,7 +9,7 @@ import pytest
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotFound
 from pushjuju.services.requests import expose
-from pushjuju.services.views import documents
+from pushjuju.services.views import application_documents, documents, model_document, unit_documents
 from tests.world.controller import TestController
 from tests.world.machine import ok
 
@@ -57,7 +57,7 @@ def test_counts(runtime: TestController) -> None:
 
 def test_show_model_has_what_jubilant_needs(runtime: TestController) -> None:
     runtime.active()
-    found = documents.show_model(runtime.ctx, runtime.resolve_model())
+    found = model_document.show_model(runtime.ctx, runtime.resolve_model())
     assert list(found) == ["shop"]
     shown = found["shop"]
     needed = {
@@ -93,7 +93,7 @@ def _no_problem(name: str, error: Exception) -> None:
 
 
 def _unit(runtime: TestController, name: str = "web/0") -> dict[str, Any]:
-    found: dict[str, Any] = documents.show_units(runtime.ctx, runtime.model, [name])[name]
+    found: dict[str, Any] = unit_documents.show_units(runtime.ctx, runtime.model, [name])[name]
     return found
 
 
@@ -154,14 +154,14 @@ def test_show_unit_that_is_new(runtime: TestController) -> None:
 
 def test_show_unit_that_is_not_there(runtime: TestController) -> None:
     with pytest.raises(NotFound) as caught:
-        documents.show_units(runtime.ctx, runtime.model, ["web/0"])
+        unit_documents.show_units(runtime.ctx, runtime.model, ["web/0"])
     assert caught.value.message == 'unit "web/0" not found'
 
 
 def test_an_application_is_shown_with_bindings_and_exposures(runtime: TestController) -> None:
     runtime.deploy(constraints={"mem": 1024})
     expose.expose(runtime.ctx, runtime.model, "web", cidrs=["10.0.0.0/8"])
-    (shown,) = documents.show_applications(runtime.ctx, runtime.model, ["web"]).values()
+    (shown,) = application_documents.show_applications(runtime.ctx, runtime.model, ["web"]).values()
     assert shown == {
         "charm": "web",
         "base": "ubuntu@22.04",
@@ -174,4 +174,4 @@ def test_an_application_is_shown_with_bindings_and_exposures(runtime: TestContro
         "endpoint-bindings": {"": "alpha", "cluster": "alpha"},
     }
     with pytest.raises(NotFound, match='application "none" not found'):
-        documents.show_applications(runtime.ctx, runtime.model, ["web", "none"])
+        application_documents.show_applications(runtime.ctx, runtime.model, ["web", "none"])

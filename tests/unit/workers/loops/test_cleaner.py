@@ -14,7 +14,7 @@ from pushjuju.core.storage import Directive
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership, logs
-from pushjuju.services.entities.model import model_config, models
+from pushjuju.services.entities.model import model_config, models, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import deploy, integrate
@@ -372,7 +372,7 @@ async def test_archive_goes_with_its_last_charm(runtime: TestController) -> None
 
 async def test_archive_of_another_model_stays(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
-    other = models.add_model(runtime.ctx, "other")
+    other = new_models.add_model(runtime.ctx, "other")
     request = DeployRequest(application="web", packed=runtime.charms.make(), base=UBUNTU, count=1)
     deploy.deploy(runtime.ctx, other.uuid, request)
     runtime.deploy()

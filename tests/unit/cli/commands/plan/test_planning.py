@@ -17,7 +17,7 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.core.storage import Directive
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import new_models
 from pushjuju.services.requests import integrate
 from tests.world.charms import SETUP, Charms
 from tests.world.commandline import Run
@@ -323,7 +323,7 @@ def test_destroy_model(runtime: TestController, run: Run) -> None:
     assert "blocked" not in plan
     machine = plan["changes"][at["machine 1"]]["fields"]
     assert machine["instance"] == "ended"
-    models.add_model(runtime.ctx, "empty")
+    new_models.add_model(runtime.ctx, "empty")
     assert changes(planned(run, "destroy-model", "empty")) == ["remove model empty"]
 
 
@@ -363,7 +363,7 @@ def test_what_becomes_of_storage(runtime: TestController, run: Run, packs: Charm
 
 
 def test_destroy_and_kill_controller(runtime: TestController, run: Run) -> None:
-    models.add_model(runtime.ctx, "other")
+    new_models.add_model(runtime.ctx, "other")
     ended = run("plan", "--", "destroy-controller", "home")
     assert (ended.status, "The controller has live models" in ended.err) == (1, True)
     plan = planned(run, "destroy-controller", "home", "--destroy-all-models")
@@ -438,7 +438,7 @@ def test_a_plan_writes_no_file(runtime: TestController, run: Run, tmp_path: Path
 def test_offers_and_what_is_consumed(runtime: TestController, run: Run) -> None:
     assert changes(planned(run, "offer", "db:server")) == ["add offer db"]
     assert run("offer", "db:server").status == 0
-    models.add_model(runtime.ctx, "other")
+    new_models.add_model(runtime.ctx, "other")
     plan = planned(run, "consume", "-m", "other", "admin/shop.db")
     assert [(one["kind"], one["model"]) for one in plan["changes"]] == [("saas", "other")]
     assert changes(planned(run, "remove-offer", "admin/shop.db", "-y")) == ["remove offer db"]
@@ -462,7 +462,7 @@ def test_a_bundle(runtime: TestController, run: Run, packs: Charms, tmp_path: Pa
 
 
 def test_the_model_that_is_meant(runtime: TestController, run: Run) -> None:
-    models.add_model(runtime.ctx, "other")
+    new_models.add_model(runtime.ctx, "other")
     assert run("plan", "-m", "other", "--", "config", "web", "a=b").err.startswith("ERROR application")
     assert run("plan", "-m", "shop", "--", "config", "web", "title=x").status == 2
     assert run("plan", "--", "config", "-m", "shop", "web", "title=x").status == 2

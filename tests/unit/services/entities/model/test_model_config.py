@@ -9,7 +9,7 @@ import pytest
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.model import model_config, models
+from pushjuju.services.entities.model import model_config, models, new_models
 from tests.world.controller import TestController
 
 
@@ -130,7 +130,7 @@ def test_same_interval_again_leaves_the_wait_alone(runtime: TestController) -> N
 
 
 def test_new_model(runtime: TestController) -> None:
-    made = models.add_model(runtime.ctx, "two", config={"test-mode": "true"})
+    made = new_models.add_model(runtime.ctx, "two", config={"test-mode": "true"})
     assert (made.name, made.owner, made.cloud, made.cloud_type, made.region) == (
         "two", "admin", "local", "local", "default",
     )  # fmt: skip
@@ -142,8 +142,8 @@ def test_new_model(runtime: TestController) -> None:
 
 
 def test_a_new_model_takes_what_its_provider_says_unless_a_person_does(runtime: TestController) -> None:
-    plain = models.add_model(runtime.ctx, "two", cloud="manual")
-    asked = models.add_model(runtime.ctx, "three", cloud="manual", config={"enable-os-upgrade": "true"})
+    plain = new_models.add_model(runtime.ctx, "two", cloud="manual")
+    asked = new_models.add_model(runtime.ctx, "three", cloud="manual", config={"enable-os-upgrade": "true"})
     assert runtime.read(lambda tx: model_config.stored(tx, plain.uuid)) == {"enable-os-upgrade": False}
     assert runtime.read(lambda tx: model_config.stored(tx, asked.uuid)) == {"enable-os-upgrade": True}
 
@@ -171,7 +171,7 @@ def test_refused_model(
 ) -> None:
     before = runtime.dump()
     with pytest.raises(error) as caught:
-        models.add_model(runtime.ctx, **asked)
+        new_models.add_model(runtime.ctx, **asked)
     assert caught.value.message == text
     assert runtime.dump() == before
 

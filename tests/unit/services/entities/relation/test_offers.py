@@ -12,7 +12,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import users
-from pushjuju.services.entities.model import firewall, model_config, models
+from pushjuju.services.entities.model import firewall, model_config, models, new_models
 from pushjuju.services.entities.relation import offers, remote_applications
 from pushjuju.services.entities.relation.offers import Wanted
 from pushjuju.services.lifecycle import removal
@@ -252,7 +252,7 @@ def test_names_that_are_taken(twins: TwoModels) -> None:
     assert refused(lambda: twins.consume("prod.second", "db")) == (
         f"could not consume admin/prod.second: {taken} offer already exists"
     )
-    other = models.add_model(twins.ctx, "other")
+    other = new_models.add_model(twins.ctx, "other")
     world = TestController(twins.ctx, twins.shop.clock, twins.charms, other)
     twins.deploy(world, "db")
     offers.offer(twins.ctx, other.uuid, "db", ["server"])
@@ -294,11 +294,15 @@ def test_limits_of_either_side(twins: TwoModels) -> None:
     twins.relate()
     text = "establishing a new relation for web:db would exceed its maximum relation limit of 1"
     assert unchanged(twins, lambda: twins.relate(url="prod.one")).endswith(text)
-    other = TestController(twins.ctx, twins.shop.clock, twins.charms, models.add_model(twins.ctx, "other"))
+    other = TestController(
+        twins.ctx, twins.shop.clock, twins.charms, new_models.add_model(twins.ctx, "other")
+    )
     twins.deploy(other, "web")
     url = parse("prod.one")
     integrate.integrate(twins.ctx, other.model, "web:db", "one", offer=url)
-    third = TestController(twins.ctx, twins.shop.clock, twins.charms, models.add_model(twins.ctx, "third"))
+    third = TestController(
+        twins.ctx, twins.shop.clock, twins.charms, new_models.add_model(twins.ctx, "third")
+    )
     twins.deploy(third, "web")
     text = "establishing a new relation for one:server would exceed its maximum relation limit of 1"
     ask = lambda: integrate.integrate(twins.ctx, third.model, "web:db", "one", offer=url)  # noqa: E731

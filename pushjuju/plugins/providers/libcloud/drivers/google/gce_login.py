@@ -16,6 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
 from pushjuju.core.errors import CredentialInvalid, NotValid
 from pushjuju.plugins.providers.libcloud import keyfiles
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
@@ -129,11 +134,6 @@ def assertion(who: Account, now: int) -> str:
     Raises:
         NotValid: The account's key is no key.
     """
-    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
-    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
     try:
         key = load_pem_private_key(who.key.encode(), password=None)
     except (ValueError, TypeError):

@@ -1,0 +1,15 @@
+"""Whether a cloud can ever fulfil new constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.work import session
+from pushjuju.workers.provision.precheck import check_constraints
+
+
+def check_change(cli: Cli, opened: session.Session, asked: Mapping[str, Any], what: str) -> None:
+    if asked:
+        check_constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)

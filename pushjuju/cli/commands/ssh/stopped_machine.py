@@ -1,0 +1,22 @@
+"""A machine that is stopped and that somebody wants to log in to."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.work import session, waiting
+from pushjuju.services.entities.machine import machines
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.machine.contact import can_resume
+from pushjuju.workers.runtime import Runtime
+
+
+def start(cli: Cli, opened: session.Session, machine: Machine) -> None:
+    """Start a machine of this computer when it is stopped."""
+    if not asyncio.run(can_resume(Runtime(opened.ctx, warn=cli.console.warn), machine)):
+        return
+    cli.console.info(f"machine {machine.id} is stopped; starting it")
+    with opened.ctx.store.write() as tx:
+        machines.see_again(tx, opened.uuid, machine.id, cli.clock.now(), "a person logs in")
+    waiting.foreground(cli, opened, lambda: True)

@@ -1,0 +1,66 @@
+"""Providers, firewalls and volumes of the clouds that libcloud drives, opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, DetectedCredential
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
+from pushjuju.plugins.api.storage_types import StorageProvider
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.detect import FINDERS
+from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
+from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Site
+from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
+from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
+from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
+from pushjuju.plugins.providers.libcloud.vspherestorage import VsphereStorage
+
+
+class Opening:
+    """What the hooks of the plugin open."""
+
+    @staticmethod
+    def provider(
+        cloud: CloudSpec,
+        credential: Credential,
+        model: ModelInfo,
+        config: Mapping[str, Any],
+        services: Services,
+    ) -> Provider | None:
+        """Return the provider of a cloud that has one."""
+        if cloud.type == "ec2":
+            return Ec2Provider(
+                cloud=cloud, credential=credential, model=model, config=config, services=services
+            )
+        if cloud.type not in ADAPTERS:
+            return None
+        site = Site(cloud=cloud, credential=credential, model=model, config=config, services=services)
+        return CloudProvider(open_adapter(site))
+
+    @staticmethod
+    def firewall(provider: Provider) -> Firewall | None:
+        """Return the security groups of a provider."""
+        return SecurityGroups(provider) if isinstance(provider, Ec2Provider | CloudProvider) else None
+
+    @staticmethod
+    def storage(type_name: str, provider: Provider) -> StorageProvider | None:
+        """Return the volumes of a provider."""
+        if isinstance(provider, Ec2Provider):
+            return EbsStorage(provider)
+        if not isinstance(provider, CloudProvider):
+            return None
+        if type_name == "vsphere" and isinstance(provider.adapter, Vsphere):
+            return VsphereStorage(provider, provider.adapter.disks)
+        if not isinstance(provider.adapter, HasVolumes):
+            return None
+        return CloudVolumes(provider, provider.adapter)
+
+    @staticmethod
+    def detect(cloud_type: str, environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
+        """Return what the clouds' own tools left in files and variables."""
+        return FINDERS[cloud_type](environ) if cloud_type in FINDERS else ()

@@ -1,0 +1,30 @@
+"""The provider of MAAS, its disks and the keys that are kept for it, opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pushjuju.plugins.api.clouds import CloudSpec, Credential, DetectedCredential
+from pushjuju.plugins.api.providers import ModelInfo, Provider
+from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider
+from pushjuju.plugins.providers.maas.detect import find
+from pushjuju.plugins.providers.maas.provider import MaasProvider
+
+
+class Opening:
+    """What the hooks of the plugin open."""
+
+    @staticmethod
+    def provider(cloud: CloudSpec, credential: Credential, model: ModelInfo) -> Provider:
+        """Return the provider of a cloud."""
+        return MaasProvider(cloud=cloud, credential=credential, model=model)
+
+    @staticmethod
+    def storage(provider: Provider | None) -> StorageProvider | MachineStorage | None:
+        """Return the disks of a provider of this plugin."""
+        return provider.storage() if isinstance(provider, MaasProvider) else None
+
+    @staticmethod
+    def detect(environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
+        """Return the key that MAAS's own tools keep."""
+        return find(environ)

@@ -1,0 +1,275 @@
+"""Logging in with asyncssh: keys, host keys, and errors a person can act on.
+
+Loaded with the first connection: asyncssh costs more than a whole command that reaches no machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import asyncssh
+from asyncssh.constants import MSG_IGNORE
+from asyncssh.encryption import get_default_encryption_algs
+from asyncssh.public_key import get_default_public_key_algs
+
+from pushjuju.core.errors import AuthFailed, HostKeyChanged, PushjujuError, Unreachable
+from pushjuju.runner.ssh import packets
+from pushjuju.runner.ssh.hostkeys import ACCEPTED, HostKeyFile, entry_name, fingerprint, normal
+from pushjuju.runner.ssh.oneflight import log_in_at_once
+from pushjuju.runner.target import MachineTarget
+
+Act = Callable[[Any], None]
+
+KEEPALIVE_INTERVAL = 15  # seconds; a hook may be silent for hours, a dead peer is noticed within a minute
+KEEPALIVE_COUNT = 3
+# A machine gets neither a user's agent nor screen nor variables, whatever `~/.ssh/config` says.
+_LENT: dict[str, Any] = {"agent_forwarding": False, "x11_forwarding": False, "send_env": None, "env": None}
+_NOTHING_LENT = Path(__file__).with_name("nothing_lent.conf")
+_AUTHENTICATED = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
+
+
+class HostKeyCheck:
+    """Decides about the host key of one machine and remembers why it was refused."""
+
+    def __init__(self, target: MachineTarget, host: str, port: int) -> None:
+        self.target = target
+        self.name = target.host_key_alias or entry_name(host, port)
+        self.file = HostKeyFile(target.known_hosts) if target.known_hosts else None
+        self.known = [normal(key) for key in target.host_keys]
+        if self.file:
+            self.known += self.file.find(self.name, word=ACCEPTED if self.known else "")
+        self.refused = ""
+
+    def accept(self, key: str) -> bool:
+        """Return True when a key is the machine's; a machine's first key is accepted and written down."""
+        key = normal(key)
+        if key in self.known:
+            return True
+        if self.known:
+            self.refused = key
+            return False
+        if self.file:
+            self.file.add(self.name, key)
+        return True
+
+    def error(self) -> HostKeyChanged:
+        """Return the error for the refused key."""
+        shown = fingerprint(self.refused)
+        known = ", ".join(fingerprint(key) for key in self.known)
+        hint = "Check with the machine's owner; the key came from the provider."
+        if self.file and self.target.host_keys:
+            path = shlex.quote(str(self.file.path))
+            hint = f"If it is the right machine: echo '{self.name} {self.refused} {ACCEPTED}' >> {path}"
+        elif self.file:
+            hint = f"If the machine was reinstalled: ssh-keygen -f {self.file.path} -R '{self.name}'"
+        return HostKeyChanged(
+            f"host key of {self.target} changed: expected {known}, got {shown}",
+            detail="Somebody may be between you and the machine, or it was reinstalled.",
+            hint=hint,
+        )
+
+
+class Connection:
+    """An open SSH connection.
+
+    Attributes:
+        ssh: asyncssh's connection.
+        failures: What is raised when the connection breaks.
+        Session: What asyncssh wants of the receiver of a session.
+    """
+
+    failures = (OSError, asyncssh.Error)
+    Session = asyncssh.SSHClientSession[bytes]
+
+    def __init__(self, ssh: asyncssh.SSHClientConnection, settled: Act) -> None:
+        self.ssh = ssh
+        self._settled = settled
+
+    def settled(self) -> None:
+        """Note that the first session has answered: from here on the kernel decides about ACKs."""
+        self._settled(self.ssh.get_extra_info("socket"))
+
+
+class Logins:
+    """Logs in; keys are loaded and parsed once and shared by all connections.
+
+    Args:
+        begun: Called with the socket of a connection that was made.
+        settled: Called with the socket when the first session has answered.
+    """
+
+    def __init__(self, begun: Act, settled: Act) -> None:
+        self._keys: dict[Path, tuple[int, Any]] = {}
+        self._begun = begun
+        self._settled = settled
+
+    def _load_key(self, path: Path) -> Any:
+        stamp = path.stat().st_mtime_ns
+        known = self._keys.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, asyncssh.read_private_key(str(path)))
+            self._keys[path] = known
+        return known[1]
+
+    def _load_keys(self, target: MachineTarget) -> list[Any]:
+        keys = []
+        for path in target.identity_files:
+            try:
+                keys.append(self._load_key(path))
+            except (OSError, ValueError, asyncssh.Error) as error:
+                why = error.strerror if isinstance(error, OSError) else None
+                raise AuthFailed(f"cannot read the SSH key {path}", detail=why or str(error)) from error
+        return keys
+
+    async def log_in(self, target: MachineTarget, tunnel: Any) -> Connection:
+        """Log in with the target's own keys, then with what ``ssh`` would offer.
+
+        Two attempts, because an agent full of keys would use up the attempts that the server allows before
+        the target's own key is offered.
+        """
+        keys = self._load_keys(target)
+        if keys:
+            try:
+                return await self._attempt(target, tunnel, {"client_keys": keys, "agent_path": None})
+            except AuthFailed:
+                if not target.use_ssh_config:
+                    raise
+        if not target.use_ssh_config:
+            return await self._attempt(target, tunnel, {"client_keys": None, "agent_path": None})
+        return await self._attempt(target, tunnel, {})
+
+    async def _attempt(self, target: MachineTarget, tunnel: Any, keys: dict[str, Any]) -> Connection:
+        checks: list[HostKeyCheck] = []
+        client = _client_class(checks, self._begun, own_keys=bool(keys.get("client_keys")))
+        arguments = _arguments(target, checks) | {"client_factory": client} | keys
+        try:
+            async with asyncio.timeout(target.connect_timeout):
+                ssh = await asyncssh.connect(target.host, tunnel=tunnel or (), **arguments)
+        except TimeoutError as error:
+            reason = f"no answer within {target.connect_timeout:g} seconds"
+            raise Unreachable(f"cannot reach {target}: {reason}", reason=reason) from error
+        except (OSError, asyncssh.Error) as error:
+            raise _explain(target, error, checks) from error
+        return Connection(ssh, self._settled)
+
+
+def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, Any]:
+    """Return asyncssh's arguments for a target, without keys."""
+
+    def known_hosts(host: str, _address: str, port: int | None) -> tuple[list[Any], list[Any], list[Any]]:
+        check = HostKeyCheck(target, host, port or 22)
+        checks.append(check)
+        return [asyncssh.import_public_key(key) for key in check.known], [], []
+
+    arguments: dict[str, Any] = {
+        "known_hosts": known_hosts,
+        "encryption_algs": _ciphers(),
+        "server_host_key_algs": _host_key_algs(HostKeyCheck(target, target.host, target.port or 22).known),
+        "compression_algs": ["none"],  # frames are compressed, and inflate to no more than they may
+        "gss_kex": False,
+        "gss_auth": False,
+        "keepalive_interval": KEEPALIVE_INTERVAL,
+        "keepalive_count_max": KEEPALIVE_COUNT,
+        "login_timeout": target.connect_timeout,
+        "password_auth": False,
+        "kbdint_auth": False,
+        "config": _configs() if target.use_ssh_config else None,
+        **_LENT,
+    }
+    if target.port is not None:
+        arguments["port"] = target.port
+    if target.user is not None:
+        arguments["username"] = target.user
+    return arguments
+
+
+def _configs() -> list[Path]:
+    """Return pushjuju's SSH settings, then the user's; the former also apply to the latter's jump hosts."""
+    own = Path("~/.ssh/config").expanduser()
+    return [_NOTHING_LENT, *([own] if os.access(own, os.R_OK) else [])]
+
+
+def _ciphers() -> list[str]:
+    """Return asyncssh's default ciphers with the fastest one first."""
+    names = [name.decode() for name in get_default_encryption_algs()]
+    return sorted(names, key=lambda name: name != "aes128-gcm@openssh.com")
+
+
+def _host_key_algs(known: list[str]) -> list[str]:
+    """Return the host key algorithms to ask for: those of known keys first.
+
+    The others stay in the list: a machine that has no key of a known type shall show what it has instead, so
+    that the error can say that its key changed.
+    """
+    names = [name.decode() for name in get_default_public_key_algs()]
+    kinds = {key.split()[0] for key in known}
+    if "ssh-rsa" in kinds:
+        kinds |= {"rsa-sha2-256", "rsa-sha2-512"}
+    return sorted(names, key=lambda name: name not in kinds)
+
+
+def _client_class(checks: list[HostKeyCheck], begun: Act, *, own_keys: bool) -> Any:
+    class Client(asyncssh.SSHClient):
+        def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+            begun(conn.get_extra_info("socket"))
+            _send_no_padding(conn)
+            packets.count(conn)
+            if own_keys:
+                log_in_at_once(conn)
+
+        def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+            del host, addr, port
+            return bool(checks) and checks[-1].accept(key.export_public_key("openssh").decode())
+
+    return Client
+
+
+def _send_no_padding(conn: asyncssh.SSHClientConnection) -> None:
+    """Leave out the empty packet that asyncssh sends before each packet.
+
+    It guards ciphers in CBC mode; with authenticated ones it only costs, here and on the machine.
+    """
+    send = conn.send_packet
+
+    def send_packet(kind: int, *parts: bytes, **options: Any) -> None:
+        if kind != MSG_IGNORE or conn.get_extra_info("send_cipher") not in _AUTHENTICATED:
+            send(kind, *parts, **options)
+
+    conn.send_packet = cast("Any", send_packet)  # type: ignore[method-assign] # there is no option for it
+
+
+def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]) -> PushjujuError:
+    """Return the error of pushjuju for an error of asyncssh or of the system."""
+    check = checks[-1] if checks else None
+    if check and check.refused:
+        return check.error()
+    if isinstance(error, asyncssh.HostKeyNotVerifiable):
+        text = f"host key of a jump host on the way to {target} is not known"
+        return HostKeyChanged(text, detail=str(error), hint="Connect to it once with ssh and accept its key.")
+    if isinstance(error, asyncssh.PermissionDenied):
+        user = target.user or "the default user"
+        login = f"{target.user}@{target.host}" if target.user else target.host
+        port = f" -p {target.port}" if target.port not in (None, 22) else ""
+        return AuthFailed(
+            f"{target} refuses the login of {user}",
+            detail=str(error),
+            hint=f"Check that one of your SSH keys is authorized there: ssh {login}{port}",
+        )
+    if isinstance(error, asyncssh.ChannelOpenError):
+        return Unreachable(
+            f"cannot reach {target}: the jump host in front of it does not get there",
+            detail=str(error),
+            hint="Its sshd must allow AllowTcpForwarding, and the machine must answer it.",
+        )
+    if isinstance(error, socket.gaierror):
+        reason = "name not known"
+        return Unreachable(f"cannot reach {target}: {reason}", reason=reason, detail=str(error))
+    number = getattr(error, "errno", None)  # asyncio words these itself, and worse
+    reason = os.strerror(number) if number else str(error) or type(error).__name__
+    return Unreachable(f"cannot reach {target}: {reason}", reason=reason)

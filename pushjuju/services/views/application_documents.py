@@ -1,0 +1,50 @@
+"""What `show-application` tells; see `documents`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.charms.format.url import name_in
+from pushjuju.core.base import Base
+from pushjuju.services.entities.application import applications, bindings
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.supply import origins
+from pushjuju.store.rows.records import Application, ExposedEndpoint
+from pushjuju.store.tx import Tx
+
+
+def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
+    """Return the document of `show-application`: name -> application.
+
+    Raises:
+        NotFound: An application does not exist.
+    """
+    with ctx.store.read() as tx:
+        return {name: _application(tx, applications.get(tx, model, name)) for name in names}
+
+
+def _application(tx: Tx, application: Application) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "charm": name_in(application.charm_url),
+        "base": Base.parse(application.base).display,
+    }
+    if origin := origins.find(tx, application.model, application.name):
+        found["channel"] = origin.channel
+    if constraints := {key: value for key, value in application.constraints.items() if value is not None}:
+        found["constraints"] = constraints
+    found.update(principal=not application.subordinate, exposed=bool(application.exposed))
+    if exposed := _exposures(tx, application):
+        found["exposed-endpoints"] = exposed
+    found.update(remote=False, life=application.life)
+    found["endpoint-bindings"] = bindings.document(tx, application)
+    return found
+
+
+def _exposures(tx: Tx, application: Application) -> dict[str, dict[str, list[str]]]:
+    """Return endpoint -> who may reach its ports; the empty one stands for the others."""
+    rows = tx.list(ExposedEndpoint, "exposure_list", model=application.model, application=application.name)
+    found = {}
+    for row in rows:
+        parts = {"expose-to-spaces": row.spaces, "expose-to-cidrs": row.cidrs}
+        found[row.endpoint] = {key: value for key, value in parts.items() if value}
+    return found

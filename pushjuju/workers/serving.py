@@ -1,0 +1,56 @@
+"""What a controller process does: work what is due until a signal comes, or until nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.store import processes
+from pushjuju.workers.background import only_one
+from pushjuju.workers.driver import Driver
+from pushjuju.workers.events import Tell, silent
+
+LINGER_S = 10.0  # how long a background process waits for more work
+_TRIES = 20
+
+
+async def serve(
+    ctx: Context, *, tell: Tell = silent, warn: Callable[[str], None] | None = None, until_idle: bool = False
+) -> bool:
+    """Work everything of a controller until told to stop (SIGTERM, SIGINT), or until idle.
+
+    A process that works for ever may run beside others; one that ends when idle leaves the work to another.
+
+    Returns:
+        False when another process works for the controller, so this one has nothing to do.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if not until_idle:
+        processes.enlist(ctx.controller.root)
+        with only_one(ctx.controller, tries=_TRIES):
+            await Driver(ctx, tell=tell, warn=warn).run(stop)
+        return True
+    return await _serve_until_idle(ctx, stop, tell, warn)
+
+
+async def _serve_until_idle(
+    ctx: Context, stop: asyncio.Event, tell: Tell, warn: Callable[[str], None] | None
+) -> bool:
+    """Hold the lock while there is work; look once more after letting it go.
+
+    A command that comes while the lock is held relies on this process, also in the last moment.
+    """
+    while not stop.is_set():
+        with only_one(ctx.controller, tries=_TRIES) as free:
+            if not free:
+                return False
+            processes.enlist(ctx.controller.root)
+            await Driver(ctx, tell=tell, warn=warn).run(stop, idle_exit_s=LINGER_S)
+        if not Driver(ctx).anything_due():
+            return True
+    return True
