@@ -53,11 +53,13 @@ for path in $(grep -lx jujud /proc/[0-9]*/comm 2>/dev/null); do
 done"""
 
 
-def way_out(owner: str, host: str, controller: str) -> str:
+def way_out(owner: str, host: str, user: str, controller: str) -> str:
     """Return what a user may do about a machine that another controller or model holds.
 
     Args:
         owner: The answer of the machine: the line of its holder, or a trace of Juju's.
+        host: Its address.
+        user: Who may log in there; empty for the name that OpenSSH takes.
         controller: The UUID of the user's own controller.
     """
     if not owner.startswith("controller="):
@@ -65,5 +67,6 @@ def way_out(owner: str, host: str, controller: str) -> str:
             return "files of units are there; remove those units first"
         return "an agent of Juju's runs there"
     where = "in that model" if owner.startswith(f"controller={controller} ") else "there"
-    lost = f"ssh {host} sudo rm {MARKER}"
+    login = f"{user}@{host}" if user else host
+    lost = f"ssh {login} sudo rm {MARKER}"
     return f"remove-machine {where} gives it back; if no controller has it any more: {lost}"

@@ -115,7 +115,9 @@ def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
     if unit is None or unit.life == Life.ALIVE:
         return
     yield f"resolved{at} {name} --no-retry    goes on without the hook"
-    if owner is not None and owner.life != Life.ALIVE:
+    if deadline(ctx, model, name):
+        yield f"explain{at} {name}    tells when it goes without its hooks"
+    elif owner is not None and owner.life != Life.ALIVE:
         yield f"remove-application{at} {owner.name} --force    ends it without its hooks, when they fail"
     else:
         yield f"remove-unit{at} {name} --force    ends it without its hooks, when they fail"

@@ -92,8 +92,12 @@ def _named(tx: Tx, seen: Seen, name: str) -> list[Reason]:
         noun = "unit or storage" if "/" in name else "machine" if name.isdigit() else "application"
         quoted = name if name.isdigit() else f'"{name}"'
         raise NotFound(f"{noun} {quoted} not found")
-    ends = [_end(seen, end) for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
-    return [found, *ends]
+    return [found, *(_end(seen, end) for end in _ends_of(seen, subject))]
+
+
+def _ends_of(seen: Seen, subject: str) -> list[Cleanup]:
+    """Return the forced ends ahead of one thing."""
+    return [end for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
 
 
 # --- units ------------------------------------------------------------------------------------------------
@@ -122,7 +126,7 @@ def _unit(tx: Tx, seen: Seen, unit: Unit) -> Reason:
     if shown is not None and stuck is None:
         found = replace(found, running=_title(shown), since=from_iso(shown.prepared))
         found = replace(found, held_by=by.working if by else "")
-    return replace(found, next=tuple(_unit_next(tx, unit, found)))
+    return replace(found, next=tuple(_unit_next(tx, seen, unit, found)))
 
 
 def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
@@ -177,7 +181,7 @@ def _title(row: Operation) -> str:
     return f"{row.name} of {row.unit}" if row.unit else f"{row.name} on machine {row.machine}"
 
 
-def _unit_next(tx: Tx, unit: Unit, found: Reason) -> Iterable[str]:
+def _unit_next(tx: Tx, seen: Seen, unit: Unit, found: Reason) -> Iterable[str]:
     """Yield what a user may type."""
     agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
     if SeriesStatus(unit.series).frozen:
@@ -196,7 +200,7 @@ def _unit_next(tx: Tx, unit: Unit, found: Reason) -> Iterable[str]:
         rows = tx.rows("unit_lives_of_principal", model=unit.model, principal=unit.name)
         names = sorted(row["name"] for row in rows)
         yield f"explain {' '.join(names)}    tells what they wait for"
-    elif unit.life != Life.ALIVE and not found.running:
+    elif unit.life != Life.ALIVE and not found.running and not _ends_of(seen, unit.name):
         yield f"remove-unit {unit.name} --force    ends it without its hooks, when it cannot"
     if found.since is not None and not found.running:
         yield f"explain {unit.machine}    tells what is known of its machine"
@@ -225,11 +229,11 @@ def _application(tx: Tx, seen: Seen, application: Application) -> Reason:
         due=min(dues) if dues else None,
         unattended=any(reason.unattended for reason in reasons),
         leader=leadership.holder(tx, application.model, application.name) or "",
-        next=tuple(_application_next(application, reasons)),
+        next=tuple(_application_next(seen, application, reasons)),
     )
 
 
-def _application_next(application: Application, reasons: Sequence[Reason]) -> Iterable[str]:
+def _application_next(seen: Seen, application: Application, reasons: Sequence[Reason]) -> Iterable[str]:
     if application.subordinate and not reasons:
         yield f"integrate {application.name} <application>    puts its units beside those of a principal"
     elif not reasons and application.life == Life.ALIVE:
@@ -237,7 +241,7 @@ def _application_next(application: Application, reasons: Sequence[Reason]) -> It
     stuck = [reason.subject for reason in reasons if reason.next]
     if stuck:
         yield f"explain {' '.join(stuck)}    tells how to go on with each"
-    elif application.life != Life.ALIVE:
+    elif application.life != Life.ALIVE and not any(_ends_of(seen, reason.subject) for reason in reasons):
         yield f"remove-application {application.name} --force    ends it without its hooks, when it cannot"
 
 

@@ -81,7 +81,9 @@ async def attach(runtime: Runtime, machine: Machine) -> MachineSession:
         return await _attach(runtime, machine)
     except HeldElsewhere as error:
         controller = str(runtime.base_ctx.controller.settings().get("uuid", ""))
-        error.hint = way_out(error.detail, str(machine.ssh["host"]), controller)
+        error.hint = way_out(
+            error.detail, str(machine.ssh["host"]), str(machine.ssh.get("user", "")), controller
+        )
         raise
 
 

@@ -170,6 +170,17 @@ def test_removing_an_application_whose_hook_fails_shows_the_ways_out(runtime: Te
     assert lines[2:] == ["pushjuju resolved web/1 --no-retry", "pushjuju remove-application web --force"]
 
 
+def test_a_unit_in_error_that_goes_by_force_is_not_told_to_be_forced_again(
+    runtime: TestController,
+) -> None:
+    runtime.active("web", 2)
+    in_error(runtime, "web/0")
+    runtime.ctx.controller.set("current-model", "admin/shop")
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], force=Force(wait_s=60))
+    lines = typed(hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, unit="web/0"))
+    assert lines[2:] == ["pushjuju resolved web/0 --no-retry", "pushjuju explain web/0"]
+
+
 def test_a_machine_that_is_forced_away_says_when_it_goes_not_to_force_it_again(
     runtime: TestController,
 ) -> None:

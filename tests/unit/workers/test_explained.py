@@ -134,7 +134,7 @@ async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(
     runtime.deploy()
     await drive(runtime, work)
     work.unreachable["0"] = SILENT
-    removal.remove_application(runtime.ctx, runtime.model, ["web"], removal.Force())
+    removal.remove_application(runtime.ctx, runtime.model, ["web"])
     await drive(runtime, work)
     unit = told(runtime, "web/0")[0]
     assert unit.doing == "waiting"

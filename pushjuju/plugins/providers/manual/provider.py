@@ -204,7 +204,7 @@ class ManualProvider:
             raise AlreadyExists(
                 "machine is already provisioned",
                 detail=owner,
-                hint=way_out(owner, login.host, self._model.controller_uuid),
+                hint=way_out(owner, login.host, login.user, self._model.controller_uuid),
             )
         _check(done, problem)
         return done
