@@ -168,6 +168,11 @@ class Client:
             assert time.monotonic() < end, f"did not come about in {limit} s:\n{self.try_run('status')}"
             time.sleep(0.2)
 
+    def until_it_serves(self, process: subprocess.Popen[str]) -> None:
+        """Wait until a `controller run` takes what comes due."""
+        lists = lambda: self.data.glob("controllers/*/processes")  # noqa: E731
+        self.until(lambda: any(f":{process.pid}:" in path.read_text() for path in lists()))
+
     # --- the end ------------------------------------------------------------------------------------------
 
     def processes(self) -> list[int]:

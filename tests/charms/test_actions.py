@@ -203,13 +203,16 @@ def _begun(web: Client, words: tuple[str, ...]) -> tuple[str, Any]:
 
 @pytest.mark.parametrize("target", [("--unit", UNIT), ("--machine", "0")], ids=["unit", "machine"])
 def test_a_task_goes_on_without_its_controller(web: Client, target: tuple[str, str]) -> None:
-    command = "echo x >> /tmp/ran-$$-once; sleep 2; cat /tmp/ran-$$-once; rm /tmp/ran-$$-once"
+    wait = "until [ -e /tmp/go-on ]; do sleep 0.1; done"
+    command = f"echo x >> /tmp/ran-once; {wait}; cat /tmp/ran-once; rm /tmp/ran-once"
     number, process = _begun(web, ("exec", *target, command))
-    time.sleep(0.5)
+    web.until(lambda: web.on("0", "cat /tmp/ran-once || true"))
     process.kill()
     process.communicate()
+    web.on("0", "touch /tmp/go-on")
     task = json.loads(web.run("show-task", number, "--wait", "30s", "--format", "json"))
     assert (task["status"], task["results"]) == ("completed", {"return-code": 0, "stdout": "x\n"})
+    web.on("0", "rm /tmp/go-on")
 
 
 def test_an_interrupted_person_is_told_how_to_go_on(web: Client) -> None:

@@ -472,7 +472,7 @@ def test_a_controller_process(web: Client) -> None:
     """`controller run` takes the work of commands that do not wait, and ends when told to."""
     process = web.start("controller", "run")
     try:
-        time.sleep(1)
+        web.until_it_serves(process)
         web.run("config", "web", "greeting=Salut", "--no-wait")
         web.until(lambda: "Salut" in web.run("ssh", "web/0", "curl -s http://127.0.0.1:8080/"))
         web.until(lambda: web.agents("web") == {"web/0": ("active", "idle")})

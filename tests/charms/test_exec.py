@@ -136,6 +136,7 @@ def test_a_job_waits_for_the_next_contact(web: Client) -> None:
 def test_a_job_is_served_at_once_while_a_controller_is_attached(web: Client) -> None:
     process = web.start("controller", "run")
     try:
+        web.until_it_serves(process)
         before = web.hooks()["web/0"].count("config-changed")
         web.run("config", "web", "note=attached", "--no-wait")
         web.until(lambda: web.hooks()["web/0"].count("config-changed") > before)

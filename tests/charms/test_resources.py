@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -169,14 +168,15 @@ def test_an_upload_that_is_cut_changes_nothing(client: Client, work: Path) -> No
     with large.open("wb") as stream:
         stream.truncate(4 << 30)
     client.run("deploy", work / "probe", "--no-wait")
+    blobs = client.data / "controllers/local/blobs"
     for number in (signal.SIGINT, signal.SIGKILL):
         process = client.start("attach-resource", "probe", f"blob={large}")
-        time.sleep(1.5)
+        client.until(lambda: any(blobs.glob(".new-*")))
         process.send_signal(number)
         process.communicate(timeout=30)
         assert process.returncode != 0
     assert not any(item["used"] for item in client.json("resources", "probe")["resources"])
-    halves = list((client.data / "controllers/local/blobs").glob(".new-*"))
+    halves = list(blobs.glob(".new-*"))
     assert len(halves) == 1  # the killed one's: nobody was left to take it away
     os.utime(halves[0], (0, 0))
     client.run("attach-resource", "probe", f"blob={file(work / 'small.bin', b'small')}", "--no-wait")

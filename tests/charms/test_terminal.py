@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import subprocess
@@ -296,6 +297,12 @@ def test_a_closed_terminal_lets_the_hook_run_by_itself(debugged: Client, screen:
     web.until(lambda: "tmux" not in web.on("web/0", "ps -eo comm="))
 
 
+def _reads_the_store(process: subprocess.Popen[str]) -> bool:
+    with contextlib.suppress(FileNotFoundError):  # one that was closed meanwhile
+        return any("/controllers/" in str(fd.readlink()) for fd in Path(f"/proc/{process.pid}/fd").iterdir())
+    return False
+
+
 def test_wait_for_drives_what_nobody_else_does(web: Client) -> None:
     web.run("deploy", str(HELLO), "later", env={"PUSHJUJU_WAIT": "0"})
     query = 'status=="active" && forEach(units, u => startsWith(u.name, "later/"))'
@@ -304,7 +311,7 @@ def test_wait_for_drives_what_nobody_else_does(web: Client) -> None:
     assert "status: active\n" in done.stdout
     assert 'application "later" is running' in done.stderr
     with web.start("wait-for", "unit", "later/0", "--query", 'life=="dead"', "--timeout", "60s") as waiting:
-        time.sleep(1)
+        web.until(lambda: _reads_the_store(waiting))
         web.run("remove-application", "later", "--no-prompt")
         _, said = waiting.communicate(timeout=60)
     assert waiting.returncode == 0, said

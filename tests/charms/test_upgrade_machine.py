@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -146,7 +145,6 @@ def test_another_process_goes_on(site: Client) -> None:
         process.communicate(timeout=30)
     done = site.fail("upgrade-machine", "0", "complete")
     assert "it is either not prepared or already completed" in done.error
-    time.sleep(1)
     site.run("update-status")
     assert ran(site, "both") == ["pre-series-upgrade ubuntu@24.04 noble"]
     assert 'current state is "prepare completed"' in site.fail(*PREPARE).error

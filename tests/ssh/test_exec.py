@@ -84,8 +84,7 @@ async def test_a_request_waits_and_is_served_at_the_next_contact(unit: Machine, 
     assert await unit.gone()
     asker = Asker(unit, "-r", "db:3", "--remote-unit", "a/1", "web/0", "echo a\necho b >&2; exit 3")
     askers.append(asker)
-    assert await until(lambda: any(name.endswith(".bell") for name in files(unit)))
-    await asyncio.sleep(0.3)
+    assert await until(lambda: any("." not in name for name in files(unit)))
     async with unit.session() as session:
         wanted = await one(session)
         assert session.hello["requests"] == [wanted]

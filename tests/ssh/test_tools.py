@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from pushjuju.runner.remote.disk import journal
+
 from .conftest import Machine, hook_op, lines, until
 
 CLIENTS = pytest.mark.parametrize("client", ["native", "perl", "python"])
@@ -168,7 +170,8 @@ async def test_live_call_nobody_answers_fails_with_a_text(machine: Machine) -> N
         task = asyncio.create_task(session.run(op, on_live=never))
         assert await until(lambda: session.frames_in)
         task.cancel()
-    await asyncio.sleep(2.5)
+    (path,) = journal.entries(str(machine.base / "journal"))
+    assert await until(lambda: journal.Entry(path).result is not None)
     async with machine.session() as session:
         result = await session.fetch(op["id"])
     assert lines(result, "stdout") == ["rc 1"]
