@@ -29,6 +29,7 @@ from pushjuju.services.views.explain_basis import (
     Seen,
     Trouble,
     Wanted,
+    ends_of,
     own_trouble,
     read,
     trouble,
@@ -92,12 +93,7 @@ def _named(tx: Tx, seen: Seen, name: str) -> list[Reason]:
         noun = "unit or storage" if "/" in name else "machine" if name.isdigit() else "application"
         quoted = name if name.isdigit() else f'"{name}"'
         raise NotFound(f"{noun} {quoted} not found")
-    return [found, *(_end(seen, end) for end in _ends_of(seen, subject))]
-
-
-def _ends_of(seen: Seen, subject: str) -> list[Cleanup]:
-    """Return the forced ends ahead of one thing."""
-    return [end for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
+    return [found, *(_end(seen, end) for end in ends_of(seen, subject))]
 
 
 # --- units ------------------------------------------------------------------------------------------------
@@ -200,7 +196,7 @@ def _unit_next(tx: Tx, seen: Seen, unit: Unit, found: Reason) -> Iterable[str]:
         rows = tx.rows("unit_lives_of_principal", model=unit.model, principal=unit.name)
         names = sorted(row["name"] for row in rows)
         yield f"explain {' '.join(names)}    tells what they wait for"
-    elif unit.life != Life.ALIVE and not found.running and not _ends_of(seen, unit.name):
+    elif unit.life != Life.ALIVE and not found.running and not ends_of(seen, unit.name):
         yield f"remove-unit {unit.name} --force    ends it without its hooks, when it cannot"
     if found.since is not None and not found.running:
         yield f"explain {unit.machine}    tells what is known of its machine"
@@ -241,7 +237,7 @@ def _application_next(seen: Seen, application: Application, reasons: Sequence[Re
     stuck = [reason.subject for reason in reasons if reason.next]
     if stuck:
         yield f"explain {' '.join(stuck)}    tells how to go on with each"
-    elif application.life != Life.ALIVE and not any(_ends_of(seen, reason.subject) for reason in reasons):
+    elif application.life != Life.ALIVE and not any(ends_of(seen, reason.subject) for reason in reasons):
         yield f"remove-application {application.name} --force    ends it without its hooks, when it cannot"
 
 

@@ -13,7 +13,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machine_work import UNUSABLE, Hands, hands
 from pushjuju.services.entities.machine.stopped import STOPPED, stopped
 from pushjuju.services.entities.model import models
-from pushjuju.services.lifecycle.forced_ends import ends_ahead
+from pushjuju.services.lifecycle.forced_ends import ends_ahead, forced_subject
 from pushjuju.store.queue import WorkItem, work_item
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Unit
 from pushjuju.store.rows.storage_records import StorageInstance
@@ -147,6 +147,11 @@ def _stopped(ctx: Context, tx: Tx, model: str) -> set[str]:
         and seen.status == InstanceStatus.RUNNING
     }
     return stopped(ctx, models.get(tx, model).cloud_type, running)
+
+
+def ends_of(seen: Seen, subject: str) -> list[Cleanup]:
+    """Return the forced ends ahead of one thing."""
+    return [end for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
 
 
 def trouble(tx: Tx, seen: Seen, name: str | None) -> Trouble | None:
