@@ -15,19 +15,14 @@ LEFT = {
     "tests/bench/fleet/__main__.py": 1,  # how long a measured command rests
     "tests/bench/test_machine.py": 1,  # memory is measured at rest
     "tests/chaos/breakage.py": 5,  # how long faults last
-    "tests/charms/test_actions.py": 1,  # a task is under way
-    "tests/charms/test_commands.py": 1,  # a controller process has looked around
     "tests/charms/test_exec.py": 1,  # a controller process has nothing to do
-    "tests/charms/test_storage.py": 3,  # a step is due again; a process is killed early or late
-    "tests/charms/test_terminal.py": 2,  # a window stays small; `wait-for` has seen the unit
-    "tests/charms/test_upgrade_machine.py": 1,  # a hook that must not run again has time to
+    "tests/charms/test_storage.py": 1,  # a step is due again; a process is killed early or late
+    "tests/charms/test_terminal.py": 1,  # a window stays small; `wait-for` has seen the unit
     "tests/charms_tools/hubstore.py": 1,  # a slow store
     "tests/clouds/maas_fake.py": 2,  # a server that hangs
     "tests/contract/test_local_provider.py": 1,  # Ctrl-C in the midst of a start
-    "tests/ssh/test_exec.py": 1,  # a request that must wait has time not to
     "tests/ssh/test_machine.py": 2,  # memory at rest; the linger time
     "tests/ssh/test_survive.py": 2,  # how long a fault lasts; two processes begin close together
-    "tests/ssh/test_tools.py": 1,  # longer than a call may take
     "tests/unit/testing/test_blocking.py": 1,  # a call that blocks
     "tests/unit/store/hammer.py": 1,  # chance
 }
