@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.format import yamlsafe
+from pushjuju.charms.format import yamlload
 from pushjuju.charms.format.coerce import Report
 from pushjuju.charms.values.model import ActionSpec
 from pushjuju.charms.values.problems import Problems
@@ -37,7 +37,7 @@ def read_actions(data: bytes, charm: str, problems: Problems) -> dict[str, Actio
         problems: Takes every fault.
     """
     try:
-        raw = yamlsafe.load(data, text_keys=2)
+        raw = yamlload.load(data, text_keys=2)
     except NotValid as error:
         problems.add(FILE, PREFIX + error.message)
         return {}

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pushjuju.charms.format.yamlsafe import load
+from pushjuju.charms.format.yamlload import load
 from pushjuju.core.base import Base
 from pushjuju.core.cloudinit import inherited_names
 from pushjuju.core.errors import NotValid, ProviderError

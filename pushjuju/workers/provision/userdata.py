@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pushjuju.charms.format.yamlsafe import load
+from pushjuju.charms.format.yamlload import load
 from pushjuju.core import cloudinit
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.format.tomlsafe import TomlFault, load_toml
-from pushjuju.charms.format.yamlsafe import load
+from pushjuju.charms.format.yamlload import load
 from pushjuju.core.errors import NotValid
 from pushjuju.services.requests.inventories.ansible_vars import TAGS, Inventory, host_of, listed, texts
 from pushjuju.services.requests.inventories.listed import MOST, Faults, Listed

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pushjuju.charms.format.yamlsafe import load
+from pushjuju.charms.format.yamlload import load
 from pushjuju.core.errors import NotValid
 from pushjuju.services.requests.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
 
