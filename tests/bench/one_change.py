@@ -32,7 +32,7 @@ from tests.world.controller import TestController
 from tests.world.wire import WireCloud
 
 OURS = str(Path(__file__).parents[2] / "pushjuju") + os.sep
-COUNTED = {"turns": "take_turn", "snapshots": "look", "decisions": "decide"}
+COUNTED = {"turns": "take_turn", "snapshots": "read_view", "decisions": "decide"}
 
 
 @contextmanager
