@@ -42,7 +42,8 @@ def test_nothing_is_loaded_before_it_is_used() -> None:
     program = (
         "import sys, pathlib\n"
         "from pushjuju.plugins.manager import PluginHost\n"
-        "from pushjuju.plugins.api.providers import CloudSpec, Credential, ModelInfo, Services\n"
+        "from pushjuju.plugins.api.clouds import CloudSpec, Credential\n"
+        "from pushjuju.plugins.api.providers import ModelInfo, Services\n"
         "host = PluginHost(environ={}, path=[])\n"
         f"for kind in {sorted(ADAPTERS)}:\n"
         "    host.storage_types(kind)\n"

@@ -76,7 +76,7 @@ def make(runtime: TestController, bench: CloudBench, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(firstboot, "wait", ready)
 
     def call(step: str = "") -> CloudRuntime:
-        return CloudRuntime(runtime, bench, die_at)
+        return CloudRuntime(runtime, bench, step)
 
     return call
 

@@ -126,7 +126,7 @@ def make(runtime: TestController, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch:
     monkeypatch.setattr(firstboot, "wait", ready)
 
     def call(step: str = "", *, told: bool = False) -> Ec2Runtime:
-        return Ec2Runtime(runtime, proxy, spec, die_at, told=told)
+        return Ec2Runtime(runtime, proxy, spec, step, told=told)
 
     return call
 

@@ -415,6 +415,8 @@ async def test_a_project_that_is_not_there_is_named(opened: Open, lxd: StandIn) 
 
 async def test_without_the_library(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pylxd.client", None)
+    monkeypatch.delitem(sys.modules, "pushjuju.plugins.providers.lxd.api", raising=False)
+    monkeypatch.delattr("pushjuju.plugins.providers.lxd.api", raising=False)
     with pytest.raises(ProviderError, match="pylxd is not installed") as caught:
         await opened().check()
     assert caught.value.hint == (

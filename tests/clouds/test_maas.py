@@ -697,6 +697,7 @@ def test_the_plugin_opens_maas_and_loads_nothing_before(tmp_path: Path) -> None:
         "host = PluginHost(environ={}, path=[])\n"
         "assert host.provider_type('maas').questions\n"
         "loaded = {name for name in sys.modules if name.startswith('pushjuju.plugins.providers.maas.')}\n"
+        "loaded.discard('pushjuju.plugins.providers.maas.keys')  # a rule of five lines\n"
         "assert not loaded | {'urllib.request', 'http.client', 'ssl', 'gzip'} & set(sys.modules), loaded\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

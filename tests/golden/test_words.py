@@ -22,7 +22,7 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.charm import payloads
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import controllers, models
+from pushjuju.services.entities.model import new_controllers, new_models
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Unit
 from tests.world.commandline import call
@@ -114,7 +114,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
         def numbered() -> str:
             return f"00000000-0000-4000-8000-{next(numbers):012}"
 
-        for module in (controllers, models, machines):
+        for module in (new_controllers, new_models, machines):
             patch.setattr(module, "new_uuid", numbered)
         patch.setattr(SystemClock, "now", lambda _self: NINE)
         patch.setattr(drive, "settle", lambda *_args, **_more: None)

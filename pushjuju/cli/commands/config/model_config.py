@@ -25,6 +25,7 @@ from pushjuju.services.entities.model import (
     new_models,
 )
 from pushjuju.services.entities.secret import secret_backends
+from pushjuju.services.requests import consume
 
 # Keys whose change is worked at once.
 _WORKED = {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY, jump_hosts.KEY}
@@ -82,8 +83,6 @@ def model_config_command(
                 secret_backends.follow(tx, opened.uuid, cli.clock.now())
             wake.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
             firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
-            from pushjuju.services.requests import consume  # half of all calls only look
-
             consume.config_changed(tx, opened.uuid, cli.clock.now())
             if jump_hosts.KEY in {*changes, *options.reset}:
                 jump_hosts.changed(tx, opened.uuid, cli.clock.now())

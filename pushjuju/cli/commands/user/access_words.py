@@ -13,6 +13,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import LEVELS, Kind
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import offers
 from pushjuju.store.tx import Tx
 
 Act = Callable[[Tx, str, str, Kind, str], None]
@@ -76,8 +77,6 @@ def _offer(ctx: Context, name: str) -> str:
         NotFound: There is no such offer; the message is Juju's.
         NotValid: The text is not the URL of an offer.
     """
-    from pushjuju.services.entities.relation import offers  # most grants are for models
-
     with ctx.store.read() as tx:
         return offers.resolve(ctx, tx, parse(name))[1].uuid
 

@@ -97,16 +97,16 @@ def wait_for(
     """Wait for a model, an application, a unit or a machine."""
     word, name = _target(args)
 
-    options = Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)
+    asked = Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)
     deadline = time.monotonic() + timeout
     if word == "model":
         ctx = session.open_controller(cli, session.split_model(model)[0])
-        watch = _Watch(cli, ctx, word, name, options, deadline, lambda tx: _model(tx, ctx.user, name))
+        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _model(tx, ctx.user, name))
         opened = watch.model_when_there()
     else:
         opened = session.open_model(cli, model)
         ctx = opened.ctx
-        watch = _Watch(cli, ctx, word, name, options, deadline, lambda tx: _entity(tx, opened, word, name))
+        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _entity(tx, opened, word, name))
     try:
         watch.follow(opened)
     finally:
@@ -236,7 +236,7 @@ class _Watch:
                 return self._missing()
             self._life = str(scope.values["life"]())
             holds = self._query.holds(scope)
-            self._asked = scope.options
+            self._asked = scope.asked
             status = scope.values["status"]() if self._word == "application" and not holds else ""
         if not holds:
             found = f"found with {quote(status)}" if status else "found"

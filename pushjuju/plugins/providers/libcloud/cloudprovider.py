@@ -12,8 +12,6 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-import yaml
-
 from pushjuju.core import instance_types
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
@@ -34,6 +32,7 @@ from pushjuju.plugins.api.clouds import Reached
 from pushjuju.plugins.api.findings import Finding, Fix
 from pushjuju.plugins.api.providers import Hardware, Instance, Started, StartRequest, Zone
 from pushjuju.plugins.api.targets import SSHTarget
+from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.libcloud.calls import TRIES, Calls, Gone
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, HasVolumes, Order, Seen
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
@@ -194,7 +193,7 @@ class CloudProvider:
             image=str(constraints.get("image-id") or self._images.get(request.base.display) or ""),
             zone=request.zone,
             tags={**request.tags, **wanted.tags()},
-            user_data=user_data(self._document(request)),
+            user_data=cloud_config.as_text(self._document(request)),
             keys=request.authorized_keys,
             root_disk=int(constraints.get("root-disk") or 0),
             constraints=constraints,
@@ -365,11 +364,3 @@ class CloudProvider:
             return [Finding(name="account", ok=False, message=f"{error.message}: {error.detail}")]
         where = self._cloud.region or self._cloud.name
         return [Finding(name="account", ok=True, message=f"{where} answers")]
-
-
-def user_data(document: Mapping[str, Any]) -> str:
-    """Return a cloud-config document as text; empty for none."""
-    if not document:
-        return ""
-
-    return "#cloud-config\n" + str(yaml.safe_dump(dict(document), sort_keys=False))

@@ -14,8 +14,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.clouds import DetectedCredential
 
@@ -70,6 +68,7 @@ def _yaml(path: Path | None) -> dict[str, Any] | None:
     text = _text(path)
     if text is None:
         return None
+    import yaml  # only OpenStack's clouds.yaml is YAML
 
     try:
         found = yaml.safe_load(text)

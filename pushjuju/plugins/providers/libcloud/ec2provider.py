@@ -26,9 +26,9 @@ from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached
 from pushjuju.plugins.api.findings import Finding, Fix
 from pushjuju.plugins.api.providers import Instance, ModelInfo, Services, Started, StartRequest, Zone
 from pushjuju.plugins.api.targets import SSHTarget
+from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.libcloud import ebs, ec2, ec2types
 from pushjuju.plugins.providers.libcloud.calls import Calls, Gone
-from pushjuju.plugins.providers.libcloud.cloudprovider import user_data
 
 T = TypeVar("T")
 
@@ -198,7 +198,7 @@ class Ec2Provider:
             place=place,
             groups=await self._groups(vpc, request.machine_id),
             tags=tags,
-            user_data=user_data(request.user_data),
+            user_data=cloud_config.as_text(request.user_data),
             constraints=request.constraints,
         )
 

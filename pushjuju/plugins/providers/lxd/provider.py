@@ -12,8 +12,6 @@ import importlib.util
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
@@ -32,6 +30,7 @@ from pushjuju.plugins.api.providers import (
     Zone,
 )
 from pushjuju.plugins.api.targets import SSHTarget
+from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.lxd import instances, profiles
 from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, NONCE_KEY, VM
@@ -187,7 +186,11 @@ class LxdProvider:
             profiles.ensure(api, request.profiles, self._model.uuid)
             root = (api.get("profiles/default").get("devices") or {}).get("root") or {}
             document = instances.order(
-                request, model=self._model, source=source, root=root, user_data=_text(request.user_data)
+                request,
+                model=self._model,
+                source=source,
+                root=root,
+                user_data=cloud_config.as_text(request.user_data),
             )
             try:
                 api.change("post", "instances", document, **({"target": member} if member else {}))
@@ -431,10 +434,3 @@ def _halt(api: Api, name: str) -> None:
     except Exception as error:
         if "already stopped" not in f"{error} {getattr(error, 'detail', '')}":
             raise
-
-
-def _text(document: Mapping[str, Any]) -> str:
-    if not document:
-        return ""
-
-    return "#cloud-config\n" + str(yaml.safe_dump(dict(document), sort_keys=False))

@@ -13,12 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.providers import Address, Hardware, Instance, StartRequest
+from pushjuju.plugins.providers import cloud_config
 from pushjuju.plugins.providers.maas import disks
 
 Document = Mapping[str, Any]
@@ -147,8 +146,7 @@ def comment(request: StartRequest) -> str:
 
 def user_data(document: Mapping[str, Any]) -> str:
     """Return a cloud-config document as MAAS takes it: compressed, in base64. Mirrors: juju userdata.go."""
-    text = "#cloud-config\n" + str(yaml.safe_dump(dict(document), sort_keys=False))
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return base64.b64encode(gzip.compress(cloud_config.as_text(document).encode(), mtime=0)).decode()
 
 
 def notes(request: StartRequest, model: str, document: Document) -> list[tuple[str, str]]:

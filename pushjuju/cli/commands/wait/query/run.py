@@ -51,7 +51,7 @@ class Scope:
 
     kind: str
     values: Mapping[str, Callable[[], Any]]
-    options: Asked
+    asked: Asked
 
 
 class Scopes(dict[str, Scope]):
@@ -127,9 +127,9 @@ class Query:
             raise faults.unknown_name(self._text, name, scope.kind, list(scope.values))
         value = read()
         if isinstance(value, Scopes):
-            scope.options.within[name] = {key: inner.options for key, inner in value.items()}
+            scope.asked.within[name] = {key: inner.asked for key, inner in value.items()}
         else:
-            scope.options.values[name] = value
+            scope.asked.values[name] = value
         return value
 
     def _infix(self, node: Infix, scope: Scope) -> bool:

@@ -24,16 +24,16 @@ Values = Mapping[str, Callable[[], Any]]
 
 
 def _scope(kind: str, values: Values) -> Scope:
-    return Scope(kind=kind, values=values, options=Asked())
+    return Scope(kind=kind, values=values, asked=Asked())
 
 
 def _is(value: Any) -> Callable[[], Any]:
     return lambda: value
 
 
-def ghost(kind: str, options: Asked) -> Scope:
+def ghost(kind: str, asked: Asked) -> Scope:
     """Return an entity that is gone: as it was last seen, but dead."""
-    return _scope(kind, {**{name: _is(value) for name, value in options.values.items()}, "life": _is("dead")})
+    return _scope(kind, {**{name: _is(value) for name, value in asked.values.items()}, "life": _is("dead")})
 
 
 # --- model ------------------------------------------------------------------------------------------------
