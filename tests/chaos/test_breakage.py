@@ -54,7 +54,8 @@ def test_no_named_step_is_forgotten() -> None:
     """Each `checkpoint` of the product is a place where some test dies on purpose."""
     folder = Path(test_kills.__file__).parent
     workers = tuple(
-        f"../unit/workers/test_{name}.py" for name in ("secret_backends", "profiles", "provisioner")
+        f"../unit/workers/{name}.py"
+        for name in ("test_secret_backends", "machine/test_profiles", "provision/test_provisioner")
     )
     files = ("test_kills.py", "test_connection.py", *workers)
     text = "".join((folder / name).read_text() for name in files)

@@ -17,7 +17,7 @@ from pushjuju.core.status import NOT_COMMUNICATING, StatusKind
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.runner.push.packer import Program, pack
 from pushjuju.runner.session import open_session
-from pushjuju.runner.ssh import transport
+from pushjuju.runner.ssh import login
 from pushjuju.runner.target import MachineTarget
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
@@ -95,8 +95,8 @@ async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
     world: RealController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command ends and says what is known; the next one after the outage takes the result over."""
-    monkeypatch.setattr(transport, "KEEPALIVE_INTERVAL", 1)
-    monkeypatch.setattr(transport, "KEEPALIVE_COUNT", 2)
+    monkeypatch.setattr(login, "KEEPALIVE_INTERVAL", 1)
+    monkeypatch.setattr(login, "KEEPALIVE_COUNT", 2)
     monkeypatch.setattr(runtime, "open_session", partial(open_session, reattach=4.0))
     monkeypatch.setattr(document, "LOST_AFTER_S", 2.0)
     world.deploy(TALKS_IN_THE_DARK)
@@ -382,11 +382,10 @@ async def test_another_version_of_our_program_cancels_a_hook(world: RealControll
     world.deploy("if [ $hook = start ]; then sleep 4321; fi")
     with world.process():
         box = await in_start(world)
-    (hook,) = (operation.id for operation in world.open_operations() if operation.name == "start")
     key = world.ctx.controller.private_key
     target = MachineTarget(host=box.record.address, user="root", identity_files=(key,), use_ssh_config=False)
     async with open_session(target, program=pack()) as session:  # one without hook tools
-        assert hook in session.hello["running"]
+        (hook,) = session.hello["running"]
         await session.cancel(hook)
         result = await asyncio.wait_for(session.fetch(hook), 10)
     assert (result["outcome"], result["signal"]) == ("terminated", signal.SIGKILL)
