@@ -257,6 +257,8 @@ class MachineRun:
         if turn.dispatch is not None:
             self._last = unit.name
             self._start(unit.name, turn.dispatch, turn.plan)
+            if not routine:  # `resolved` asked for this update-status: its user waits for the retry
+                self._routine.discard(unit.name)
             return True
         if turn.answer is Answer.DEAD and not self._has_subordinates(unit):
             self._locks[unit.name] = MACHINE

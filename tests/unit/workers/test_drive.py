@@ -652,6 +652,29 @@ async def test_who_asks_for_update_status_waits_for_it(runtime: TestController, 
         await settling
 
 
+async def test_who_resolves_a_failed_update_status_waits_for_its_retry(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.deploy()
+    work = PlayedRuntime(runtime)
+    await drive(runtime, work)
+    runtime.box().fail("update-status")
+    runtime.clock.advance(600)
+    update_status.make_due(runtime.ctx, runtime.model)
+    assert (await driver(runtime, work).settle(routine=True)).problems
+    run = PlayedSession.run
+
+    async def slow(self: PlayedSession, *args: Any, **more: Any) -> Any:
+        await stays(lambda: True, 0.3)  # longer than a command waits for what nobody asked for
+        return await run(self, *args, **more)
+
+    monkeypatch.setattr(PlayedSession, "run", slow)
+    monkeypatch.setattr(drives, "PATIENCE_S", 0.1)
+    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    settled = await drive(runtime, work)
+    assert (settled.problems, settled.left) == ((), False)
+
+
 async def test_an_update_status_in_another_process_is_not_waited_for(
     runtime: TestController, endless: list[str]
 ) -> None:
