@@ -17,47 +17,49 @@ CONTENT = Content({"token": "YQ=="})
 MANY = 50
 
 
-def fill(shop: TestController, application: str, numbers: Iterable[int] = range(MANY)) -> None:
+def fill(runtime: TestController, application: str, numbers: Iterable[int] = range(MANY)) -> None:
     """Give an application many secrets."""
     owner = Owner(kind=OwnerKind.APPLICATION, name=application)
     change = Change(content=CONTENT)
     for number in numbers:
         secret = f"{number:0>20}"
-        shop.write(lambda tx, secret=secret: secrets.create(shop.ctx, tx, shop.model, secret, owner, change))
+        runtime.write(
+            lambda tx, secret=secret: secrets.create(runtime.ctx, tx, runtime.model, secret, owner, change)
+        )
 
 
-def statements(shop: TestController, *lines: str) -> list[str]:
+def statements(runtime: TestController, *lines: str) -> list[str]:
     """Return what a hook of web/0 that calls tools asks of the store, with its commit and the next turn."""
-    hook: Hook = begin(shop, "web/0")
+    hook: Hook = begin(runtime, "web/0")
     for line in lines:
         hook.ok(line)
-    shop.commit(hook.dispatch, ok(writes=hook.writes))
-    with counted(shop.ctx.store) as found:
-        hook = begin(shop, "web/0")
+    runtime.commit(hook.dispatch, ok(writes=hook.writes))
+    with counted(runtime.ctx.store) as found:
+        hook = begin(runtime, "web/0")
         for line in lines:
             hook.ok(line)
-        shop.commit(hook.dispatch, ok(writes=hook.writes))
-        shop.turn("web/0")
+        runtime.commit(hook.dispatch, ok(writes=hook.writes))
+        runtime.turn("web/0")
     return [str(statement) for statement in found]
 
 
-def test_a_unit_without_secrets_asks_nothing_about_them(shop: TestController) -> None:
+def test_a_unit_without_secrets_asks_nothing_about_them(runtime: TestController) -> None:
     for name in ("web", "other"):
-        shop.active(name)
-    fill(shop, "other")
-    user_secrets.add(shop.ctx, shop.model, "apikey", CONTENT)
-    asked = [statement for statement in statements(shop) if " secret" in statement]
+        runtime.active(name)
+    fill(runtime, "other")
+    user_secrets.add(runtime.ctx, runtime.model, "apikey", CONTENT)
+    asked = [statement for statement in statements(runtime) if " secret" in statement]
     assert asked == []
 
 
-def test_a_unit_with_secrets_never_walks_through_those_of_others(shop: TestController) -> None:
+def test_a_unit_with_secrets_never_walks_through_those_of_others(runtime: TestController) -> None:
     for name in ("web", "other"):
-        shop.active(name)
-    fill(shop, "other")
-    uri = user_secrets.add(shop.ctx, shop.model, "apikey", CONTENT)
-    user_secrets.grant(shop.ctx, shop.model, "apikey", ["web"])
-    found = statements(shop, "secret-add token=x", f"secret-get {uri}", "secret-ids")
-    connection = shop.ctx.store._connection
+        runtime.active(name)
+    fill(runtime, "other")
+    uri = user_secrets.add(runtime.ctx, runtime.model, "apikey", CONTENT)
+    user_secrets.grant(runtime.ctx, runtime.model, "apikey", ["web"])
+    found = statements(runtime, "secret-add token=x", f"secret-get {uri}", "secret-ids")
+    connection = runtime.ctx.store._connection
     plans = [
         (row["detail"], statement)
         for statement in found
@@ -68,10 +70,10 @@ def test_a_unit_with_secrets_never_walks_through_those_of_others(shop: TestContr
     assert [plan for plan in plans if plan[0].startswith("SCAN ") or plan[0].endswith("(model=?)")] == []
 
 
-def test_the_number_of_its_own_secrets_adds_no_statement(shop: TestController) -> None:
-    shop.active("web")
-    fill(shop, "web", range(2))
-    few = len(statements(shop))
-    fill(shop, "web", range(2, MANY))
-    shop.settle()
-    assert len(statements(shop)) == few
+def test_the_number_of_its_own_secrets_adds_no_statement(runtime: TestController) -> None:
+    runtime.active("web")
+    fill(runtime, "web", range(2))
+    few = len(statements(runtime))
+    fill(runtime, "web", range(2, MANY))
+    runtime.settle()
+    assert len(statements(runtime)) == few
