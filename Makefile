@@ -13,7 +13,7 @@ $(BIN)/installed-dev: pyproject.toml contrib/locks/dev.txt
 
 setup: $(BIN)/installed-dev  ## Make .venv with all that developers need
 
-check: lint types imports old-python audit unit  ## All quick checks, under a minute
+check: lint types imports old-python audit unit  ## All quick checks
 
 format: setup  ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix-only -q

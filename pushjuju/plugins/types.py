@@ -20,9 +20,9 @@ _HOMES = (
 
 def __getattr__(name: str) -> object:
     """Return a public type, and warn: Python shows the warning once for each line that imports."""
-    for home in _HOMES:
+    for home in () if name.startswith("_") else _HOMES:
         module = importlib.import_module(f"pushjuju.plugins.api.{home}")
-        if hasattr(module, name) and not name.startswith("_"):
+        if hasattr(module, name):
             text = f"import {name} from pushjuju.plugins.api: {module.__name__}"
             warnings.warn(text, DeprecationWarning, stacklevel=2)
             return getattr(module, name)

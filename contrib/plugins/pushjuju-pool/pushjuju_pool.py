@@ -1,7 +1,7 @@
 """A cloud of servers that the user lists: an example of a provider plugin.
 
 It imports what any third party may: `pushjuju.core`, `pushjuju.plugins.hookspecs` and
-`pushjuju.plugins.api.providers`.
+`pushjuju.plugins.api`.
 """
 
 from __future__ import annotations

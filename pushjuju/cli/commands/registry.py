@@ -1,6 +1,7 @@
 """The one table of commands and their files, by which a word is found without importing any command.
 
-Data only: the folder of each noun in `commands/` with its words. A word's file has the word's name.
+Data only: the folder of each noun in `commands/` with its words. A word's file has the word's name;
+`machines` and other words that list stand in `list_machines.py`.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def words() -> dict[str, str]:
 
 
 def _file(word: str) -> str:
-    """Return the name of a command's file: `add_unit`; `list_units` for a word that lists."""
+    """Return the name of a command's file: `add_unit`; `list_machines` for a word that lists."""
     return f"{'list_' if word in _LISTED else ''}{word.replace('-', '_')}"
 
 

@@ -86,13 +86,11 @@ def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> dict[s
     unit = view.unit
     made: dict[str, Any] = {}
     for relation_id, entity, asked in _bags(view, writes):
-        old = relations.bag(tx, unit.model, relation_id, entity)
-        changes = {key: value for key, value in asked.items() if (value or None) != old.get(key)}
+        changes = relations.update_bag(tx, view.relations[relation_id], entity, asked, ctx.clock.now())
         if not changes:
             continue
         side = "unit" if entity == unit.name else "app"
         made.setdefault(str(relation_id), {})[side] = changes
-        relations.update_bag(tx, view.relations[relation_id], entity, changes, ctx.clock.now())
         if entity == unit.application and view.remote.relations[relation_id].peer:
             wake.unit(tx, unit, ctx.clock.now(), "own application settings changed")
     return made

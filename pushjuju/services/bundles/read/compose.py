@@ -193,16 +193,18 @@ def _entry(
 
 def _refuse_paths(entry: dict[Any, Any], application: str, made: Composed) -> None:
     """Note what of an application in an archive names a file: strangers name none of this computer."""
-    charm, resources = entry.get("charm"), entry.get("resources")
+    charm, listed = entry.get("charm"), entry.get("resources")
+    resources: dict[Any, Any] = listed if isinstance(listed, dict) else {}
     if isinstance(charm, str) and charm.startswith((".", "/")):
         text = f"charm path {quote(charm)} in application {quote(application)}: an archive holds no charms"
         made.add(text, "applications", application, "charm", owner=entry, key="charm")
-    for name, value in resources.items() if isinstance(resources, dict) else ():
+    for name, value in list(resources.items()):
         if isinstance(value, str):
             text = f"resource {quote(str(name))} of application {quote(application)} names the file "
             text += f"{quote(value)}: a bundle in an archive gets no file of this computer; "
             text += "name the file with --overlay"
             made.add(text, "applications", application, "resources", name, owner=resources, key=name)
+            del resources[name]  # no later check asks this computer whether the file is there
 
 
 def _included(value: str, path: tuple[str, str, str, Any], values: Any, reading: _Reading) -> str:

@@ -146,22 +146,22 @@ def merged(present: Mapping[str, str], changes: Mapping[str, str | None]) -> dic
 
 def update_bag(
     tx: Tx, relation: Relation, entity: str, changes: Mapping[str, str | None], now: datetime
-) -> bool:
+) -> dict[str, str | None]:
     """Merge changes into the bag of a unit or application of this model; None or an empty text deletes a key.
 
     The units that see the bag are woken.
 
     Returns:
-        True when a value changed. A key that gets its old value again does not count.
+        The changes that made a difference. A key that gets its old value again is not among them.
     """
     old = bag(tx, relation.model, relation.id, entity)
-    new = merged(old, changes)
-    if new == old:
-        return False
-    for model, number, name in both(relation, entity):
-        put_bag(tx, model, number, name, new)
-        touch_counterparts(tx, model, number, name, now, "relation settings changed")
-    return True
+    made = {key: value for key, value in changes.items() if (value or None) != old.get(key)}
+    if made:
+        new = merged(old, made)
+        for model, number, name in both(relation, entity):
+            put_bag(tx, model, number, name, new)
+            touch_counterparts(tx, model, number, name, now, "relation settings changed")
+    return made
 
 
 # --- relations between models -----------------------------------------------------------------------------

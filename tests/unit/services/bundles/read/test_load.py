@@ -10,7 +10,7 @@ import pytest
 
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.bundles.read import placement
-from pushjuju.services.bundles.read.load import Loaded, assemble, load
+from pushjuju.services.bundles.read.load import Loaded, assemble, examine, load
 from pushjuju.services.bundles.read.source import Source, is_bundle, read
 from pushjuju.services.bundles.read.values import Exposed
 from pushjuju.services.bundles.read.verify import HEADER, BundleFaulty
@@ -239,6 +239,7 @@ def test_a_bundle_in_an_archive_gets_no_file_of_this_computer(tmp_path: Path) ->
     assert "an archive holds no charms" in told
     assert told.count("a bundle in an archive gets no file of this computer") == 2
     assert "private" not in told
+    assert examine(path).bundle.applications["web"].resources == {"g": 3}  # no later check looks for them
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("bundle.yaml", "applications: {web: {charm: web, resources: {g: 3}}}")
     over.write_text("applications: {web: {options: {a: 'include-file://id_rsa'}, resources: {e: ./id_rsa}}}")
