@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from pushjuju.charms.format import coerce, yamlsafe
+from pushjuju.charms.format import coerce, yamlload
 from pushjuju.charms.format.coerce import Report
 from pushjuju.charms.values.goform import typed
 from pushjuju.charms.values.model import LXDProfile, MetricMeta, Metrics
@@ -35,7 +35,7 @@ def read_profile(data: bytes, problems: Problems) -> LXDProfile | None:
     """Return the LXD profile; a file that is no profile goes to `problems`."""
     start = f"failed to unmarshall {PROFILE_FILE}: "
     try:
-        raw = yamlsafe.load(data)
+        raw = yamlload.load(data)
     except NotValid as error:
         problems.add(PROFILE_FILE, start + error.message)
         return None
@@ -123,7 +123,7 @@ def read_metrics(data: bytes, problems: Problems) -> Metrics | None:
     """Return the metrics, which are no longer collected: a bad file still refuses the charm, as in Juju."""
     start = f'parsing "{METRICS_FILE}" file: '
     try:
-        raw = yamlsafe.load(data)
+        raw = yamlload.load(data)
     except NotValid as error:
         problems.add(METRICS_FILE, start + error.message)
         return None

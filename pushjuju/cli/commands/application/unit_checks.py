@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import session
+from pushjuju.cli.work import checks, session
 from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.placement import Placement
-from pushjuju.workers.provision.precheck import precheck_units
 
 
 def precheck(
@@ -23,7 +22,7 @@ def precheck(
     targets: Sequence[Placement],
 ) -> None:
     """Let the cloud refuse machines that it can never start."""
-    precheck_units(
+    checks.of_clouds().units(
         opened.ctx,
         opened.uuid,
         base=base,

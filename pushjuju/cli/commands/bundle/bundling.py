@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.bundle import bundle_files
 from pushjuju.cli.commands.bundle.bundle_names import NOT_THERE
-from pushjuju.cli.work import drive, making
+from pushjuju.cli.work import checks, drive, making
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.storage import Directive
 from pushjuju.services.bundles import planning
 from pushjuju.services.bundles.planning import Prepared, Wishes
-from pushjuju.workers.provision.precheck import precheck_units
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
@@ -135,7 +134,7 @@ def precheck(cli: Cli, opened: Session, prepared: Prepared) -> None:
     if not needs:
         return
     for base, constraints in needs:
-        precheck_units(
+        checks.of_clouds().units(
             opened.ctx,
             opened.uuid,
             base=base,

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import session
-from pushjuju.workers.provision.precheck import check_constraints
+from pushjuju.cli.work import checks, session
 
 
 def check_change(cli: Cli, opened: session.Session, asked: Mapping[str, Any], what: str) -> None:
     if asked:
-        check_constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)
+        checks.of_clouds().constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)

@@ -13,14 +13,13 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.terminal.progress import progress
-from pushjuju.cli.work import drive, making, session
+from pushjuju.cli.work import checks, drive, making, session
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.model.placement import PlacementKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.requests import inventories
-from pushjuju.workers.provision import precheck
 from pushjuju.workers.provision.enlist import add_given_machine
 from pushjuju.workers.runtime import STARTS, Runtime
 
@@ -113,7 +112,7 @@ def add_machine(
         inside = target if target is not None and target.kind is PlacementKind.CONTAINER else None
         placement = "" if target is None or inside else str(target)
         real = chosen or _default_base(opened)
-        precheck.precheck(
+        checks.of_clouds().machine(
             opened.ctx,
             opened.uuid,
             base=real,

@@ -8,7 +8,7 @@ from typing import Any
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.work import session
+from pushjuju.cli.work import checks, session
 from pushjuju.core.errors import NotFound
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
@@ -69,9 +69,7 @@ def add_model(
 
 def _checked(cli: Cli, ctx: Context, settings: dict[str, Any]) -> new_models.Check:
     """Return what lets a cloud refuse settings of its own."""
-    from pushjuju.workers.provision.checkup import check_settings  # most models get no settings
-
-    return partial(check_settings, ctx, settings, warn=cli.console.warn)
+    return partial(checks.of_clouds().settings, ctx, settings, warn=cli.console.warn)
 
 
 def _cloud(ctx: Context, text: str) -> str:

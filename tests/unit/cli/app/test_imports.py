@@ -33,6 +33,18 @@ def test_nothing_heavy_is_imported(words: list[str], tmp_path: object) -> None:
     assert loaded == []
 
 
+@pytest.mark.parametrize(
+    "word", ["deploy", "add-unit", "set-constraints", "config", "ssh", "remove-application"]
+)
+def test_the_help_of_a_command_loads_no_workers(word: str, tmp_path: object) -> None:
+    probe = _PROBE % (("asyncio", "asyncssh", "cryptography", "pushjuju.workers.runtime"),)
+    done = subprocess.run(
+        [sys.executable, "-c", probe, word, "--help"],
+        capture_output=True, text=True, check=True, cwd=str(tmp_path),
+    )  # fmt: skip
+    assert done.stdout.split() == ["0"]
+
+
 _CLOUDLESS = [["clouds", "--all"], ["credentials"], ["regions", "aws"], ["show-cloud", "aws"], ["plugins"]]
 
 
