@@ -1,6 +1,6 @@
 # One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit statements
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd
 WORKERS ?= $(shell nproc)
@@ -81,6 +81,9 @@ demo:  ## Deploy the example charm onto a new local machine
 # uv reads its own settings (UV_INDEX_URL and so on), not those of pip; no index is written into the locks.
 UV := $(BIN)/uv
 COMPILE := $(UV) pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+statements: setup  ## Write the names of the statements anew, after one came or went
+	$(BIN)/python contrib/statement_names.py
+
 lock: setup  ## Write the locks of the dependencies anew (contrib/locks; needs an index)
 	$(BIN)/python -m pip install -q uv
 	$(COMPILE) --upgrade -o contrib/locks/run.txt

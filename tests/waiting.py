@@ -22,6 +22,14 @@ async def until(holds: Callable[[], object], what: str = "it did not happen", li
         await asyncio.sleep(LOOK_S)
 
 
+def comes(holds: Callable[[], object], what: str = "it did not happen", limit: float = LIMIT_S) -> None:
+    """Wait until something holds, without an event loop; see `until`."""
+    end = time.monotonic() + limit
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(LOOK_S)
+
+
 def remains(holds: Callable[[], object], seconds: float) -> None:
     """Give something that must not happen the time to happen, without an event loop; see `stays`."""
     end = time.monotonic() + seconds

@@ -2,3 +2,7 @@
 
 Imports the standard library only; every other room may import it.
 """
+
+from pushjuju.core import moved
+
+moved.install()

@@ -53,11 +53,7 @@ class Base:
 
     @classmethod
     def from_series(cls, series: str) -> Base:
-        """Return the base that an old series name means.
-
-        Raises:
-            NotValid: The series is not known.
-        """
+        """Return the base that an old series name means."""
         if series not in SERIES:
             raise NotValid(f'unknown series "{series}"')
         return cls(*SERIES[series])

@@ -66,11 +66,7 @@ def commands(value: Any, key: str) -> list[str]:
 
 
 def inherited_names(text: str) -> list[str]:
-    """Read the model key `container-inherit-properties`: names with commas between them.
-
-    Raises:
-        NotValid: A name that containers cannot inherit; the message is Juju's.
-    """
+    """Read the model key `container-inherit-properties`: names with commas between them."""
     names = [word.strip() for word in text.split(",")] if text else []
     if unknown := sorted(set(names) - set(INHERITED)):
         raise NotValid(

@@ -35,9 +35,6 @@ def to_script(document: Mapping[str, Any], packager: str = "apt") -> str:
 
     Args:
         packager: `apt` or `dnf`.
-
-    Raises:
-        NotValid: A value has the wrong form.
     """
     lines = [_command(item) for item in _list(document, "bootcmd")]
     if document.get("hostname"):

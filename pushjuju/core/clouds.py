@@ -168,11 +168,7 @@ class CloudCredentials:
 
 
 def read_clouds(document: Any) -> dict[str, Cloud]:
-    """Read the document of a clouds.yaml: `clouds`, then name -> cloud.
-
-    Raises:
-        NotValid: It has another form.
-    """
+    """Read the document of a clouds.yaml: `clouds`, then name -> cloud."""
     listed = document.get("clouds") if isinstance(document, Mapping) else None
     if not isinstance(listed, Mapping) or not listed:
         raise NotValid("no personal clouds are defined")
@@ -192,11 +188,7 @@ def read_credentials(document: Any) -> dict[str, CloudCredentials]:
 
 
 def read_cloud_credentials(cloud: str, document: Any) -> CloudCredentials:
-    """Read the credentials of one cloud.
-
-    Raises:
-        NotValid: The entry has another form. The message never contains a value, which may be secret.
-    """
+    """Read the credentials of one cloud."""
     table = _map(f"credentials of cloud {cloud}", document)
     heads = {key: _text(f"credentials of cloud {cloud}: {key}", table.pop(key, "")) for key in _RESERVED}
     found: dict[str, StoredCredential] = {}

@@ -48,7 +48,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pushjuju.core.problems import Subject
+from pushjuju.portable.quote import quote
+
 if TYPE_CHECKING:
+    from typing import Self
+
     from pushjuju.core.channel import Channel
     from pushjuju.core.charmstore import Platform
 
@@ -63,6 +68,9 @@ class PushjujuError(Exception):
         code: Stable kebab-case id for JSON.
         exit_code: Exit status of the command that ends with this error.
         retryable: Whether the same call may work later without a change.
+        subject: The entity that the message names, or None.
+        what: What could not be done, where `prefixed` put that in front of the message; may be empty.
+        why: The message without what could not be done.
     """
 
     message = "the command failed"
@@ -77,16 +85,31 @@ class PushjujuError(Exception):
         detail: str = "",
         hint: str = "",
         retryable: bool | None = None,
+        subject: Subject | None = None,
     ) -> None:
         self.message = message if message is not None else type(self).message
+        self.what, self.why = "", self.message
         self.detail = detail
         self.hint = hint
+        self.subject = subject
         if retryable is not None:
             self.retryable = retryable
         super().__init__(self.message)
 
     def __str__(self) -> str:
         return self.message
+
+    def prefixed(self, what: str) -> Self:
+        """Return the error itself, with what could not be done in front of its message."""
+        self.what, self.why = what, self.message
+        self.message = f"{what}: {self.message}"
+        self.args = (self.message,)
+        return self
+
+    @property
+    def full_text(self) -> str:
+        """The message with the remote text."""
+        return f"{self.message}: {self.detail}" if self.detail else self.message
 
 
 class UsageError(PushjujuError):
@@ -102,6 +125,11 @@ class NotFound(PushjujuError):
 
     message = "not found"
     code = "not-found"
+
+
+def not_found(kind: str, name: str, *, hint: str = "") -> NotFound:
+    """Return the error for an entity that does not exist, in Juju's words."""
+    return NotFound(f"{kind} {quote(name)} not found", hint=hint, subject=Subject(kind, name))
 
 
 class AlreadyExists(PushjujuError):
@@ -123,6 +151,11 @@ class NotValid(PushjujuError):
 
     message = "not valid"
     code = "not-valid"
+
+
+def unknown_placement(directive: str) -> NotValid:
+    """Return the error of a cloud that knows no such place for a machine, in Juju's words."""
+    return NotValid(f"unknown placement directive: {directive}", subject=Subject("placement", directive))
 
 
 class InvalidCharm(NotValid):

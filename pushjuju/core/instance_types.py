@@ -38,11 +38,7 @@ class InstanceType:
 
 
 def pick(types: Iterable[InstanceType], constraints: Constraints, *, region: str) -> InstanceType:
-    """Return the cheapest type that is enough.
-
-    Raises:
-        NotValid: None is; the message is Juju's.
-    """
+    """Return the cheapest type that is enough."""
     listed = list(types)
     wanted = dict(constraints)
     if not wanted.get("instance-type"):

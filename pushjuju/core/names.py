@@ -91,11 +91,7 @@ def is_user(text: str) -> bool:
 
 
 def application_of(unit: str) -> str:
-    """Return the application of a unit name.
-
-    Raises:
-        NotValid: The text is not the name of a unit.
-    """
+    """Return the application of a unit name."""
     return UnitName.parse(unit).application
 
 

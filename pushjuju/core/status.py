@@ -78,9 +78,35 @@ WAITING_FOR_MACHINE = "waiting for machine"
 INSTALLING_AGENT = "installing agent"
 AGENT_INITIALISING = "agent initialising"
 INSTALLING_CHARM = "installing charm software"
+INSTALLING = "running install hook"
 STOPPING_CHARM = "stopping charm software"
 CLEANING_UP = "cleaning up prior to charm deletion"
 NOT_COMMUNICATING = "agent is not communicating with the server"
+
+OFFER_REMOVED = "offer has been removed"
+
+
+def is_before_agent(found: StatusInfo) -> bool:
+    """Return True for the workload of a unit whose machine is not there yet."""
+    before = (WAITING_FOR_MACHINE, INSTALLING_AGENT)
+    return found.status == Workload.WAITING and found.message in before
+
+
+def is_beginning(status: str, message: str) -> bool:
+    """Return True for a workload before its install hook has ended, as Juju tells these: by their texts."""
+    beginning = ((Workload.MAINTENANCE, INSTALLING_CHARM), (Workload.WAITING, AGENT_INITIALISING))
+    return (status, message) in beginning
+
+
+def is_installing(message: str) -> bool:
+    """Return True for an agent that runs the install hook."""
+    return message == INSTALLING
+
+
+def is_of_removed_offer(found: StatusInfo) -> bool:
+    """Return True for the status of a consumed application whose offer was removed."""
+    return found.status == Workload.TERMINATED and found.message == OFFER_REMOVED
+
 
 # Which unit's status stands for the application; the greater wins.
 _SEVERITY: Mapping[str, int] = {

@@ -19,7 +19,7 @@ MOST = 1000  # instances of one store of a unit, whatever the charm says
 _POOL = re.compile(r"[a-zA-Z]+[-?a-zA-Z0-9]*")
 _COUNT = re.compile(r"-?[0-9]+")
 _SIZE = re.compile(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
-DISK_OF = "disk of "  # begins what failed for the disk of a machine that is gone
+DISK_OF_MACHINE = "disk of machine"  # the kind of a problem's subject: the disk of a machine that has ended
 _POWERS = "MGTPEZY"
 _MOST_DIGITS = 9  # of a count
 MOST_MIB = 1 << 50  # of a size: 1Z, more than the integers of a store can hold
@@ -112,11 +112,11 @@ def parse_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text)
     if match is None or float(match[1]) < 0:
-        raise NotValid(f'cannot parse size: expected a non-negative number with optional multiplier suffix '
-                       f'(M/G/T/P/E/Z/Y), got "{text}"')  # fmt: skip
+        why = f'expected a non-negative number with optional multiplier suffix (M/G/T/P/E/Z/Y), got "{text}"'
+        raise NotValid(why).prefixed("cannot parse size")
     size = float(match[1]) * float(1024 ** _POWERS.index(match[2]))
     if size > MOST_MIB:  # also where the number is beyond all floats
-        raise NotValid("cannot parse size: at most 1Z is possible")
+        raise NotValid("at most 1Z is possible").prefixed("cannot parse size")
     return math.ceil(size)
 
 
@@ -160,11 +160,7 @@ def is_storage(text: str) -> bool:
 
 
 def store_of(storage_id: str) -> str:
-    """Return the store of a storage instance: `data` of `data/0`.
-
-    Raises:
-        NotValid: The text is not the id of storage.
-    """
+    """Return the store of a storage instance: `data` of `data/0`."""
     if not is_unit(storage_id):
         raise NotValid(f'storage ID "{storage_id}" not valid')
     return storage_id.partition("/")[0]
@@ -202,9 +198,6 @@ def mount_point(location: str, most: int, storage_id: str) -> str:
         most: The greatest number of instances in the store; below 0 for any number.
         storage_id: The instance.
 
-    Raises:
-        NotValid: The location cannot be used as a mount point.
-
     Mirrors: juju state/filesystem.go FilesystemMountPoint (3.6)
     """
     if not location:
@@ -228,9 +221,6 @@ def check_nesting(name: str, path: str, present: Iterable[tuple[str, str]]) -> N
         name: The store that it is for.
         path: The new mount point.
         present: (store, mount point) of those that are there.
-
-    Raises:
-        NotValid: A mount point is inside another; the message is Juju's.
     """
     for other, place in present:
         outer, inner = ((other, place), (name, path))

@@ -26,9 +26,6 @@ def install_packages(findings: Sequence[Finding], progress: Progress) -> bool:
 
     Returns:
         Whether there was anything to install. What was found before may be out of date then.
-
-    Raises:
-        ProviderError: apt failed; its last lines are in the detail.
     """
     packages = sorted({package for fix in _fixes(findings) for package in fix.packages})
     if packages:
@@ -49,9 +46,6 @@ def load_modules(findings: Sequence[Finding], progress: Progress) -> bool:
 
     Returns:
         Whether there was a module to load.
-
-    Raises:
-        ProviderError: The kernel has no such module, or apt failed; the last lines are in the detail.
     """
     lacking = [item for item in findings if _loads_a_module(item)]
     install_packages(lacking, progress)

@@ -132,11 +132,7 @@ class PluginHost:
         return tuple(found.values())
 
     def secret_backend_type(self, name: str) -> SecretBackendType:
-        """Return one type of backend for secrets.
-
-        Raises:
-            NotFound: No plugin drives it; the message is Juju's.
-        """
+        """Return one type of backend for secrets."""
         for item in self.secret_backend_types():
             if item.name == name:
                 return item
@@ -168,11 +164,7 @@ class PluginHost:
         config: Mapping[str, Any],
         services: Services,
     ) -> Provider:
-        """Return the provider of containers inside a machine.
-
-        Raises:
-            NotFound: No plugin makes such containers.
-        """
+        """Return the provider of containers inside a machine."""
         found: Provider | None = self._host().manager.hook.pushjuju_open_containers(
             kind=kind, host=host, model=model, config=config, services=services
         )
@@ -189,11 +181,7 @@ class PluginHost:
         return found
 
     def open_storage(self, type_name: str, provider: Provider | None) -> StorageProvider | MachineStorage:
-        """Return what makes storage of a type.
-
-        Raises:
-            NotFound: No plugin does.
-        """
+        """Return what makes storage of a type."""
         found: StorageProvider | MachineStorage | None = self._host().manager.hook.pushjuju_open_storage(
             type_name=type_name, provider=provider
         )
@@ -221,11 +209,7 @@ class PluginHost:
         return tuple(item for _, answer in self._answers("pushjuju_charm_sources") for item in answer)
 
     def open_charm_store(self, address: str, services: SourceServices) -> CharmStore:
-        """Return the store of charms at an address.
-
-        Raises:
-            NotFound: No plugin drives such a store.
-        """
+        """Return the store of charms at an address."""
         found = self._open_source(SourceKind.STORE, address, services)
         if found is None:
             raise NotFound(f'no plugin reads charms from "{address}"', hint="pushjuju plugins")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import importlib
 import warnings
 
-_HOMES = (
-    "providers",
+_HOMES = (  # each before those that import from it
+    "findings",
     "targets",
     "clouds",
     "storage_types",
     "sources",
+    "hook_tools",
     "firewalls",
     "backends",
-    "hook_tools",
-    "findings",
+    "providers",
 )
 
 

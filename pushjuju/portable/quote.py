@@ -63,11 +63,7 @@ def bool_of(text: str) -> bool | None:
 
 
 def parse_bool(text: str) -> bool:
-    """Read a boolean.
-
-    Raises:
-        ValueError: The text is no boolean.
-    """
+    """Read a boolean."""
     found = bool_of(text)
     if found is None:
         raise _bad_syntax("ParseBool", text)

@@ -16,10 +16,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, Overtaken, RemoteFailed, Unreachable
+from pushjuju.portable.frames import Asked, Copy, Hello, Lease, LiveResult, OfOperation, Op, Request
 from pushjuju.runner.push import bootstrap, delta
 from pushjuju.runner.push.heard import Ahead, OnEvent, OnLive, Pending, Room, held_by
 from pushjuju.runner.push.packer import Program, pack
@@ -107,17 +108,17 @@ class MachineSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
-        self.lease: Mapping[str, Any] | None = None
+        self.lease: Lease | None = None
         self._frames = (0, 0)
-        self.requests: dict[str, dict[str, Any]] = {}
+        self.requests: dict[str, Request] = {}
         self.on_requests: Callable[[], None] = lambda: None
 
     # -- facts ---------------------------------------------------------------------------------------------
 
     @property
-    def hello(self) -> dict[str, Any]:
+    def hello(self) -> Hello:
         """The facts that the machine sent at the last contact."""
-        return self._link.hello if self._link else {}
+        return self._link.hello if self._link else cast("Hello", {})
 
     @property
     def connected(self) -> bool:
@@ -170,21 +171,17 @@ class MachineSession:
             return link
 
     def _check_waste(self) -> None:
-        """Refuse a machine that has sent too many bytes without use.
-
-        Raises:
-            BadAnswer: The machine is not listened to now.
-        """
+        """Refuse a machine that has sent too many bytes without use."""
         if over := self._waste.over_s():
             raise BadAnswer(
                 f"{self.target} said much that makes no sense, and is not listened to for {over:.0f} seconds"
             )
 
-    def _hello(self, link: bootstrap.Link) -> dict[str, Any]:
+    def _hello(self, link: bootstrap.Link) -> Hello:
         size, seconds = link.hello_cost
         used = 0
         try:
-            found = intake.read_hello(link.hello, str(self.target))
+            found = intake.read_hello(link.first, str(self.target))
             used = held_by(found, size)
         except BadAnswer:
             link.close()
@@ -196,12 +193,7 @@ class MachineSession:
         return found
 
     async def look_again(self) -> None:
-        """Have the machine say anew what may have changed since it was met: its name and its addresses.
-
-        Raises:
-            ConnectionLost: The connection was cut, and could not be had again.
-            BadAnswer: The machine does not answer.
-        """
+        """Have the machine say anew what may have changed since it was met: its name and its addresses."""
         met = self._link
         link = await self._attach()
         if link is not met:
@@ -245,11 +237,7 @@ class MachineSession:
             await self._drop_link()
 
     async def _attach_again(self, since: float) -> bootstrap.Link:
-        """Connect, again and again for the session's patience.
-
-        Raises:
-            ConnectionLost: The machine did not come back in time.
-        """
+        """Connect, again and again for the session's patience."""
         pause, down = REATTACH_PAUSE, False
         loop = asyncio.get_running_loop()
         while True:
@@ -269,7 +257,7 @@ class MachineSession:
 
     # -- messages of the machine ---------------------------------------------------------------------------
 
-    def _on_message(self, message: dict[str, Any], size: int) -> int:
+    def _on_message(self, message: dict[str, object], size: int) -> int:
         """Take a message; return how many bytes of it were of use."""
         kind, op_id = message.get("t"), message.get("id")
         if kind in _OF_OPERATIONS and isinstance(op_id, str):
@@ -283,7 +271,7 @@ class MachineSession:
             return self._take_requests(message)
         return self._take_facts(message, size) if kind == "facts" else 0
 
-    def _give(self, pending: Pending, message: dict[str, Any], size: int) -> int:
+    def _give(self, pending: Pending, message: dict[str, object], size: int) -> int:
         """Give a message to who waits for its operation; return how many bytes of it were of use."""
         kind = message.get("t")
         if kind == "event":
@@ -299,7 +287,7 @@ class MachineSession:
         kept = intake.known_fields(message if kind == "result" else _refused(message), size)
         return pending.finish(kept) + held_by(kept, size)
 
-    def _take_put(self, message: dict[str, Any], size: int) -> int:
+    def _take_put(self, message: Mapping[str, object], size: int) -> int:
         digest = message.get("sha256")
         put = self._puts.get(digest) if isinstance(digest, str) else None
         if put is None or put.done():
@@ -308,16 +296,16 @@ class MachineSession:
         put.set_result({**said, "message": intake.text(message.get("message"))})
         return min(size, limits.LARGE)
 
-    def _take_facts(self, message: dict[str, Any], size: int) -> int:
+    def _take_facts(self, message: Mapping[str, object], size: int) -> int:
         if not self._asks or self._link is None:
             return 0
         self._asks = False
         found = intake.network_facts(message)
-        self._link.hello.update(found)
+        self._link.hello = {**self._link.hello, **found}
         self._told.set()
         return held_by(found, size)
 
-    def _take_requests(self, message: dict[str, Any]) -> int:
+    def _take_requests(self, message: Mapping[str, object]) -> int:
         found = intake.requests_of(message.get("requests"))
         new = {key: item for key, item in found.items() if self.requests.get(key) != item}
         if not new:
@@ -329,13 +317,9 @@ class MachineSession:
         self.on_requests()
         return sum(map(intake.cost, new.values()))
 
-    def _take_call(self, pending: Pending, message: dict[str, Any]) -> int:
-        """Begin to answer a live call, or let it wait for its turn; return what it comes to.
-
-        Raises:
-            BadFrame: The frame is not a call, or there are too many calls.
-        """
-        found = pending.ask(dict(intake.live_call(message), id=message["id"]))
+    def _take_call(self, pending: Pending, message: Mapping[str, object]) -> int:
+        """Begin to answer a live call, or let it wait for its turn; return what it comes to."""
+        found = pending.ask({**intake.live_call(message), "id": str(message["id"])})
         if pending.calls and pending.answering < limits.LIVE_AT_ONCE:
             pending.answering += 1
             task = asyncio.create_task(self._answer_calls(pending), name="live calls")
@@ -353,7 +337,7 @@ class MachineSession:
         finally:
             pending.answering -= 1
 
-    async def _answer_live(self, pending: Pending, message: dict[str, Any]) -> None:
+    async def _answer_live(self, pending: Pending, message: Asked) -> None:
         if pending.on_live is None:
             rc, out, err = 1, b"", f"ERROR {message['tool']} needs a live controller\n".encode()
         else:
@@ -361,8 +345,9 @@ class MachineSession:
                 rc, out, err = await pending.on_live(message)
             except Exception as error:  # noqa: BLE001 - the hook gets an answer in any case
                 rc, out, err = 1, b"", f"ERROR {message['tool']}: {error}\n".encode()
-        answer = {"t": "live-result", "id": message["id"], "call": message["call"], "rc": rc}
-        answer.update(_as_text("stdout", out), **_as_text("stderr", err))
+        answer: LiveResult = {"t": "live-result", "id": message["id"], "call": message["call"], "rc": rc}
+        answer.update(_as_text("stdout", out))
+        answer.update(_as_text("stderr", err))
         link = self._link
         if link is not None:
             with contextlib.suppress(ConnectionLost):
@@ -373,10 +358,10 @@ class MachineSession:
 
     async def run(
         self,
-        op: Mapping[str, Any],
+        op: Op,
         on_event: OnEvent | None = None,
         on_live: OnLive | None = None,
-        plan: Sequence[Mapping[str, Any]] = (),
+        plan: Sequence[Op] = (),
     ) -> dict[str, Any]:
         """Run an operation and return its result.
 
@@ -407,15 +392,15 @@ class MachineSession:
             raise Overtaken(text, intake.lease_of(result))
         return result
 
-    def _order(self, op: Mapping[str, Any]) -> dict[str, Any]:
-        return dict(op, t="op", lease=self.lease) if self.lease else dict(op, t="op")
+    def _order(self, op: Op) -> Op:
+        return {**op, "t": "op", "lease": self.lease} if self.lease else {**op, "t": "op"}
 
     def forget(self, op_id: str) -> None:
         """Let go of an operation of a plan whose result is not needed."""
         if ahead := self._ahead.pop(op_id, None):
             ahead.forget()
 
-    def _send(self, link: bootstrap.Link, message: dict[str, Any], behind: Sequence[dict[str, Any]]) -> None:
+    def _send(self, link: bootstrap.Link, message: Op | OfOperation, behind: Sequence[Op]) -> None:
         """Send an operation and what follows it."""
         link.send(message)
         for item in behind:
@@ -435,10 +420,10 @@ class MachineSession:
 
     async def _carry(
         self,
-        message: dict[str, Any],
+        message: Op | OfOperation,
         on_event: OnEvent | None,
         on_live: OnLive | None,
-        behind: Sequence[dict[str, Any]] = (),
+        behind: Sequence[Op] = (),
     ) -> dict[str, Any]:
         op_id = str(message["id"])
         if op_id in self._pending:
@@ -479,11 +464,7 @@ class MachineSession:
         return ahead.link
 
     def _check_fault(self, link: bootstrap.Link) -> None:
-        """Raise the machine's breach of protocol: connecting again would only repeat it.
-
-        Raises:
-            BadAnswer: The machine broke the protocol.
-        """
+        """Raise the machine's breach of protocol: connecting again would only repeat it."""
         if link.fault is not None:
             raise BadAnswer(f"{self.target}: {link.fault.message}")
 
@@ -537,13 +518,7 @@ class MachineSession:
             RemoteFailed: It could not be started.
             DiskFull: The machine has no room to note it down.
         """
-        op: dict[str, Any] = {
-            "id": f"exec-{uuid.uuid4().hex}",
-            "kind": "exec",
-            "stdin": stdin,
-            "timeout": timeout,
-        }
-        op.update({"argv": list(argv)} if argv else {"script": script}, env=dict(env or {}))
+        op = _exec(argv, script, stdin, dict(env or {}), timeout)
         limit = self._limit(op["id"], timeout + ANSWER_S) if timeout is not None else None
         try:
             result = await self.run(op)
@@ -551,12 +526,13 @@ class MachineSession:
             if limit is not None:
                 limit.cancel()
         await self.ack(op["id"])
-        result = intake.read_result(result)
-        raise_for_error(result, str(self.target))
+        ended = intake.read_result(result)
+        raise_for_error(ended, str(self.target))
         stdout, stderr = (
-            intake.as_bytes(result, name).decode("utf-8", "surrogateescape") for name in ("stdout", "stderr")
+            intake.as_bytes(ended, stream).decode("utf-8", "surrogateescape")
+            for stream in ("stdout", "stderr")
         )
-        return ExecResult(exit=result.get("exit"), signal=result.get("signal"), stdout=stdout, stderr=stderr)
+        return ExecResult(exit=ended.get("exit"), signal=ended.get("signal"), stdout=stdout, stderr=stderr)
 
     # -- blobs ---------------------------------------------------------------------------------------------
 
@@ -632,8 +608,14 @@ class MachineSession:
         with path.open("rb") as file:
             for piece in delta.behind(found, offset):
                 if piece.source >= 0 and like:
-                    copy = {"t": "copy", "sha256": sha256, "from": like[0]}
-                    link.send(copy | {"offset": piece.source, "length": piece.length})
+                    copy: Copy = {
+                        "t": "copy",
+                        "sha256": sha256,
+                        "from": like[0],
+                        "offset": piece.source,
+                        "length": piece.length,
+                    }
+                    link.send(copy)
                     continue
                 file.seek(piece.at)
                 left = piece.length
@@ -652,7 +634,34 @@ class MachineSession:
         raise RemoteFailed(f"{self.target} does not take {path.name}", detail=text)
 
 
-def _refused(message: Mapping[str, Any]) -> dict[str, Any]:
+def _exec(
+    argv: Sequence[str], script: str, stdin: str | None, env: dict[str, str], timeout: float | None
+) -> Op:
+    """Return the operation of a plain command."""
+    name = f"exec-{uuid.uuid4().hex}"
+    if argv:
+        words = list(argv)
+        return {
+            "id": name,
+            "kind": "exec",
+            "stdin": stdin,
+            "timeout": timeout,
+            "argv": words,
+            "env": env,
+            "t": "op",
+        }
+    return {
+        "id": name,
+        "kind": "exec",
+        "stdin": stdin,
+        "timeout": timeout,
+        "script": script,
+        "env": env,
+        "t": "op",
+    }
+
+
+def _refused(message: Mapping[str, object]) -> dict[str, Any]:
     """Return the result of an operation that the machine does not take."""
     text = intake.text(message.get("message"))
     return {"id": message["id"], "outcome": "error", "message": text, "writes": {}, "reboot": ""}
@@ -663,12 +672,7 @@ def _either(*futures: asyncio.Future[Any]) -> set[asyncio.Future[Any]]:
 
 
 def raise_for_error(result: Mapping[str, Any], machine: str) -> None:
-    """Raise the error of a result whose outcome is ``error``: the machine could not run the operation.
-
-    Raises:
-        DiskFull: Its disk is full.
-        RemoteFailed: Any other reason.
-    """
+    """Raise the error of a result whose outcome is ``error``: the machine could not run the operation."""
     if result.get("outcome") != "error":
         return
     text = intake.text(result.get("message"))
@@ -684,7 +688,7 @@ def with_disk_named(result: dict[str, Any], machine: str) -> dict[str, Any]:
     return {**result, "message": f"the disk of {machine} is full: {intake.text(result.get('message'))}"}
 
 
-def _as_text(name: str, data: bytes) -> dict[str, str]:
+def _as_text(name: str, data: bytes) -> Any:
     try:
         return {name: data.decode()}
     except UnicodeDecodeError:
@@ -714,10 +718,6 @@ async def open_session(
         python). reattach: Seconds of trying to connect again after a cut, before the caller hears of it.
         waste: The bytes without use that the machine has sent until now.
         is_down: Asked once after a cut, when the first try to connect again has failed: True ends the tries.
-
-    Raises:
-        TransportError: The subclass says why the machine cannot be used.
-        RemoteFailed: The program cannot run there.
     """
     session = MachineSession(
         target,

@@ -119,12 +119,7 @@ def schema_of(path: Path) -> int:
 
 
 def bring_up_to_date(copy: Path) -> None:
-    """Bring a copy that no other process uses to today's schema; afterwards it is one file again.
-
-    Raises:
-        StoreTooNew: It was made by a newer pushjuju.
-        StoreDamaged: It is not sound.
-    """
+    """Bring a copy that no other process uses to today's schema; afterwards it is one file again."""
     Store.open(copy).close()
     with _opened(copy, "rw") as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
@@ -169,10 +164,6 @@ def take_back(store: Store, source: Path, before: Path) -> None:
 
     No change is lost: what others committed until then is in `before`, what they commit later comes on top. A
     claim that was held is lost, so what was under way is looked at anew.
-
-    Raises:
-        StoreTooNew: The copy was made by a newer pushjuju.
-        StoreDamaged: The copy is not sound; nothing has changed.
     """
     check_copy(source)
     work = before.with_name(f".new-{before.name}-content")

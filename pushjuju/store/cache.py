@@ -1,27 +1,28 @@
 """What was read before and has not changed since.
 
 A unit's turn, its commit and its next turn read mostly the same rows. SQLite reports which columns a
-statement reads and writes (cascades included), and whether another process has changed the file; the
-statement itself shows, where it is plain enough, which rows. So an answer is kept until one of its columns is
-written in one of its rows, and what follows from many answers until one of them falls; no caller needs to
-know of it.
+statement reads and writes (cascades included), and whether another process has changed the file; a line
+beside the statement declares which rows. So an answer is kept until one of its columns is written in one of
+its rows, and what follows from many answers until one of them falls; no caller needs to know of it.
 """
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
+from pushjuju.store.statements import rows
+
 MOST_KEPT = 8192  # answers in all; each is about a kilobyte. Four times as many saved a fleet nothing
 MOST_CONCLUDED = 32768  # each is about a kilobyte as well, and spares dozens of answers
+MOST_DERIVED = 2048  # some for each operation under way
 MOST_ROWS = 100  # of an answer that is kept
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-# The columns that identify the rows of a table for most of its statements. A statement that has them in its
-# condition changes only the rows with those values; what other statements change may be in any row.
-_ROWS = {
+# The columns that identify the rows of a table. A statement that declares parameters for them uses only
+# the rows with those values (`-- rows: unit(name)`); what other statements change may be in any row.
+IDENTITY = {
     "application": ("name",),
     "charm_state": ("unit",),
     "decided": ("operation",),
@@ -38,13 +39,8 @@ _ROWS = {
     "unit": ("name",),
     "work": ("key",),
 }
+_MOMENTS = {("machine", "last_seen")}  # it changes with each contact, and nothing follows from it
 MOST_NOTED = 65536  # rows of which is known when they were written
-_NOT_PLAIN = re.compile(r"\b(OR|NOT|CASE|JOIN|UNION|EXCEPT|INTERSECT|REPLACE|IGNORE)\b")
-_TARGET = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)\b")
-_INSERT = re.compile(
-    r"INSERT INTO \w+ \(([\w, ]+)\) VALUES \(([:\w, ]+)\)(?: ON CONFLICT \(([\w, ]+)\) DO .*)?"
-)
-_TAIL = re.compile(r" (ORDER BY|LIMIT|RETURNING|GROUP BY)\b.*")
 _PURE = frozenset(
     [
         "avg",
@@ -65,6 +61,7 @@ _PURE = frozenset(
 
 
 Place = tuple[str, ...]  # a table, and the values of the columns that identify a row
+Cells = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,6 +75,7 @@ class Effects:
         kept: True when the answer depends on nothing else and the statement changes nothing, so it can be
             cached.
         cells: The reads, with the keys under which writes are noted: (table, ((table, column), ...)).
+        grounds: The same without the columns from which nothing follows.
         row: (table, parameters): in this table the statement uses only the rows that the parameters select.
         loose: The tables in which the statement may change any row.
     """
@@ -85,7 +83,8 @@ class Effects:
     reads: tuple[tuple[str, tuple[str, ...]], ...]
     writes: tuple[tuple[str, str], ...]
     kept: bool
-    cells: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    cells: Cells
+    grounds: Cells
     row: tuple[str, tuple[str, ...]] | None
     loose: tuple[str, ...]
 
@@ -126,16 +125,14 @@ class Analyst:
                 writes.add((first, second if action == sqlite3.SQLITE_UPDATE else ""))
             elif action == sqlite3.SQLITE_FUNCTION:
                 pure &= second.lower() in _PURE
-        row = _row_of(" ".join(statement.split()), columns, writes)
+        row = rows().get(statement)
         changed = sorted({table for table, _ in writes})
         return Effects(
             reads=tuple((table, tuple(sorted(names))) for table, names in sorted(columns.items())),
             writes=tuple(sorted(writes)),
             kept=pure and bool(columns) and not writes,
-            cells=tuple(
-                (table, tuple((table, name) for name in ("", *sorted(names))))
-                for table, names in columns.items()
-            ),
+            cells=_cells(columns),
+            grounds=_cells(columns, _MOMENTS),
             row=row,
             loose=tuple(table for table in changed if row is None or table != row[0]),
         )
@@ -145,44 +142,20 @@ class Analyst:
         self._connection.close()
 
 
+def _cells(columns: Mapping[str, Set[str]], without: Set[tuple[str, str]] = frozenset()) -> Cells:
+    """Return the keys under which writes of columns are noted; an empty column stands for whole rows."""
+    return tuple(
+        (table, tuple((table, name) for name in ("", *sorted(names)) if (table, name) not in without))
+        for table, names in columns.items()
+    )
+
+
 Entry = tuple[int, Effects, Place | None, Any]  # moment, statement, the rows that it reads, answer
-
-
-def _row_of(
-    text: str, reads: Mapping[str, object], writes: Collection[tuple[str, str]]
-) -> tuple[str, tuple[str, ...]] | None:
-    """Return the table in which a statement uses only rows that parameters select, with these parameters."""
-    if _NOT_PLAIN.search(text) or text.count("SELECT") != (not writes):
-        return None
-    target = _TARGET.match(text)
-    table = target[1] if target else next(iter(reads)) if len(reads) == 1 else ""
-    columns = _ROWS.get(table, ())
-    if not columns or any((table, column) in writes for column in columns):
-        return None
-    known = _inserted(text, columns) if text.startswith("INSERT") else _compared(text)
-    return (table, tuple(known[column] for column in columns)) if known.keys() >= set(columns) else None
-
-
-def _compared(text: str) -> dict[str, str]:
-    """Return the conditions on every row that a statement uses: column -> the parameter that it equals."""
-    condition = _TAIL.sub("", text.partition(" WHERE ")[2])
-    found = (re.fullmatch(r"(\w+) = :(\w+)", part.strip()) for part in condition.split(" AND "))
-    return {match[1]: match[2] for match in found if match}
-
-
-def _inserted(text: str, columns: Iterable[str]) -> dict[str, str]:
-    """Return what a statement puts into its row: column -> parameter; nothing if it may change others."""
-    found = _INSERT.fullmatch(_TAIL.sub("", text))
-    if found is None:
-        return {}
-    names, values, conflict = ([item.strip() for item in (part or "").split(",")] for part in found.groups())
-    if found[3] and not set(columns) <= set(conflict):
-        return {}
-    return {name: value[1:] for name, value in zip(names, values, strict=True) if value.startswith(":")}
+Trail = dict[tuple[Effects, Place | None], None]  # a set that keeps its order
 
 
 def _place(table: str, values: Collection[object]) -> Place | None:
-    """Return which rows have these values; None where it is not certain what SQLite takes for equal."""
+    """Return which rows have these values, or None when it is not certain what SQLite takes for equal."""
     if all(isinstance(value, str) or type(value) is int for value in values):
         return table, *map(str, values)  # it takes 5 for '5' as well
     return None
@@ -235,8 +208,8 @@ class Memo:
 
     Attributes:
         values: Decoded values of texts that were read from the store or written to it: never out of date.
-        trail: The statements since tracking began; None without tracking, or after a statement whose answer
-            may differ next time.
+        trail: The statements since tracking began, each with the rows that it reads; None without tracking,
+            or after a statement whose answer may differ next time.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -250,9 +223,10 @@ class Memo:
         self._loose: dict[str, int] = {}  # the same for rows that are not identified
         self._answers = Recent(MOST_KEPT)  # of entries
         self._conclusions = Recent(MOST_CONCLUDED)  # of (moment, what it follows from, value)
+        self._derived = Recent(MOST_DERIVED)  # of the same
         self._data_version = -1
         self.values = Recent(MOST_KEPT)
-        self.trail: list[Entry] | None = None
+        self.trail: Trail | None = None
 
     def begin(self) -> None:
         """Check, as the first step of a transaction, whether other processes have written."""
@@ -265,6 +239,7 @@ class Memo:
         """Forget every answer: a transaction was rolled back, or rows changed in an unknown way."""
         self._answers.clear()
         self._conclusions.clear()
+        self._derived.clear()
 
     def effects(self, statement: str) -> Effects:
         """Return which rows and columns a statement reads and writes."""
@@ -282,31 +257,31 @@ class Memo:
             return make(self._connection.execute(statement, params), *record)
         key = (make, statement, record, *params.items())
         entry: Entry | None = self._answers.get(key)
-        if entry is None or not self._holds(entry[0], entry[1], entry[2]):
+        if entry is None or not self._holds(entry[0], effects.cells, entry[2]):
             answer = make(self._connection.execute(statement, params), *record)
             entry = (self._now, effects, effects.place(params), answer)
             if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
                 self._answers.put(key, entry)
         if self.trail is not None:
-            self.trail.append(entry)
+            self.trail[entry[1], entry[2]] = None
         return entry[3]
 
     def known(self, key: Hashable) -> Any:
         """Return the answer under a key if it holds, else None; the store is not asked."""
         entry: Entry | None = self._answers.get(key)
-        return entry[3] if entry is not None and self._holds(entry[0], entry[1], entry[2]) else None
+        return entry[3] if entry is not None and self._holds(entry[0], entry[1].cells, entry[2]) else None
 
     def know(self, key: Hashable, statement: str, params: Mapping[str, Any], answer: object) -> None:
         """Keep the answer that a statement gives from now on; the caller wrote the rows and so knows it."""
         effects = self.effects(statement)
         self._answers.put(key, (self._now, effects, effects.place(params), answer))
 
-    def _holds(self, moment: int, effects: Effects, place: Place | None) -> bool:
-        """Return True when nothing that a statement reads was written since a moment."""
+    def _holds(self, moment: int, cells: Cells, place: Place | None) -> bool:
+        """Return True when nothing of what a statement reads was written since a moment."""
         if moment == self._now:
             return True
         touched, written = self._touched, self._written
-        for table, columns in effects.cells:
+        for table, columns in cells:
             if touched.get(table, 0) <= moment:
                 continue
             if (
@@ -334,11 +309,11 @@ class Memo:
         """Note that a table has a row more, with these values."""
         self._now = now = self._now + 1
         self._written[table, ""] = self._touched[table] = now
-        self._note_row(table, _place(table, [values.get(column) for column in _ROWS.get(table, ())]))
+        self._note_row(table, _place(table, [values.get(column) for column in IDENTITY.get(table, ())]))
 
     def _note_row(self, table: str, place: Place | None) -> None:
         if len(self._rows) >= MOST_NOTED:
-            self._loose.update(dict.fromkeys(_ROWS, self._now))
+            self._loose.update(dict.fromkeys(IDENTITY, self._now))
             self._rows.clear()
         if place is None:
             self._loose[table] = self._now
@@ -350,19 +325,39 @@ class Memo:
     def conclude(self, key: Hashable, value: object) -> None:
         """Keep what was concluded from the answers on the trail, all of which hold now."""
         if self.trail is not None:
-            footing = tuple({(entry[1], entry[2]) for entry in self.trail})
-            self._conclusions.put(key, (self._now, footing, value))
+            self._conclusions.put(key, (self._now, tuple(self.trail), value))
 
     def concluded(self, key: Hashable) -> Any:
         """Return what was concluded, if all that it follows from is as it was; else None."""
         found = self._conclusions.get(key)
-        if found is None:
-            return None
-        moment = found[0]
-        for effects, place in found[1]:
-            if not self._holds(moment, effects, place):
-                return None
+        return found[2] if found is not None and self._stands(*found[:2]) else None
+
+    def derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what a function makes of answers alone; it is called again when one of them has changed."""
+        found, outer = self._derived.get(key), self.trail
+        if found is None or not self._stands(*found[:2]):
+            value, trail = self._tracked(make)
+            if trail is None:
+                return value
+            found = self._now, trail, value
+            self._derived.put(key, found)
+        if outer is not None:
+            outer.update(found[1])
+        self.trail = outer
         return found[2]
+
+    def _tracked(self, make: Callable[[], Any]) -> tuple[Any, Trail | None]:
+        """Return what a function makes, and what it asked; `trail` is left to the caller."""
+        self.trail = {}
+        try:
+            return make(), self.trail
+        except BaseException:
+            self.trail = None  # what was asked before is not known any more: nothing follows from it
+            raise
+
+    def _stands(self, moment: int, footing: Iterable[tuple[Effects, Place | None]]) -> bool:
+        """Return True when all that something follows from is as it was at a moment."""
+        return all(self._holds(moment, effects.grounds, place) for effects, place in footing)
 
     def close(self) -> None:
         """Let go of what it asks."""

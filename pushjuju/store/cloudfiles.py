@@ -54,12 +54,7 @@ class CloudFiles:
     # --- credentials --------------------------------------------------------------------------------------
 
     def all_credentials(self) -> dict[str, CloudCredentials]:
-        """Return every cloud's credentials, opened.
-
-        Raises:
-            NotValid: The file has another form.
-            WrongKey: The key of a sealed attribute is missing.
-        """
+        """Return every cloud's credentials, opened."""
         return {cloud: self.credentials(cloud) for cloud in _table(self._read(CREDENTIALS), "credentials")}
 
     def credentials(self, cloud: str) -> CloudCredentials:

@@ -123,9 +123,6 @@ class CommitGroup:
 
         Args:
             since: The value of `lost` when the writer began.
-
-        Raises:
-            StoreError: Something of it may have been undone.
         """
         if self.lost != since:
             raise StoreError(_UNDONE)

@@ -17,36 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import ids
 from pushjuju.core.errors import AlreadyExists, NotFound
+from pushjuju.core.problems import Subject
 from pushjuju.store.cloudfiles import CloudFiles, open_keyring
 from pushjuju.store.files.blobs import Blobs
+from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import explained, locked, private_dir, remove_tree, replace_text
 from pushjuju.store.files.toml_files import edit_toml, read_toml
 
 if TYPE_CHECKING:
     from pushjuju.store.keys import Keyring
-
-MAIN = "pushjuju.toml"
-
-
-def locate(env: Mapping[str, str], cwd: Path) -> Path:
-    """Return the data directory: `$PUSHJUJU_DATA`, `$JUJU_DATA`, `./state` with a pushjuju.toml, or XDG's."""
-    if chosen := env.get("PUSHJUJU_DATA") or env.get("JUJU_DATA"):
-        return Path(chosen).expanduser().absolute()
-    if _is_file(cwd / "state" / MAIN):
-        return cwd / "state"
-    home = Path(env.get("HOME") or Path.home())
-    return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "pushjuju"
-
-
-def _is_file(path: Path) -> bool:
-    """Return True when a file exists and can be reached.
-
-    After `sudo -u` the data directory may still be that of the first user, which the second may not enter.
-    """
-    try:
-        return path.is_file()
-    except PermissionError:
-        return False
 
 
 class ControllerDir:
@@ -152,7 +131,8 @@ class DataDir:
         """
         found = ControllerDir(self.root / "controllers" / name)
         if not found.exists():
-            raise NotFound(f"controller {name} not found", hint="pushjuju controllers    lists what there is")
+            hint = "pushjuju controllers    lists what there is"
+            raise NotFound(f"controller {name} not found", hint=hint, subject=Subject("controller", name))
         return found
 
     def current_controller(self) -> str | None:
@@ -202,9 +182,6 @@ class DataDir:
             settings: The content of controller.toml.
             prepare: Makes what else belongs to it; repeated when an earlier try was cut short.
             begin: Called with the name when it is sure that there is no such controller yet.
-
-        Raises:
-            AlreadyExists: There is one of that name.
         """
         made = ControllerDir(self.root / "controllers" / name)
         with locked(made.root.parent / ".lock"):
@@ -223,11 +200,7 @@ class DataDir:
         return made
 
     def remove_controller(self, name: str) -> None:
-        """Delete a controller's directory: out of sight in one step, then file by file.
-
-        Raises:
-            NotFound: There is no such controller.
-        """
+        """Delete a controller's directory: out of sight in one step, then file by file."""
         found = self.controller(name)
         with locked(found.root.parent / ".lock"):
             away = found.root.with_name(f".{name}-{ids.new_uuid()}")
@@ -236,12 +209,7 @@ class DataDir:
         remove_tree(away)
 
     def set_aside(self, name: str) -> Path:
-        """Move a controller's directory to where it is no controller any more; return the place.
-
-        Raises:
-            NotFound: There is no such controller.
-            AlreadyExists: Another one of that name is there.
-        """
+        """Move a controller's directory to where it is no controller any more; return the place."""
         found = self.controller(name)
         kept = self.root / "unregistered" / name
         with locked(found.root.parent / ".lock"), explained(found.root):

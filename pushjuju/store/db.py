@@ -90,12 +90,7 @@ class Store:
 
     @classmethod
     def _open_on_full_disk(cls, path: Path, told: StoreError) -> Store:
-        """Open a store for reading only, with what it holds now.
-
-        Raises:
-            StoreError: The store cannot be read either; the error is the first one, which says why it could
-                not be opened.
-        """
+        """Open a store for reading only, with what it holds now."""
         try:
             connection, stamp = full.copied(path)
         except sqlite3.Error as error:
@@ -153,11 +148,7 @@ class Store:
         return int(found[0]), self._connection.total_changes
 
     def require_file(self) -> None:
-        """Check that the file is still the one that was opened: who follows it would wait for ever.
-
-        Raises:
-            StoreGone: The file was removed or replaced.
-        """
+        """Check that the file is still the one that was opened: who follows it would wait for ever."""
         if _identity(self.path) != self._file:
             raise StoreGone(f"the store {self.path} is gone: its controller was removed or restored")
 
@@ -235,11 +226,7 @@ class Store:
             raise explain_error(error, self.path) from error
 
     def _copy_again(self, stamp: full.Stamp, told: StoreError, *, reads: bool) -> None:
-        """Copy a store whose disk was full anew, if others have written to it.
-
-        Raises:
-            StoreError: It is for writing, or others have it open now.
-        """
+        """Copy a store whose disk was full anew, if others have written to it."""
         self.require_file()
         if not reads:
             raise told
@@ -309,13 +296,7 @@ def _loop_runs() -> bool:
 
 
 def _check_file(path: Path) -> None:
-    """Check what is at a path before SQLite looks: beside an empty file it deletes the WAL.
-
-    Raises:
-        NotFound: Nothing is there.
-        StoreDamaged: Something else is there, or nothing in it.
-        StoreError: We may not look.
-    """
+    """Check what is at a path before SQLite looks: beside an empty file it deletes the WAL."""
     try:
         found = path.stat()
     except PermissionError as error:

@@ -43,9 +43,5 @@ class DeferredStore(Store):
         return self._store.group()
 
     async def durable(self) -> None:
-        """Wait until all that was written is on the disk.
-
-        Raises:
-            StoreError: Something of it was undone.
-        """
+        """Wait until all that was written is on the disk."""
         await self.group().durable(self._since)

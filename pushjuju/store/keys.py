@@ -59,9 +59,6 @@ class Keyring:
 
         Args:
             place: The place of the content: it can be opened there only.
-
-        Raises:
-            WrongKey: The file lacks the key that the store uses.
         """
         name = tx.scalar("encryption_key_current")
         if name is None:
@@ -89,12 +86,7 @@ class Keyring:
         return f"{name}:{base64.b64encode(sealed.data).decode()}"
 
     def open_text(self, text: str, place: str) -> str:
-        """Return what `seal_text` sealed.
-
-        Raises:
-            WrongKey: The file lacks the key.
-            StoreError: The text was changed, or comes from another place.
-        """
+        """Return what `seal_text` sealed."""
         name, _, data = text.partition(":")
         try:
             sealed = Sealed(key=name, data=base64.b64decode(data, validate=True))
@@ -117,11 +109,7 @@ class Keyring:
     # --- changing the key ---------------------------------------------------------------------------------
 
     def renew(self, tx: Tx, now: datetime) -> str:
-        """Make a new key the current one; the old ones stay until `forget`, for what they sealed.
-
-        Raises:
-            WrongKey: The file lacks a key that the store uses: nothing is changed.
-        """
+        """Make a new key the current one; the old ones stay until `forget`, for what they sealed."""
         self.check(tx)
         name = self._add()
         tx.run("encryption_key_retire")
@@ -136,11 +124,7 @@ class Keyring:
             self._write({name: key for name, key in keys.items() if name in wanted})
 
     def merge(self, text: str) -> None:
-        """Add the keys of another file of the same controller, as a copy holds it.
-
-        Raises:
-            WrongKey: A line in it is no key.
-        """
+        """Add the keys of another file of the same controller, as a copy holds it."""
         found = _parse_lines(text.splitlines(), "the key file in the copy")
         with locked(self.path.with_name(f".{self.path.name}.lock")):
             keys = self._read()
@@ -177,11 +161,7 @@ class Keyring:
         return keys[name]
 
     def _read(self) -> dict[str, bytes]:
-        """Return the keys of the file, as it is now.
-
-        Raises:
-            WrongKey: It cannot be read, or holds what is no key.
-        """
+        """Return the keys of the file, as it is now."""
         seen: tuple[int, ...] = ()
         try:
             found = self.path.stat()
@@ -193,11 +173,7 @@ class Keyring:
         return dict(self._keys)
 
     def _load(self) -> dict[str, bytes]:
-        """Read the file; a damaged line is an error, never a reason to write a new file.
-
-        Raises:
-            WrongKey: It cannot be read, or holds what is no key.
-        """
+        """Read the file; a damaged line is an error, never a reason to write a new file."""
         try:
             lines = self.path.read_text().splitlines()
         except FileNotFoundError:

@@ -9,7 +9,7 @@ its own number, so that a worker that lost its lease without noticing cannot wri
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from sqlite3 import Row
 from typing import Protocol
 
 from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.problems import Problem, dumps, loads, sentence
 from pushjuju.store.db import Store
 from pushjuju.store.tx import Tx
 
@@ -122,7 +123,7 @@ class WorkQueue(Protocol):
         *,
         attempts: int = 0,
         reason: str = "",
-        failed: bool = False,
+        problems: Sequence[Problem] = (),
     ) -> None:
         """Give a key back, due again at `due`, or when it is woken if `due` is None."""
         ...
@@ -170,24 +171,31 @@ def clock_is_right(tx: Tx, now: datetime) -> None:
     tx.run("sequence_set", scope=_CONTROLLER, name=_CLOCK, number=lease_at_least(now))
 
 
-def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, str]:
-    """Return the keys whose last work failed, each with the reason.
+def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, tuple[Problem, ...]]:
+    """Return the keys whose last work failed, each with what failed.
 
     Args:
         prefix: The beginning of the keys.
         since: The lowest number of a claim that counts.
     """
-    return {row["key"]: row["reason"] for row in tx.rows("work_failed", prefix=prefix, since=since)}
+    rows = tx.rows("work_failed", prefix=prefix, since=since)
+    return {row["key"]: loads(row["reason"]) for row in rows}
+
+
+def _reason(row: Row) -> str:
+    """Return why a key waits, as users read it."""
+    return sentence(loads(row["reason"])) if row["failed"] else str(row["reason"])
 
 
 def work_item(row: Row) -> WorkItem:
-    """Return a row of `work_list` or `work_failing` as users see it."""
+    """Return a row of `work_get`, `work_list` or `work_failing` as users see it."""
+    reason = _reason(row)
     return WorkItem(
         key=row["key"],
         due=from_iso(row["due"]) if row["due"] else None,
         owner=row["owner"],
         attempts=row["attempts"],
-        reason="" if row["reason"] == ROUTINE else row["reason"],
+        reason="" if reason == ROUTINE else reason,
         failed=bool(row["failed"]),
         leased_until=from_iso(row["leased_until"]) if row["leased_until"] else None,
     )
@@ -329,7 +337,7 @@ class SqliteWorkQueue:
             lease=lease,
             generation=row["generation"],
             attempts=row["attempts"],
-            reason=row["reason"],
+            reason=_reason(row),
             previous=row["lease"],
         )
 
@@ -347,13 +355,14 @@ class SqliteWorkQueue:
         *,
         attempts: int = 0,
         reason: str = "",
-        failed: bool = False,
+        problems: Sequence[Problem] = (),
         later: bool = False,
     ) -> None:
         """Give a key back, due again at `due`, or when it is woken if `due` is None.
 
         Args:
-            failed: True when the worker could not do what the key asks for.
+            reason: What the worker waits for.
+            problems: Why the worker could not do what the key asks for, in place of a reason.
             later: True when the write may wait for the next shared commit; until then other processes see the
                 key as held.
         """
@@ -366,8 +375,8 @@ class SqliteWorkQueue:
                 now=to_iso(now),
                 due=to_iso(due) if due else None,
                 attempts=attempts,
-                reason=reason,
-                failed=int(failed),
+                reason=dumps(problems) if problems else reason,
+                failed=int(bool(problems)),
             )
 
     def items(self, prefix: str) -> list[WorkItem]:

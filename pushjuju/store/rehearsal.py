@@ -10,9 +10,10 @@ from pathlib import Path
 
 from pushjuju.core.errors import StoreDamaged, StoreError
 from pushjuju.store.cloudfiles import CLOUDS, CREDENTIALS, KEY_FILE
-from pushjuju.store.datadir import MAIN, ControllerDir, DataDir
+from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.faults import explain_error
 from pushjuju.store.files import unchanging
+from pushjuju.store.files.places import MAIN
 from pushjuju.store.files.private import private_dir
 
 _LINKED = ("secrets.key", KEY_FILE)  # never copied: nothing may be left of keys if we are killed
@@ -62,9 +63,6 @@ def copy_datadir(source: DataDir, target: Path) -> DataDir:
     Args:
         source: The folder to copy; it may be in use.
         target: An empty directory of the caller's own, who deletes it.
-
-    Raises:
-        StoreError: A store cannot be read, or there is no room for its copy.
     """
     for name in (MAIN, CLOUDS, CREDENTIALS, "aliases"):
         if (source.root / name).is_file():

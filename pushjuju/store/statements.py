@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 _HERE = Path(__file__).parent
+_ROWS = "-- rows: "
 
 
 @cache
 def queries() -> Mapping[str, str]:
     """Return every named statement: name -> SQL."""
-    found: dict[str, str] = {}
+    return {name: sql for name, sql, _ in _statements()}
+
+
+@cache
+def rows() -> Mapping[str, tuple[str, tuple[str, ...]]]:
+    """Return the statements that declare their rows: SQL -> table, parameters that identify its rows."""
+    found = {}
+    for _, sql, comments in _statements():
+        for line in comments:
+            if line.startswith(_ROWS):
+                table, _, parameters = line[len(_ROWS) : -1].partition("(")
+                found[sql] = table, tuple(parameters.split(", "))
+    return found
+
+
+def _statements() -> Iterator[tuple[str, str, list[str]]]:
+    """Yield every named statement: name, SQL, comments."""
     for path in sorted((_HERE / "sql").glob("*.sql")):
         for block in path.read_text().split("-- name: ")[1:]:
-            name, _, body = block.partition("\n")
-            lines = (line for line in body.splitlines() if not line.startswith("--"))
-            found[name.strip()] = "\n".join(lines).strip()
-    return found
+            name, *lines = block.splitlines()
+            sql = "\n".join(line for line in lines if not line.startswith("--")).strip()
+            yield name.strip(), sql, [line for line in lines if line.startswith("--")]
 
 
 @cache

@@ -9,15 +9,18 @@ from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pushjuju.core.errors import NotFound, StoreError
+from pushjuju.core.errors import NotFound, StoreError, not_found
+from pushjuju.core.problems import Subject
 from pushjuju.core.values import changed, slots
 from pushjuju.portable.jsontext import compact
 from pushjuju.store.statements import queries
 
 if TYPE_CHECKING:
     from pushjuju.store.cache import Memo
+    from pushjuju.store.statement_names import StatementName
 
 R = TypeVar("R")
+K = TypeVar("K", bound=Hashable)
 
 
 @cache
@@ -87,22 +90,22 @@ class Tx:
         self._queries = queries()
         self._memo = memo
 
-    def run(self, query: str, /, **params: Any) -> int:
+    def run(self, query: StatementName, /, **params: Any) -> int:
         """Run a statement; return the number of rows it changed."""
         statement = self._queries[query]
         if self._memo is not None:
             self._memo.wrote(self._memo.effects(statement), params)
         return self._connection.execute(statement, params).rowcount
 
-    def row(self, query: str, /, **params: Any) -> sqlite3.Row | None:
+    def row(self, query: StatementName, /, **params: Any) -> sqlite3.Row | None:
         """Return the first row, or None."""
         return self._ask(_first, query, params)
 
-    def rows(self, query: str, /, **params: Any) -> list[sqlite3.Row]:
+    def rows(self, query: StatementName, /, **params: Any) -> list[sqlite3.Row]:
         """Return all rows."""
         return list(self._ask(_all, query, params))
 
-    def made(self, make: Callable[[Iterable[sqlite3.Row]], R], query: str, /, **params: Any) -> R:
+    def made(self, make: Callable[[Iterable[sqlite3.Row]], R], query: StatementName, /, **params: Any) -> R:
         """Return what a pure function makes of all rows; it is remembered as long as they are the same.
 
         Args:
@@ -110,44 +113,54 @@ class Tx:
         """
         return self._ask(make, query, params)
 
-    def _ask(self, make: Callable[..., R], query: str, params: Mapping[str, Any], *record: Any) -> R:
+    def _ask(
+        self, make: Callable[..., R], query: StatementName, params: Mapping[str, Any], *record: Any
+    ) -> R:
         """Return what a statement answers, made into something by `make(rows, *record)`."""
         if self._memo is not None:
             answer: R = self._memo.ask(make, self._queries[query], params, *record)
             return answer
         return make(self._connection.execute(self._queries[query], params), *record)
 
-    def scalar(self, query: str, /, **params: Any) -> Any:
+    def scalar(self, query: StatementName, /, **params: Any) -> Any:
         """Return the first column of the first row, or None."""
         row = self.row(query, **params)
         return None if row is None else row[0]
 
-    def find(self, record: type[R], query: str, /, **params: Any) -> R | None:
+    def find(self, record: type[R], query: StatementName, /, **params: Any) -> R | None:
         """Return the first row as a record, or None."""
         return self._ask(_first_record, query, params, record)
 
-    def get(self, record: type[R], query: str, missing: str, /, **params: Any) -> R:
+    def get(self, record: type[R], query: StatementName, missing: str | Subject, /, **params: Any) -> R:
         """Return the first row as a record.
 
         Raises:
-            NotFound: No row; `missing` is the message.
+            NotFound: No row; `missing` is the message, or what the message names.
         """
         found = self.find(record, query, **params)
         if found is None:
-            raise NotFound(missing)
+            raise not_found(missing.kind, missing.name) if isinstance(missing, Subject) else NotFound(missing)
         return found
 
-    def list(self, record: type[R], query: str, /, **params: Any) -> list[R]:
+    def list(self, record: type[R], query: StatementName, /, **params: Any) -> list[R]:
         """Return all rows as records."""
         return list(self._ask(_all_records, query, params, record))
 
-    def know(self, query: str, answer: Any, /, **params: Any) -> None:
+    def know(self, query: StatementName, answer: Any, /, **params: Any) -> None:
         """Tell what `find` answers from now on: what was just written to that row."""
         if self._memo is not None:
             key = (_first_record, self._queries[query], (type(answer),), *params.items())
             self._memo.know(key, self._queries[query], params, answer)
 
-    def change(self, record: type[R], query: str, by: str, key: Mapping[str, Any], /, **columns: Any) -> None:
+    def change(
+        self,
+        record: type[R],
+        query: StatementName,
+        by: StatementName,
+        key: Mapping[str, Any],
+        /,
+        **columns: Any,
+    ) -> None:
         """Set columns of the row that `find(record, query, **key)` finds, and of no other.
 
         Args:
@@ -187,7 +200,7 @@ class Tx:
     def watch(self) -> None:
         """Note from now on what is asked in this transaction: what follows from it may be concluded."""
         if self._memo is not None:
-            self._memo.trail = []
+            self._memo.trail = {}
 
     def conclude(self, key: Hashable, value: object) -> None:
         """Keep a value that follows from the answers since `watch`, and from nothing else.
@@ -196,6 +209,17 @@ class Tx:
         """
         if self._memo is not None:
             self._memo.conclude(key, value)
+
+    def derived(self, make: Callable[[Tx, K], R], of: K) -> R:
+        """Return `make(tx, of)`, or what it was before when it would read the same rows again.
+
+        Args:
+            make: A function of a module that reads, writes nothing, and depends on nothing else.
+        """
+        if self._memo is None:
+            return make(self, of)
+        made: R = self._memo.derived((make, of), lambda: make(self, of))
+        return made
 
     def next(self, scope: str, name: str, at_least: int = 0) -> int:
         """Return the next number of a sequence, never below `at_least`, never one given before."""

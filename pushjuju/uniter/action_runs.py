@@ -14,6 +14,7 @@ from typing import Any
 from pushjuju.charms.format.actions import validate_params
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.tasks import EXEC, TaskStatus
+from pushjuju.portable.frames import Op
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
@@ -72,10 +73,10 @@ def _bad_action(tx: Tx, view: View, operation: Operation) -> str:
     return ""
 
 
-def action_frame(tx: Tx, view: View, operation: Operation, model: Model, operation_id: str) -> dict[str, Any]:
+def action_frame(tx: Tx, view: View, operation: Operation, model: Model, operation_id: str) -> Op:
     """Build the request for an action, or for the commands of `exec`."""
     task = actions.get_task(tx, model.uuid, int(operation.action_id))
-    frame: dict[str, Any] = {
+    frame: Op = {
         "t": "op",
         "id": operation_id,
         "unit": view.unit.name,
@@ -83,10 +84,11 @@ def action_frame(tx: Tx, view: View, operation: Operation, model: Model, operati
         "context": hook_context(tx, view, operation, model),
         "logging": model_config.get(tx, model.uuid, "logging-config"),
         "lock": _machines_lock(operation.lock),
+        "kind": "commands" if task.action == EXEC else "action",
     }
+    frame["context"]["kind"] = frame["kind"]
     if task.action == EXEC:
         return _as_commands(frame, task)
-    frame["kind"] = frame["context"]["kind"] = "action"
     frame["action"] = task.action
     frame["env"].update(
         JUJU_DISPATCH_PATH=f"actions/{task.action}",
@@ -100,17 +102,16 @@ def action_frame(tx: Tx, view: View, operation: Operation, model: Model, operati
     return frame
 
 
-def _as_commands(frame: dict[str, Any], task: Task) -> dict[str, Any]:
+def _as_commands(frame: Op, task: Task) -> Op:
     del frame["env"]["JUJU_DISPATCH_PATH"]
-    frame["kind"] = frame["context"]["kind"] = "commands"
-    frame.update(commands_of(task))
+    frame["script"], frame["timeout"] = commands_of(task)
     return frame
 
 
-def commands_of(task: Task) -> dict[str, Any]:
+def commands_of(task: Task) -> tuple[str, float | None]:
     """Return script and time limit of an `exec` task."""
     timeout = float(task.parameters.get("timeout") or 0) / 1e9
-    return {"script": str(task.parameters["command"]), "timeout": timeout or None}
+    return str(task.parameters["command"]), timeout or None
 
 
 def lock_of(task: Task) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import StoreError
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC
 from pushjuju.core.names import unit_tag
@@ -48,6 +49,7 @@ from pushjuju.uniter.state.operation import (
     is_success,
     workload_after,
 )
+from pushjuju.uniter.turn import Decided, decide_next
 
 _FREE_TEXTS = ("message", "line", "version")
 STREAMS = ("stdout", "stderr")
@@ -72,6 +74,7 @@ class Committed:
         killed: Its process was killed by a signal, and will run again.
         error: The error that `juju-exec` prints in place of the outcome of its commands.
         next: Id of the hook that was planned behind it, which must run now; empty for none.
+        decided: What the unit has to do next, when it was to decide and there is something.
         changes: Its writes that changed a value.
     """
 
@@ -83,6 +86,7 @@ class Committed:
     error: str = ""
     next: str = ""
     changes: Result = field(default_factory=dict)
+    decided: Decided | None = None
 
 
 # --- events -----------------------------------------------------------------------------------------------
@@ -258,8 +262,12 @@ def _set_status(tx: Tx, model: str, unit: str, event: Event, now: datetime) -> b
 # --- result -----------------------------------------------------------------------------------------------
 
 
-def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
-    """Take the result of an operation into the model."""
+def commit(ctx: Context, operation_id: str, result: Result, *, decides: bool = False) -> Committed:
+    """Take the result of an operation into the model.
+
+    Args:
+        decides: Let the unit decide what comes next, in the same transaction.
+    """
     good, odd = intake.read_events(intake.events_of(result))
     for _ in _take_parts(ctx, operation_id, [*good, *_printed(ctx, operation_id, result)]):
         pass
@@ -277,7 +285,19 @@ def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
         else:
             done = Committed(ok=True, message=commit_commands(ctx, tx, found, result))
         _close(ctx, tx, found, result, done, said)
+        if decides and found.unit and not (done.next or done.reboot or done.again_later):
+            return changed(done, decided=_decided(ctx, tx, found))
         return done
+
+
+def _decided(ctx: Context, tx: Tx, found: OperationRecord) -> Decided | None:
+    """Let a unit decide what comes next; a unit that cannot decide says so in its next turn."""
+    try:
+        return decide_next(ctx, tx, found.model, found.unit).decided
+    except StoreError:
+        raise
+    except Exception:  # noqa: BLE001 - a fault of the decision must not undo the result; the next turn has it again
+        return None
 
 
 def _statuses_said(ctx: Context, tx: Tx, found: OperationRecord, events: Iterable[Event]) -> list[str]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.core.status import Agent, StatusKind
+from pushjuju.portable.frames import Op
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config, models
@@ -45,7 +46,7 @@ class Dispatch:
     id: str
     unit: str
     title: str
-    frame: Mapping[str, Any]
+    frame: Op
     blob: str = ""
     like: str = ""
 
@@ -97,7 +98,7 @@ def prepared_operation(
     if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
         raise AssertionError(f"no snapshot of this version leads to {operation.text}")
     title = hook_name(operation.hook, operation.endpoint)
-    frame = {
+    frame: Op = {
         "t": "op",
         "id": operation_id,
         "kind": "hook",
@@ -112,7 +113,7 @@ def prepared_operation(
 
 def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Dispatch:
     blob = charms.record(tx, view.unit.model, operation.charm_url).sha256
-    frame = {
+    frame: Op = {
         "t": "op",
         "id": operation_id,
         "kind": "deploy",

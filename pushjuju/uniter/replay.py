@@ -53,11 +53,7 @@ class Replayed:
 
 
 def replayed(record: Mapping[str, Any]) -> Replayed:
-    """Decide a record again.
-
-    Raises:
-        NotValid: It is no record of a decision.
-    """
+    """Decide a record again."""
     try:
         now = replay(record)
         kept = from_wire(Decision, record.get("decision"))

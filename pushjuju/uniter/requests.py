@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.frames import Op
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Model
@@ -149,9 +150,9 @@ def _by_number(unit: str) -> tuple[str, int]:
 
 def request_frame(
     tx: Tx, view: View, operation: Operation, model: Model, operation_id: str, request: Request
-) -> dict[str, Any]:
+) -> Op:
     """Build the machine's order for a request."""
-    frame: dict[str, Any] = {
+    frame: Op = {
         "t": "op",
         "id": operation_id,
         "kind": "commands",
@@ -170,7 +171,7 @@ def request_frame(
     return frame
 
 
-def _put_into_relation(frame: dict[str, Any], view: View, request: Request) -> None:
+def _put_into_relation(frame: Op, view: View, request: Request) -> None:
     assert request.relation is not None
     remote = view.remote.relations[request.relation]
     frame["env"].update(

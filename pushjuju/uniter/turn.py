@@ -1,7 +1,9 @@
 """One turn of a unit: set the model right, decide, prepare.
 
 All of a turn is one transaction, so a crash leaves either nothing of it or an operation that is known to be
-prepared; an operation that needs no machine is committed in the same turn and the unit decides again.
+prepared; an operation that needs no machine is committed in the same turn and the unit decides again. What a
+unit decided when it was only asked (before the contact, or in the commit of an operation) is taken up by the
+turn that follows, as long as the unit and its model are as they were.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.problems import Subject
 from pushjuju.core.status import (
     AGENT_INITIALISING,
-    INSTALLING_AGENT,
-    WAITING_FOR_MACHINE,
     StatusKind,
     Workload,
+    is_before_agent,
 )
 from pushjuju.core.values import changed
 from pushjuju.portable.durations import parse_duration
@@ -43,6 +45,7 @@ from pushjuju.uniter.decide import (
     LocalState,
     Operation,
     OperationName,
+    RemoteState,
     Step,
     decide,
     next_update_status,
@@ -72,7 +75,6 @@ _NOT_ON_MACHINE = (
 )
 _TOLD_AT_REST = (EffectKind.REPORT_IDLE, EffectKind.REPORT_WAITING)
 WORK = (Answer.RUN, Answer.RESTART, Answer.DEAD)
-_BEFORE_AGENT = (WAITING_FOR_MACHINE, INSTALLING_AGENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,7 @@ class Turn:
         plan: The operations that follow when it ends well, to be sent together with it.
         refused: Requests of `juju-exec` that are refused; the machine must be told.
         failed: The unit cannot decide; the reason says why.
+        decided: The decision of a unit that was only asked, for the turn that prepares the operation.
     """
 
     answer: Answer
@@ -92,6 +95,20 @@ class Turn:
     plan: tuple[Dispatch, ...] = ()
     refused: tuple[Refusal, ...] = ()
     failed: bool = False
+    decided: Decided | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A decision with the two states that the decision was made from."""
+
+    local: LocalState
+    remote: RemoteState
+    decision: Decision
+
+
+_GONE = Turn(answer=Answer.DEAD, reason="the unit is gone")
+_DEAD = Turn(answer=Answer.DEAD, reason="the unit is dead")
 
 
 def take_turn(
@@ -101,8 +118,8 @@ def take_turn(
     requests: Iterable[Request] = (),
     *,
     ahead: bool = False,
-    prepare: bool = True,
     routine: bool = True,
+    decided: Decided | None = None,
 ) -> Turn:
     """Let a unit decide until something must run on its machine or nothing is left to do.
 
@@ -110,9 +127,8 @@ def take_turn(
         requests: The requests of `juju-exec` on the machine, oldest first.
         ahead: Decide also what follows for certain. The caller that runs the first operation must then run
             the operations that each commit names as the next.
-        prepare: When False, only ask. A unit that has something to do is left as it is, and the answer says
-            so; a unit that has nothing to do takes its whole turn.
         routine: When False, an update-status waits for a later turn when nothing else is left.
+        decided: What the unit decided when it was asked a moment ago; taken up when the states are the same.
 
     Raises:
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
@@ -122,15 +138,51 @@ def take_turn(
         return rest
     with ctx.store.write() as tx:
         tx.watch()
-        _tick(ctx, tx, model, name)
+        if decided is None:
+            _tick(ctx, tx, model, name)
         for _ in range(MAX_STEPS):
             view = read_view(tx, model, name, waiting.ids)
             if view is None:
-                return Turn(answer=Answer.DEAD, reason="the unit is gone")
-            turn = _step(ctx, tx, view, waiting, ahead=ahead, prepare=prepare, routine=routine)
+                return _GONE
+            turn = _step(ctx, tx, view, waiting, decided, ahead=ahead, routine=routine)
             if turn is not None:
                 return changed(turn, refused=waiting.refused) if waiting.refused else turn
-        raise PushjujuError(f"unit {name} does not come to a decision after {MAX_STEPS} steps")
+        text = f"unit {name} does not come to a decision after {MAX_STEPS} steps"
+        raise PushjujuError(text, subject=Subject("unit", name))
+
+
+def ask(ctx: Context, model: str, name: str) -> Turn:
+    """Let a unit decide what comes next; see `decide_next`.
+
+    Raises:
+        PushjujuError: The unit's state breaks a rule; the store is unchanged.
+    """
+    if rest := _at_rest(ctx, model, name):
+        return rest
+    with ctx.store.write() as tx:
+        return decide_next(ctx, tx, model, name)
+
+
+def decide_next(ctx: Context, tx: Tx, model: str, name: str) -> Turn:
+    """Let a unit decide what comes next, and prepare nothing.
+
+    A unit that has something to do is left as it is, and the answer holds the decision; a unit that has
+    nothing to do takes its whole turn.
+    """
+    tx.watch()
+    _tick(ctx, tx, model, name)
+    view = read_view(tx, model, name)
+    if view is None:
+        return _GONE
+    if view.unit.life == Life.DEAD:
+        return _DEAD
+    if reconcile_effects(view.local, view.remote):
+        return Turn(answer=Answer.RUN, reason="the model is to be set right")
+    decision = decide(view.local, view.remote)
+    if decision.answer in WORK:
+        decided = Decided(local=view.local, remote=view.remote, decision=decision)
+        return Turn(answer=decision.answer, reason=decision.reason, decided=decided)
+    return _settle(ctx, tx, view, decision, alone=True)
 
 
 def _tick(ctx: Context, tx: Tx, model: str, name: str) -> None:
@@ -169,7 +221,7 @@ def _tick_update_status(ctx: Context, tx: Tx, unit: Unit) -> None:
 def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
     """Say that the machine is there and the unit's runner works on it."""
     workload = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
-    if workload and workload.status == Workload.WAITING and workload.message in _BEFORE_AGENT:
+    if workload and is_before_agent(workload):
         statuses.set_status(
             tx, unit.model, StatusKind.WORKLOAD, unit.name, Workload.WAITING, AGENT_INITIALISING,
             now=ctx.clock.now(),
@@ -177,36 +229,36 @@ def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
 
 
 def _step(
-    ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, prepare: bool, routine: bool
+    ctx: Context,
+    tx: Tx,
+    view: View,
+    waiting: Waiting,
+    decided: Decided | None,
+    *,
+    ahead: bool,
+    routine: bool,
 ) -> Turn | None:
     """Take one decision; return None when the unit must decide again."""
     # A dead unit runs no more hooks; the run of its machine removes the unit.
     if view.unit.life == Life.DEAD:
-        return Turn(answer=Answer.DEAD, reason="the unit is dead")
+        return _DEAD
     # The decision must see the model after these effects, so the unit decides again behind them.
     wanted = reconcile_effects(view.local, view.remote)
-    if wanted and not prepare:
-        return Turn(answer=Answer.RUN, reason="the model is to be set right")
     if done := perform(ctx, tx, view, wanted):
         store_local(tx, view.unit, apply_effects(view.local, done))
         return None
-    decision = decide(view.local, view.remote)
-    if not prepare and decision.answer in WORK:
-        return Turn(answer=decision.answer, reason=decision.reason)
+    decision = _decision(view, decided)
     # A retry that somebody asked for with `resolved` is no routine.
     if not routine and view.unit.resolved == "none" and _is_routine(decision):
         return Turn(answer=Answer.IDLE, reason=decision.reason)
+    if decision.operation is None and decision.answer is not Answer.RESTART:
+        return _settle(ctx, tx, view, decision, alone=not (wanted or waiting.ids))
     perform(ctx, tx, view, decision.effects)
     local = apply_effects(view.local, decision.effects)
     text = _keep_decision(tx, view, decision)
-    if decision.answer is Answer.RESTART:
+    if decision.operation is None:
         store_local(tx, view.unit, restarted(local))
         return None
-    if decision.operation is None:
-        turn = Turn(answer=decision.answer, reason=decision.reason)
-        if not (store_local(tx, view.unit, local, view.local) or wanted or waiting.ids):
-            _rest(tx, view, decision, turn)
-        return turn
     request = None
     if decision.operation.name is OperationName.RUN_COMMANDS:
         # A refused request is answered with its error; the unit decides what comes after it.
@@ -214,6 +266,28 @@ def _step(
         if request is None:
             return None
     return _take_up(ctx, tx, view, local, decision.operation, request, text, ahead=ahead)
+
+
+def _decision(view: View, decided: Decided | None) -> Decision:
+    """Return what was decided from the same states, or decide."""
+    if decided is not None and (decided.local, decided.remote) == (view.local, view.remote):
+        return decided.decision
+    return decide(view.local, view.remote)
+
+
+def _settle(ctx: Context, tx: Tx, view: View, decision: Decision, *, alone: bool) -> Turn:
+    """Note that a unit has nothing to do.
+
+    Args:
+        alone: The turn came to nothing else.
+    """
+    perform(ctx, tx, view, decision.effects)
+    local = apply_effects(view.local, decision.effects)
+    _keep_decision(tx, view, decision)
+    turn = Turn(answer=decision.answer, reason=decision.reason)
+    if not store_local(tx, view.unit, local, view.local) and alone:
+        _rest(tx, view, decision, turn)
+    return turn
 
 
 def _is_routine(decision: Decision) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
+from pushjuju.core.problems import Problem, Subject
 from pushjuju.services.entities.basis.clock_jumps import after_jump
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
@@ -41,14 +42,14 @@ class Settled:
     """The state of the model when nothing is due any more.
 
     Attributes:
-        problems: One sentence per failure: unit, hook, reason.
+        problems: What failed.
         left: An update-status that was due takes long; somebody else is to go on with it.
         elsewhere: The same of other models, which are related to the one that was worked.
     """
 
-    problems: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
     left: bool = False
-    elsewhere: tuple[str, ...] = ()
+    elsewhere: tuple[Problem, ...] = ()
 
 
 class Driver:
@@ -180,11 +181,7 @@ class Driver:
             return (self.prefix, *connected(tx, self.prefix))
 
     def _check_keys(self) -> None:
-        """Check that the keys of the secrets are there, before anything is worked.
-
-        Raises:
-            WrongKey: A key does not open its content.
-        """
+        """Check that the keys of the secrets are there, before anything is worked."""
         with self.ctx.store.read() as tx:
             self.ctx.controller.keyring.check(tx)
 
@@ -239,9 +236,8 @@ class Driver:
             outcome = Outcome(reason=lost.message)  # nothing more is ours to say
         except Exception as bug:
             again = self.ctx.clock.now() + timedelta(seconds=AFTER_BUG_S)
-            outcome = Outcome(
-                due=again, attempts=claim.attempts + 1, reason=f"internal error: {bug!r}", failed=True
-            )
+            failure = Problem(f"internal error: {bug!r}")
+            outcome = Outcome(due=again, attempts=claim.attempts + 1, problems=(failure,))
             raise
         finally:
             self._left.pop(claim.key, None)
@@ -257,7 +253,7 @@ class Driver:
                     outcome.due,
                     attempts=outcome.attempts,
                     reason=outcome.reason,
-                    failed=outcome.failed,
+                    problems=outcome.problems,
                     later=True,
                 )
 
@@ -325,18 +321,18 @@ class Driver:
     # --- the end ------------------------------------------------------------------------------------------
 
     def _summary(self) -> Settled:
-        problems: dict[str, list[str]] = {model: [] for model in self._prefixes}
+        problems: dict[str, list[Problem]] = {model: [] for model in self._prefixes}
         with self.ctx.store.read() as tx:
             for prefix in self._prefixes:
-                for key, why in failed_since(tx, prefix, self._since).items():
-                    problems.setdefault(key.partition("/")[0], []).extend(problems_of(tx, key, why))
+                for key, failed in failed_since(tx, prefix, self._since).items():
+                    problems.setdefault(key.partition("/")[0], []).extend(problems_of(key, failed))
             for model, found in problems.items():
                 errors = tx.list(Status, "units_in_error", model=model)
-                found += [f"unit {item.entity}: {item.message}" for item in errors]
+                found += [Problem.of(Subject("unit", item.entity), item.message) for item in errors]
         return Settled(
-            problems=tuple(text for model in problems if self._is_ours(model) for text in problems[model]),
+            problems=tuple(item for model in problems if self._is_ours(model) for item in problems[model]),
             elsewhere=tuple(
-                text for model in problems if not self._is_ours(model) for text in problems[model]
+                item for model in problems if not self._is_ours(model) for item in problems[model]
             ),
         )
 

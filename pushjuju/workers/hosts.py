@@ -87,11 +87,7 @@ class HostLink:
         return ScriptResult(rc=done.status, stdout=done.stdout, stderr=done.stderr)
 
     async def relay(self, program: str) -> Path:
-        """Return a socket here; for each connection to it a Python program runs there as root.
-
-        Raises:
-            TransportError: No way in.
-        """
+        """Return a socket here; for each connection to it a Python program runs there as root."""
         await self._connection()
         if program not in self._relays:
             folder = Path(tempfile.mkdtemp(prefix="pushjuju-"))  # for us alone, and short: sockets need it

@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError
+from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError, not_found
+from pushjuju.portable import frames
 from pushjuju.portable.quote import quote
 from pushjuju.runner.remote.toolkit import run_tool
 from pushjuju.services.entities.application import applications, units
@@ -69,7 +70,7 @@ async def respond_for_plugin(
     return await asyncio.to_thread(run)
 
 
-def _forget(_event: dict[str, Any]) -> None:
+def _forget(_event: frames.Event) -> None:
     """Take an event of a tool that has nobody to tell."""
 
 
@@ -133,7 +134,7 @@ def _goal_state(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str
     _exactly(words, 0)
     view = read_view(tx, unit.model, unit.name)
     if view is None:
-        raise NotFound(f'unit "{unit.name}" not found')
+        raise not_found("unit", unit.name)
     return goal_state(tx, view)
 
 

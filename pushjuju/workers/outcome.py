@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pushjuju.core.storage import DISK_OF
-from pushjuju.services.entities.machine import machines
-from pushjuju.store.tx import Tx
-
-_STORAGE = r"storage [a-z0-9-]+/[0-9]+"
-_ON_NO_MACHINE = re.compile(rf"; (?=(?:{_STORAGE}|{DISK_OF}machine [0-9]+): )")
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.problems import Problem, Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,30 +17,41 @@ class Outcome:
     Attributes:
         due: When the worker runs again without being woken; never, when None.
         attempts: Failures in a row.
-        reason: Why the worker waits, for users.
-        failed: The worker could not do what it should.
+        reason: Why the worker waits, for users; empty after a failure.
+        problems: Why the worker could not do what it should.
         routine: The worker is due for nothing but the next update-status.
     """
 
     due: datetime | None = None
     attempts: int = 0
     reason: str = ""
-    failed: bool = False
+    problems: tuple[Problem, ...] = ()
     routine: bool = False
 
+    @property
+    def failed(self) -> bool:
+        """Return True when the worker could not do what it should."""
+        return bool(self.problems)
 
-def is_of_guest(reason: str) -> bool:
-    """Return True when a failure is of one unit or storage alone, and not of its machine."""
-    return reason.startswith(("unit ", "storage "))
+
+def problem_of(error: PushjujuError) -> Problem:
+    """Return the problem that an error of a machine's work is: a unit's, when the error names the unit."""
+    of_unit = error.subject is not None and error.subject.kind == "unit"
+    return Problem(error.full_text, error.subject if of_unit else None, error.hint)
 
 
-def problems_of(tx: Tx, key: str, reason: str) -> list[str]:
-    """Return what failed, with the unit, storage or machine in front; a loop names its subject itself."""
-    model, kind, name = key.split("/", 2)
+def of_unit(unit: str, error: PushjujuError) -> Problem:
+    """Return the problem of one unit that an error is."""
+    found = problem_of(error)
+    subject = Subject("unit", unit)
+    return found if found.subject == subject else Problem.of(subject, found.text, found.hint)
+
+
+def problems_of(key: str, problems: Iterable[Problem]) -> list[Problem]:
+    """Return what failed under a key, with the machine where the work was tried."""
+    _, kind, name = key.split("/", 2)
     if kind != "machine":
-        return _ON_NO_MACHINE.split(reason) if name == "storage" else [reason]
-    units = "|".join(re.escape(seat.name) for seat in machines.seats_on(tx, model, name))
-    # Others that a machine names are not believed.
-    whose = re.compile(rf"unit (?:{units})[: ]|{_STORAGE} on machine {re.escape(name)}: ")
-    parts = re.split(rf"; (?={whose.pattern})", reason)
-    return [part if whose.match(part) else f"machine {name}: {part}" for part in parts]
+        return list(problems)
+    subject = Subject("machine", name)
+    named = (item if item.subject else Problem.of(subject, item.text, item.hint) for item in problems)
+    return [replace(item, machine=name) for item in named]

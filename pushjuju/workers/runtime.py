@@ -247,11 +247,7 @@ class Runtime:
         return self._links[(model, host)]
 
     def storage_provider(self, model: str, type_name: str) -> MachineStorage | StorageProvider:
-        """Return the provider of a storage type, opened with the model's cloud, which the provider may need.
-
-        Raises:
-            NotFound: No plugin does.
-        """
+        """Return the provider of a storage type, opened with the model's cloud: the provider may need it."""
         return self.host.open_storage(type_name, self.provider(model))
 
     def firewall(self, machine: Machine) -> Firewall | None:

@@ -15,7 +15,8 @@ from pathlib import Path
 from pushjuju.core import children
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.model import controllers
-from pushjuju.store.datadir import DataDir, locate
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.files.places import locate
 
 SUBJECT = "update-status"
 FIX = "pushjuju doctor --schedule"
@@ -46,13 +47,7 @@ def look(datadir: DataDir, environ: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def schedule(datadir: DataDir) -> None:
-    """Put the line for a data directory into the user's crontab, in place of an earlier line of pushjuju.
-
-    Raises:
-        NotFound: There is no controller, or no `crontab`.
-        NotValid: The directory's name cannot stand in a crontab.
-        PushjujuError: The crontab cannot be read or written.
-    """
+    """Put the line for a data directory into the user's crontab, in place of an earlier line of pushjuju."""
     controllers.current(datadir, None, {})
     new = line(datadir.root)
     old = _lines()
@@ -130,12 +125,7 @@ def _lines() -> list[str]:
 
 
 def _crontab(argument: str, *, stdin: str = "") -> str:
-    """Run crontab; a user without one has an empty one.
-
-    Raises:
-        NotFound: There is no such program.
-        PushjujuError: The program `crontab` failed.
-    """
+    """Run crontab; a user without one has an empty one."""
     try:
         done = children.run(["crontab", argument], environ=children.SYSTEM, stdin=stdin)
     except FileNotFoundError as error:

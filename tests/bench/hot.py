@@ -21,8 +21,8 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import new_controllers, new_models
-from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import update_status
+from pushjuju.services.requests.application import new_application
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.uniter.commit import commit
@@ -76,8 +76,8 @@ class Hot:
     def deploy(self, charm: Path, work: Path) -> None:
         """Record a deploy; nothing runs yet."""
         packed = pack(charm, work / f"{charm.name}.charm")
-        request = deploy_request.DeployRequest(application=charm.name, packed=packed, base=self.base)
-        deploy_request.deploy(self.ctx, self.model, request)
+        request = new_application.NewApplication(application=charm.name, packed=packed, base=self.base)
+        new_application.add(self.ctx, self.model, request)
 
     async def settle(self) -> None:
         """Drive to rest."""

@@ -63,18 +63,26 @@ def runs(
     return found[1:]
 
 
+# A process counts the memory of the process that it was before, so a small process starts what is weighed.
+_SCALES = """
+import os, sys, time
+begin = time.perf_counter()
+quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, used = os.wait4(child, 0)
+print(time.perf_counter() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
 def weighed(argv: Sequence[str], *, times: int, env: Mapping[str, str] | None = None) -> list[Run]:
-    """Run a command as `runs` does, and weigh it: each child is waited for by itself."""
+    """Run a command as `runs` does, and weigh its memory."""
     full, found = {**_environment(), **(env or {})}, []
     for _ in range(times + 1):
-        begin = time.perf_counter()
-        with subprocess.Popen(argv, env=full, stdout=subprocess.DEVNULL) as child:
-            _, status, used = os.wait4(child.pid, 0)
-            elapsed = time.perf_counter() - begin
-            child.returncode = os.waitstatus_to_exitcode(status)
-        assert child.returncode == 0
-        cpu = (used.ru_utime + used.ru_stime) * 1000
-        found.append(Run(elapsed * 1000, cpu, used.ru_maxrss / 1024))
+        words = [sys.executable, "-I", "-S", "-c", _SCALES, *argv]
+        done = subprocess.run(words, env=full, capture_output=True, text=True, check=True)
+        elapsed, cpu, peak = map(float, done.stdout.split())
+        found.append(Run(elapsed * 1000, cpu * 1000, peak / 1024))
     return found[1:]
 
 

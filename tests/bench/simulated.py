@@ -25,9 +25,9 @@ from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import integrate, update_status
-from pushjuju.services.requests.deploy import DeployRequest
+from pushjuju.services.requests.application import new_application
+from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.store.rows.records import Unit
 from tests.world import wire
 from tests.world.charms import UBUNTU, Charms
@@ -91,11 +91,11 @@ class Simulation:
             world.write(lambda tx, hosts=hosts: [self._machine(tx) for _ in hosts])
             places = [Placement(PlacementKind.MACHINE, str(host)) for host in hosts]
             for name in STACK:
-                request = DeployRequest(
+                request = NewApplication(
                     application=f"{name}-s{first}x", packed=self.packed(name), base=UBUNTU,
                     count=len(places), placements=places,
                 )  # fmt: skip
-                deploy_request.deploy(world.ctx, world.model, request)
+                new_application.add(world.ctx, world.model, request)
             for one, other in PAIRS:
                 integrate.integrate(world.ctx, world.model, f"{one}-s{first}x", f"{other}-s{first}x")
 

@@ -10,28 +10,26 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.plugins.api.clouds import CloudSpec, Credential
-from pushjuju.plugins.api.providers import ModelInfo, Services, StartRequest
-from pushjuju.plugins.providers.libcloud import ec2
-from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.api.providers import StartRequest
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.drivers import open_adapter
 from tests.bench.figures import Report
 from tests.clouds.moto_server import Moto, server  # noqa: F401
+from tests.clouds.test_ec2 import driver_of, site_of
 
 pytest.importorskip("moto", reason="moto plays EC2 here")
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(600)]
 
 MACHINES = 20
 ROUNDS = 3
-CREDENTIAL = Credential(
-    name="me", auth_type="access-key", attributes={"access-key": "AKIAEXAMPLE", "secret-key": "hunter2"}
-)
 
 
 def test_many_machines_at_once(server: Moto, report: Report, tmp_path: Path) -> None:  # noqa: F811
     """From the request of the first to the instance of the last; types and zones are known."""
     server.reset()
     spec = CloudSpec(name="aws", type="ec2", region="us-east-1", endpoint=server.url)
-    image = ec2.connect(spec, CREDENTIAL).list_images(ex_owner="099720109477")[0].id
+    image = driver_of(spec).list_images(ex_owner="099720109477")[0].id
     spec = replace(spec, config={"images": {"ubuntu@24.04": image}})
     models = [f"aaaaaaaa-bbbb-4ccc-8ddd-{number:012d}" for number in range(ROUNDS)]
     taken = [asyncio.run(_start(spec, model, tmp_path)) for model in models]
@@ -45,13 +43,7 @@ def test_many_machines_at_once(server: Moto, report: Report, tmp_path: Path) -> 
 
 
 async def _start(spec: CloudSpec, model: str, folder: Path) -> float:
-    provider = Ec2Provider(
-        cloud=spec,
-        credential=CREDENTIAL,
-        model=ModelInfo(uuid=model, name="bench", controller_uuid="c"),
-        config={},
-        services=Services(data_dir=folder),
-    )
+    provider = CloudProvider(open_adapter(site_of(spec, folder, model)))
     base = Base.parse("ubuntu@24.04")
     await provider.precheck(base, {}, "")
     begin = time.perf_counter()

@@ -18,6 +18,7 @@ from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.services.entities.application import units
 from tests.chaos.controller import Drive, RealController, RealMachine
 from tests.chaos.storm import checkpoints
+from tests.world.said import problems_of
 
 LEASE_S = 1.5
 UNIT = "ledger/0"
@@ -190,10 +191,10 @@ class Breakage:
             settled = await self.world.settle(90)
             if not settled.problems:
                 return
-            self.story += settled.problems
+            self.story += problems_of(settled)
             units.resolve_all(self.world.ctx, self.world.uuid, retry=True)
             await asyncio.sleep(0.3)
-        raise AssertionError(f"never at rest: {settled.problems}")
+        raise AssertionError(f"never at rest: {problems_of(settled)}")
 
     def check(self) -> None:
         """Hold what the machine wrote down against what the store says."""

@@ -36,8 +36,7 @@ from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config, models, new_controllers, new_models
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import deploy as deploy_request
-from pushjuju.services.requests import refresh
+from pushjuju.services.requests.application import new_application, new_charm
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.driver import Driver, Settled
@@ -104,7 +103,7 @@ class RealController:
             do: Shell that each hook runs.
         """
         packed = self.pack(**files)
-        request = deploy_request.DeployRequest(
+        request = new_application.NewApplication(
             application=name,
             packed=packed,
             base=base or self.base,
@@ -113,7 +112,7 @@ class RealController:
             placements=[Placement.parse(item) for item in to],
             storage=storage or {},
         )
-        deploy_request.deploy(self.ctx, self.uuid, request)
+        new_application.add(self.ctx, self.uuid, request)
 
     def add_machine(self) -> None:
         """Add a machine without a unit."""
@@ -125,8 +124,8 @@ class RealController:
 
     def refresh(self, name: str = "tally", *, force: bool = False, **files: str) -> None:
         """Put an application on a changed charm."""
-        request = refresh.RefreshRequest(application=name, packed=self.pack(**files), force_units=force)
-        refresh.refresh(self.ctx, self.uuid, request)
+        request = new_charm.NewCharm(application=name, packed=self.pack(**files), force_units=force)
+        new_charm.put(self.ctx, self.uuid, request)
 
     def config(self, name: str = "tally", **values: str) -> None:
         """Change settings."""

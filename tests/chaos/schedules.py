@@ -34,8 +34,9 @@ from pushjuju.workers.machine import contact
 from tests.chaos.storm import FAULTS, Fault, Storm, moments
 from tests.world.charms import Charms
 from tests.world.controller import TestController
-from tests.world.random_model import People, check_nothing_left, check_rest
-from tests.world.stepped import pause
+from tests.world.stepped.checks import check_nothing_left, check_rest
+from tests.world.stepped.machine import pause
+from tests.world.stepped.people import People
 
 WORDS = (
     *("deploy", "relate", "relate", "add_unit", "remove_unit", "remove_application", "remove_relation"),

@@ -31,17 +31,11 @@ from pushjuju.store.tx import Tx
 from pushjuju.workers.driver import AFTER_BUG_S
 from pushjuju.workers.machine.machine_worker import Outcome
 from tests.world.machine import result
-from tests.world.random_model import RandomModel
-from tests.world.stepped import (
-    SteppedCloud,
-    SteppedMachine,
-    SteppedProcess,
-    SteppedRuntime,
-    SteppedSession,
-    is_quiet,
-    left_out,
-    pause,
-)
+from tests.world.stepped.cloud import SteppedCloud
+from tests.world.stepped.controller import SteppedProcess
+from tests.world.stepped.machine import SteppedMachine, SteppedSession, is_quiet, left_out, pause
+from tests.world.stepped.random_model import RandomModel
+from tests.world.stepped.runtime import SteppedRuntime
 
 PACKAGE = Path(__file__).parents[2] / "pushjuju"
 WAITS = ("connect", "cloud", "push", "send", "begun", "live", "answer", "result", "ack", "write", "wrote")

@@ -28,6 +28,7 @@ from pushjuju.workers.reach import ScriptRunner
 from pushjuju.workers.runtime import Runtime, _sources
 from tests.chaos.conftest import NewWorld
 from tests.chaos.controller import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, RealController, RealMachine, until
+from tests.world.said import problems_of
 
 pytestmark = pytest.mark.machine
 
@@ -105,13 +106,13 @@ async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
     box.link("down")
     box.run("touch", "/run/dark")
     host = f"root@{box.record.address}:22"
-    (problem,) = (await driving).problems
+    (problem,) = problems_of(await driving)
     assert problem.startswith(f"machine 0: the connection to {host} was lost: cannot reach {host}: ")
     assert "What was started there goes on" in problem
     await until(lambda: (box.root / "run").exists() and "said" in box.run("ls", "/run").split())
     assert (box.begun()[-1], "start 1" in box.ended()) == ("start 1", False)
     world.work_now()  # another command, while there is no way in
-    (problem,) = (await world.settle()).problems
+    (problem,) = problems_of(await world.settle())
     assert problem.startswith(f"machine 0: cannot reach {host}: ")
     unit = document.document(world.ctx, world.model)["applications"]["tally"]["units"][UNIT]
     agent = unit["juju-status"]
@@ -142,7 +143,7 @@ async def test_unreachable_machine_is_told_and_tried_again(world: RealController
     assert time.monotonic() - began < 30
     host = f"root@{box.record.address}:22"
     assert len(settled.problems) == 1
-    assert settled.problems[0].startswith(f"machine 0: cannot reach {host}: ")
+    assert problems_of(settled)[0].startswith(f"machine 0: cannot reach {host}: ")
     assert world.message(StatusKind.INSTANCE, "0").startswith(f"cannot reach {host}")
     assert world.machines()[0].unreachable_since
     assert world.agent() == ("idle", "")
@@ -191,7 +192,7 @@ async def test_wrong_key(world: RealController) -> None:
     refused = f"machine 0: root@{place}:22 refuses the login of root"
     why = f"Permission denied for user root on host {place}"
     way = f"Check that one of your SSH keys is authorized there: ssh root@{place}"
-    assert settled.problems == (f"{refused}: {why}; next: {way}",)
+    assert problems_of(settled) == (f"{refused}: {why}; next: {way}",)
     assert (
         world.message(StatusKind.INSTANCE, "0") == f"root@{box.record.address}:22 refuses the login of root"
     )
@@ -218,7 +219,7 @@ async def test_changed_host_key_is_refused_with_both_fingerprints(world: RealCon
     assert len(settled.problems) == 1
     assert (
         f"host key of root@{box.record.address}:22 changed: expected {kind} {old}, got {kind} {new}"
-        in settled.problems[0]
+        in problems_of(settled)[0]
     )
     assert f"expected {kind} SHA256:" in world.message(StatusKind.INSTANCE, "0")
     assert "config-changed 2" not in box.begun()
@@ -338,7 +339,7 @@ async def test_sudo_taken_away_later_is_told(world: RealController, new_world: N
     world.config(number="2")
     settled = await world.settle()
     assert len(settled.problems) == 1
-    assert "sudo" in settled.problems[0]
+    assert "sudo" in problems_of(settled)[0]
     assert world.message(StatusKind.INSTANCE, "0").startswith("cannot become root on ubuntu@")
     rule.with_name("away.bak").rename(rule)
     world.work_now()

@@ -24,7 +24,7 @@ EMPTY = (
     "after:pushjuju.services.entities.model.new_controllers:bootstrap",
     "before:pushjuju.services.entities.model.new_models:add_model",
     "after:pushjuju.services.entities.model.new_models:add_model",
-    "after:pushjuju.cli.work.session:focus",
+    "after:pushjuju.services.entities.model.sessions:focus",
 )
 
 
@@ -54,7 +54,9 @@ def names(call: Run) -> list[str]:
     return sorted(json.loads(done.stdout)["controllers"] or {}) if done.returncode == 0 else []
 
 
-@pytest.mark.parametrize("step", [*EMPTY, "before:pushjuju.services.requests.deploy:deploy"])
+@pytest.mark.parametrize(
+    "step", [*EMPTY, "before:pushjuju.services.requests.application.new_application:add"]
+)
 def test_the_next_command_takes_an_empty_controller_away(call: Run, step: str) -> None:
     assert call(step, *DEPLOY).returncode == -signal.SIGKILL
     done = call("", "status")
@@ -75,7 +77,10 @@ def test_the_same_command_again_does_it_all(call: Run, step: str) -> None:
 
 
 def test_what_was_recorded_stays(call: Run) -> None:
-    assert call("after:pushjuju.services.requests.deploy:deploy", *DEPLOY).returncode == -signal.SIGKILL
+    assert (
+        call("after:pushjuju.services.requests.application.new_application:add", *DEPLOY).returncode
+        == -signal.SIGKILL
+    )
     done = call("", "status")
     assert ("web" in done.stdout, "gone" in done.stderr) == (True, False)
     assert names(call) == ["local"]

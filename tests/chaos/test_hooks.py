@@ -11,6 +11,7 @@ import pytest
 from pushjuju.core.status import StatusKind
 from pushjuju.services.lifecycle.removal import Force
 from tests.chaos.controller import DEPLOY_HOOKS, UNIT, RealController, until
+from tests.world.said import problems_of
 
 pytestmark = pytest.mark.machine
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.machine
 async def test_failing_hook_is_retried_with_growing_waits_until_it_works(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ ! -e /root/mended ]; then status-set blocked why; exit 3; fi")
     settled = await world.settle()
-    assert settled.problems == (f'unit {UNIT}: hook failed: "start"',)
+    assert problems_of(settled) == (f'unit {UNIT}: hook failed: "start"',)
     box = world.machine()
     waits = []
     for number in range(1, 8):
@@ -64,7 +65,7 @@ async def test_one_resolved_serves_one_failure(world: RealController) -> None:
     world.deploy("case $hook in config-changed|start) exit 1;; esac")
     await world.settle()
     world.resolve(retry=False)
-    assert (await world.settle()).problems == (f'unit {UNIT}: hook failed: "start"',)
+    assert problems_of(await world.settle()) == (f'unit {UNIT}: hook failed: "start"',)
     world.resolve(retry=False)
     assert (await world.settle()).problems == ()
     assert world.machine().begun()[3:] == ["config-changed 1", "start 1"]
@@ -75,7 +76,7 @@ async def test_unit_in_error_goes_only_when_resolved(world: RealController) -> N
     world.deploy("if [ $hook = start ]; then exit 1; fi")
     await world.settle()
     world.remove()
-    assert (await world.settle()).problems == (f'unit {UNIT}: hook failed: "start"',)
+    assert problems_of(await world.settle()) == (f'unit {UNIT}: hook failed: "start"',)
     assert world.units() == [UNIT]
     spool = world.keep_log()
     world.resolve(retry=False)

@@ -15,6 +15,7 @@ from pushjuju.services.views.status import document
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine.contact import RESUMING
 from tests.chaos.controller import DEPLOY_HOOKS, UNIT, RealController, RealMachine, until
+from tests.world.said import problems_of
 
 pytestmark = pytest.mark.machine
 
@@ -46,7 +47,7 @@ async def test_no_room_for_the_program(world: RealController) -> None:
     world.deploy(to=["0"])
     settled = await world.settle()
     assert len(settled.problems) == 1
-    assert full(world) in settled.problems[0]
+    assert full(world) in problems_of(settled)[0]
     assert not box.log_exists()
     grow(box)
     world.work_now()
@@ -59,7 +60,7 @@ async def test_no_room_for_the_charm(world: RealController) -> None:
     world.deploy(to=["0"], noise=NOISE)
     settled = await world.settle()
     assert len(settled.problems) == 1
-    assert full(world) in settled.problems[0]
+    assert full(world) in problems_of(settled)[0]
     assert "full" in world.work_reasons()["machine/0"]
     assert [operation.name for operation in world.open_operations()] == ["charm local:tally-0"]
     grow(box)
@@ -77,7 +78,7 @@ async def test_no_room_to_unpack_a_charm(world: RealController) -> None:
     box = await small_disk(world, "8m")
     world.deploy(to=["0"], zeros="0" * 32_000_000)
     world.deploy(name="small", to=["0"])
-    (problem,) = (await world.settle()).problems
+    (problem,) = problems_of(await world.settle())
     assert (
         problem == f"unit {UNIT}: charm local:tally-0: the disk of machine 0 is full: No space left on device"
     )
@@ -115,7 +116,7 @@ async def test_no_room_to_begin_a_hook(world: RealController) -> None:
     world.config(number="2")
     settled = await world.settle()
     assert len(settled.problems) == 1
-    assert "the disk of machine 0 is full: No space left on device" in settled.problems[0]
+    assert "the disk of machine 0 is full: No space left on device" in problems_of(settled)[0]
     assert box.begun()[-1] == "start 1"
     status, message = world.agent()
     assert (status, "No space left" in message) == ("failed", True)
@@ -142,7 +143,7 @@ async def test_reboot_in_the_middle_of_a_hook(world: RealController) -> None:
     reboot = "if [ $hook = config-changed ] && [ $number = 1 ]; then sync; reboot -f; sleep 60; fi"
     world.deploy(reboot)
     settled = await world.settle()
-    assert settled.problems == (f'unit {UNIT}: hook failed: "config-changed"',)
+    assert problems_of(settled) == (f'unit {UNIT}: hook failed: "config-changed"',)
     assert world.agent()[0] == "error"
     box = world.machine()
     assert box.begun()[-1] == "config-changed 1"
@@ -206,7 +207,7 @@ async def test_machine_that_is_killed_while_a_hook_runs(world: RealController) -
     assert shown["machines"]["0"]["machine-status"]["current"] == "stopped"
     unit = shown["applications"]["tally"]["units"][UNIT]
     assert unit["juju-status"]["current"] == "lost"
-    assert (await world.settle()).problems == (f'unit {UNIT}: hook failed: "start"',)
+    assert problems_of(await world.settle()) == (f'unit {UNIT}: hook failed: "start"',)
     assert (world.agent()[0], box.begun()[-1]) == ("error", "start 1")
     assert world.statuses(StatusKind.INSTANCE) == {"0": "running"}
     world.resolve()
@@ -235,7 +236,8 @@ async def test_process_that_runs_a_hook_is_killed(world: RealController) -> None
     driving = asyncio.create_task(world.settle())
     box = await in_start(world)
     box.kill("pushjuju-hook")
-    problems = (await driving).problems  # what told the machine its firewall rules may have been one of them
+    # What told the machine its firewall rules may have been killed too.
+    problems = problems_of(await driving)
     assert f'unit {UNIT}: hook failed: "start"' in problems
     assert not box.pids("^sleep 4321")
     world.retry_now()
@@ -248,7 +250,7 @@ async def test_everything_of_ours_on_the_machine_is_killed(world: RealController
     with world.process():
         box = await in_start(world)
     box.kill("pushjuju-server", "pushjuju-hook", "pushjuju-spare")
-    assert (await world.settle()).problems == (f'unit {UNIT}: hook failed: "start"',)
+    assert problems_of(await world.settle()) == (f'unit {UNIT}: hook failed: "start"',)
     assert not box.pids("^sleep 4321")
     world.resolve()
     assert (await world.settle()).problems == ()

@@ -9,6 +9,7 @@ import pytest
 
 from tests.chaos.controller import DEPLOY_HOOKS, UNIT, RealController, until
 from tests.waiting import stays
+from tests.world.said import problems_of
 
 pytestmark = pytest.mark.machine
 
@@ -74,7 +75,7 @@ async def test_charm_that_vanished_is_brought_again(world: RealController) -> No
 async def test_hook_that_is_always_killed_does_not_spin(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ ! -e /root/mended ]; then kill -9 $$; fi")
     settled = await world.settle(20)
-    assert settled.problems == (f"unit {UNIT}: start was killed 5 times in a row",)
+    assert problems_of(settled) == (f"unit {UNIT}: start was killed 5 times in a row",)
     box = world.machine()
     assert box.begun()[-1] == "start 5"
     (box.root / "root/mended").touch()

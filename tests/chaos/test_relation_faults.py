@@ -21,6 +21,7 @@ from pushjuju.store.rows.records import Unit
 from pushjuju.workers.driver import Settled
 from tests.chaos.controller import RealController, until
 from tests.chaos.test_refusals import everything, idle, pushjuju, refused  # noqa: F401
+from tests.world.said import problems_of
 
 machine = pytest.mark.machine
 METADATA: dict[str, Any] = {
@@ -197,7 +198,7 @@ async def test_more_relation_data_than_can_be_kept_fails_the_hook(world: RealCon
     relation = relate(world)
     settled = await world.settle()
     assert world.agent("far/0") == ("error", 'hook failed: "up-relation-joined"')
-    assert any("far/0" in problem for problem in settled.problems)
+    assert any("far/0" in problem for problem in problems_of(settled))
     assert "big" not in bag(world, relation, "far/0")
     assert any("ERROR standard input is larger than " in line for line in world.logs())
     world.config("far", do="true")
@@ -304,7 +305,7 @@ async def test_a_leader_whose_machine_falls_silent_is_succeeded_and_cannot_write
     world.work_now()
     settled = await world.settle()
     assert world.agent(unit) == ("error", 'hook failed: "config-changed"')
-    assert any(unit in problem for problem in settled.problems)
+    assert any(unit in problem for problem in problems_of(settled))
     assert any(f'"{unit}" is not leader of "near"' in line for line in world.logs())
     assert "late" not in bag(world, 0, "near")
     assert "late" not in bag(world, 0, unit)
@@ -364,7 +365,7 @@ async def test_a_machine_is_lost_for_good(world: RealController) -> None:
     lost.link("down")
     world.config("near", number="2")
     settled = await world.settle()
-    assert any(problem.startswith("machine 0: cannot reach") for problem in settled.problems)
+    assert any(problem.startswith("machine 0: cannot reach") for problem in problems_of(settled))
     assert "config-changed 2" in kept.ended(), "the others go on meanwhile"
     removal.remove_machines(world.ctx, world.uuid, ["0"], force=removal.Force(wait_s=0))
     world.work_now()

@@ -57,6 +57,31 @@ def test_scripts_run_only_when_asked_for_and_in_a_machine_of_their_own(
     assert not list(left.glob("local/machines/*"))
 
 
+def test_a_script_in_the_machine_uses_the_index_of_the_user_and_joins_the_other_parts(
+    client: Client, tmp_path: Path
+) -> None:
+    """The index is a folder of this computer; the password of another index gets nowhere."""
+    index = tmp_path / "index"
+    index.mkdir()
+    wheel(index, "fast")
+    conf = (
+        f"[global]\nno-index = true\nfind-links = {index}\nextra-index-url = https://a:s3cret-word@x.test/\n"
+    )
+    (tmp_path / "pip.conf").write_text(conf)
+    client.environ.pop("PIP_FIND_LINKS", None)
+    client.environ["PIP_CONFIG_FILE"] = str(tmp_path / "pip.conf")
+    tree = trees.copy("mixed-parts", tmp_path)
+    done = client.try_run("deploy", tree, "--allow-build-scripts", limit=400)
+    assert done.rc == 0, str(done)
+    shown = client.status()["applications"]["mixed-parts"]["application-status"]
+    assert (shown["current"], shown["message"]) == (
+        "active", "hello py3-none-any fast-1.0-py3-none-any.whl",
+    )  # fmt: skip
+    assert "s3cret-word" not in str(done)
+    found = client.on("mixed-parts/0", "grep -rl s3cret-word /var/lib/juju /etc || true")
+    assert found.strip() == ""
+
+
 def test_deploy_and_refresh_build_packages_in_a_machine_of_its_own(client: Client, tmp_path: Path) -> None:
     """Both take a package that tells its version only when it is built; other scripts stay refused."""
     tree = trees.copy("built-version", tmp_path)

@@ -477,11 +477,12 @@ async def _send(
 ) -> None:
     plain = isinstance(answer, str)
     data = answer.encode() if plain else json.dumps(answer).encode()
-    headers = [
-        (b"content-type", b"text/plain" if plain else b"application/json; charset=utf-8"),
-        (b"content-length", str(len(data)).encode()),
-        *((name.encode(), value.encode()) for name, value in extra),
-    ]
+    named = {
+        "content-type": "text/plain" if plain else "application/json; charset=utf-8",
+        "content-length": str(len(data)),
+        **{name.lower(): value for name, value in extra},
+    }
+    headers = [(name.encode(), value.encode()) for name, value in named.items()]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": data[: len(data) // 2] if half else data})
     if half:

@@ -13,19 +13,19 @@ import pytest
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
 from pushjuju.core.storage import Kind
 from pushjuju.plugins.api.clouds import CloudSpec
-from pushjuju.plugins.api.providers import ModelInfo, Services
 from pushjuju.plugins.api.storage_types import StorageItem
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.providers.libcloud import ebs, ebsstorage, ec2
-from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
-from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.drivers.amazon import ebs
+from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2 import Ec2
+from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
 from pushjuju.testing.storage_contract import StorageContract
 from tests.clouds.moto_server import (  # noqa: F401
     Moto,
     kept,
     server,
 )
-from tests.clouds.test_ec2 import CREDENTIAL, MODEL, OTHER, _request, cloud  # noqa: F401
+from tests.clouds.test_ec2 import MODEL, OTHER, _request, cloud, driver_of, site_of  # noqa: F401
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -37,21 +37,17 @@ class EbsBench:
 
     def __init__(self, spec: CloudSpec, data_dir: Path) -> None:
         self.spec, self.data_dir = spec, data_dir
-        self.driver = ec2.connect(spec, CREDENTIAL, Path())
+        self.driver = driver_of(spec)
         self.disks: dict[str, str] = {}
         self._numbers = itertools.count()
 
-    def provider(self, model: str = MODEL) -> Ec2Provider:
-        return Ec2Provider(
-            cloud=self.spec,
-            credential=CREDENTIAL,
-            model=ModelInfo(uuid=model, name="shop", controller_uuid="c"),
-            config={},
-            services=Services(data_dir=self.data_dir),
-        )
+    def provider(self, model: str = MODEL) -> CloudProvider:
+        return self.open(model)._provider
 
-    def open(self, model: str = MODEL) -> EbsStorage:
-        return EbsStorage(self.provider(model))
+    def open(self, model: str = MODEL) -> CloudVolumes:
+        adapter = Ec2(site_of(self.spec, self.data_dir, model))
+        adapter.look_s = 0.01
+        return CloudVolumes(CloudProvider(adapter), adapter)
 
     async def machine(self, zone: str = "us-east-1a") -> str:
         request = replace(_request(str(next(self._numbers)), zone=zone), nonce=str(uuid.uuid4()))
@@ -70,20 +66,19 @@ class EbsBench:
         self._here(instance, place)
         return self.disks[place]
 
-    def volumes(self) -> list[ebs.Volume]:
-        return [item for item in ebs.volumes(self.driver, {}) if not _is_root(item)]
+    def volumes(self) -> list[ebs.Disk]:
+        return [item for item in ebs.disks(self.driver, {}) if not _is_root(item)]
 
     def leftovers(self) -> list[str]:
         return [volume.id for volume in self.volumes()]
 
 
-def _is_root(volume: ebs.Volume) -> bool:
+def _is_root(volume: ebs.Disk) -> bool:
     return any(one.device in ("/dev/sda1", "/dev/xvda") for one in volume.attachments)
 
 
 @pytest.fixture
-def bench(cloud: CloudSpec, kept: Path, monkeypatch: pytest.MonkeyPatch) -> EbsBench:  # noqa: F811
-    monkeypatch.setattr(ebsstorage, "LOOK_S", 0.01)
+def bench(cloud: CloudSpec, kept: Path) -> EbsBench:  # noqa: F811
     return EbsBench(cloud, kept)
 
 
@@ -130,6 +125,22 @@ async def test_a_crash_before_the_commit_leaves_no_orphan_and_no_double(bench: E
     assert len(bench.volumes()) == 1
     await bench.open().destroy(item)  # it is found without its id
     assert bench.volumes() == []
+
+
+async def test_a_volume_that_broke_while_it_was_made_is_made_anew(
+    bench: EbsBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item, plain = new(), ebs._disk
+    first = (await bench.open().create(item)).provider_id
+
+    def broken(element: Any) -> ebs.Disk:
+        disk = plain(element)
+        return replace(disk, state="error") if disk.id == first else disk
+
+    monkeypatch.setattr(ebs, "_disk", broken)
+    second = (await bench.open().create(item)).provider_id
+    assert second != first
+    assert [volume.id for volume in bench.volumes()] == [second]
 
 
 async def test_models_do_not_take_each_others_volumes(bench: EbsBench) -> None:

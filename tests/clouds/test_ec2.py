@@ -30,9 +30,13 @@ from pushjuju.plugins.api.providers import (
 )
 from pushjuju.plugins.api.targets import ScriptResult
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.providers.libcloud import ec2
 from pushjuju.plugins.providers.libcloud.calls import Calls
-from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.drivers import open_adapter
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+from pushjuju.plugins.providers.libcloud.drivers.amazon import ec2_api, ec2_network
+from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2 import Ec2
+from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.crowd import start_twenty
@@ -50,6 +54,19 @@ CREDENTIAL = Credential(
 )
 
 
+def site_of(
+    spec: CloudSpec, data_dir: Path = Path(), model: str = MODEL, credential: Credential = CREDENTIAL
+) -> Site:
+    """Return where an adapter works."""
+    info = ModelInfo(uuid=model, name="shop", controller_uuid="c")
+    return Site(cloud=spec, credential=credential, model=info, services=Services(data_dir=data_dir))
+
+
+def driver_of(spec: CloudSpec) -> Any:
+    """Return a driver of the tests' own."""
+    return open_adapter(site_of(spec)).connect()
+
+
 _IMAGES: list[str] = []
 
 
@@ -59,27 +76,21 @@ def cloud(server: Moto) -> CloudSpec:  # noqa: F811
     server.reset()
     spec = CloudSpec(name="aws", type="ec2", region="us-east-1", endpoint=server.url)
     if not _IMAGES:  # the same in each account of moto's; it takes seconds to list them
-        driver = ec2.connect(spec, CREDENTIAL, Path())
-        _IMAGES.append(driver.list_images(ex_owner="099720109477")[0].id)
+        _IMAGES.append(driver_of(spec).list_images(ex_owner="099720109477")[0].id)
     return replace(spec, config={"images": {"ubuntu@24.04": _IMAGES[0]}})
 
 
-Open = Callable[..., Ec2Provider]
+Open = Callable[..., CloudProvider]
 
 
 @pytest.fixture
 def opened(cloud: CloudSpec, kept: Path) -> Open:  # noqa: F811
     """Return a function that opens the provider as a controller does."""
 
-    def call(model: str = MODEL, *, spec: CloudSpec | None = None, calls: Calls | None = None) -> Ec2Provider:
-        return Ec2Provider(
-            cloud=spec or cloud,
-            credential=CREDENTIAL,
-            model=ModelInfo(uuid=model, name="shop", controller_uuid="c"),
-            config={},
-            services=Services(data_dir=kept),
-            calls=calls,
-        )
+    def call(
+        model: str = MODEL, *, spec: CloudSpec | None = None, calls: Calls | None = None
+    ) -> CloudProvider:
+        return CloudProvider(open_adapter(site_of(spec or cloud, kept, model)), calls)
 
     return call
 
@@ -98,7 +109,7 @@ def _request(machine: str = "0", **changes: Any) -> StartRequest:
 
 
 def _node(cloud: CloudSpec, name: str) -> Any:
-    (found,) = ec2.connect(cloud, CREDENTIAL, Path()).list_nodes(ex_node_ids=[name])
+    (found,) = driver_of(cloud).list_nodes(ex_node_ids=[name])
     return found
 
 
@@ -124,13 +135,13 @@ async def test_the_life_of_a_machine(opened: Open, cloud: CloudSpec) -> None:
         await provider.ssh_target(instance)
     await provider.stop([instance.id])
     await provider.destroy_model()
-    driver = ec2.connect(cloud, CREDENTIAL, Path())
-    assert ec2.groups(driver, {f"tag:{ec2.MODEL_TAG}": MODEL}) == []
+    driver = driver_of(cloud)
+    assert ec2_network.groups(driver, {f"tag:{MODEL_TAG}": MODEL}) == []
 
 
 async def test_user_data_arrives(opened: Open, cloud: CloudSpec) -> None:
     started = await opened().start(_request())
-    driver = ec2.connect(cloud, CREDENTIAL, Path())
+    driver = driver_of(cloud)
     params = {
         "Action": "DescribeInstanceAttribute",
         "InstanceId": started.instance.id,
@@ -211,6 +222,20 @@ async def test_zones_rules_and_placement(opened: Open) -> None:
         check({"instance-type": "t3.small", "mem": 5}, rules)
 
 
+async def test_a_machine_in_a_subnet(opened: Open, cloud: CloudSpec) -> None:
+    found = driver_of(cloud).ex_list_subnets()[-1]
+    zone = str(found.extra["zone"])
+    for name in (found.id, found.extra["cidr_block"]):
+        request = _request(placement=f"subnet={name}", zone=zone)
+        await opened().precheck(request.base, {}, request.placement)
+        assert list(await opened().derive_zones(request)) == [zone]
+    started = await opened().start(request)
+    (node,) = ec2_api.nodes(driver_of(cloud), {"instance-id": started.instance.id})
+    assert node.extra["subnet_id"] == found.id
+    with pytest.raises(ProviderError, match="no subnet subnet-none"):
+        await opened().derive_zones(_request(placement="subnet=subnet-none"))
+
+
 async def test_a_base_without_an_image(opened: Open) -> None:
     with pytest.raises(NotValid, match="no image for base centos@9"):
         await opened().start(_request(base=Base.parse("centos@9")))
@@ -226,20 +251,20 @@ async def test_security_groups_follow_the_rules(opened: Open, cloud: CloudSpec) 
         return ScriptResult(rc=0)
 
     machine = GuardedMachine(machine_id="0", instance_id="i", run=run)
-    driver = ec2.connect(cloud, CREDENTIAL, Path())
-    (group,) = ec2.groups(driver, {"group-name": f"juju-{MODEL}-0"})
+    driver = driver_of(cloud)
+    (group,) = ec2_network.groups(driver, {"group-name": f"juju-{MODEL}-0"})
     web = IngressRule(PortRange("tcp", 80, 90), ("0.0.0.0/0", "::/0"))
     await guard.apply(machine, MachineRules(ingress=(web,)))
-    assert {(item.first, item.last, item.source) for item in ec2.permissions(driver, group)} == {
+    assert {(item.first, item.last, item.source) for item in ec2_network.permissions(driver, group)} == {
         (80, 90, "0.0.0.0/0"),
         (80, 90, "::/0"),
     }
     dns = IngressRule(PortRange("udp", 53, 53), ("10.0.0.0/8",))
     await guard.apply(machine, MachineRules(ingress=(dns,)))
     await guard.apply(machine, MachineRules(ingress=(dns,)))
-    assert [item.protocol for item in ec2.permissions(driver, group)] == ["udp"]
+    assert [item.protocol for item in ec2_network.permissions(driver, group)] == ["udp"]
     await guard.clear(machine)
-    assert ec2.permissions(driver, group) == set()
+    assert ec2_network.permissions(driver, group) == set()
 
 
 # --- what a cloud says when it does not want to ----------------------------------------------------------
@@ -269,7 +294,7 @@ def _said(text: str, code: int = 400) -> Exception:
 
 
 def _calls(cloud: CloudSpec, errors: list[Exception], pauses: list[float]) -> Calls:
-    return Calls(lambda: Refusing(ec2.connect(cloud, CREDENTIAL, Path()), errors), pauses.append)
+    return Calls(lambda: Refusing(driver_of(cloud), errors), pauses.append)
 
 
 @pytest.mark.parametrize(
@@ -306,7 +331,7 @@ async def test_throttling_and_faults_are_waited_out(opened: Open, cloud: CloudSp
 
 async def test_a_cloud_that_is_away(opened: Open, cloud: CloudSpec) -> None:
     away = replace(cloud, endpoint="http://127.0.0.1:9")
-    calls = Calls(lambda: ec2.connect(away, CREDENTIAL, Path()), lambda _: None)
+    calls = Calls(lambda: driver_of(away), lambda _: None)
     with pytest.raises(ProviderError, match="the cloud"):
         await opened(spec=away, calls=calls).check()
     with pytest.raises(NotValid, match="Invalid region: mars"):
@@ -344,4 +369,5 @@ def test_the_plugin_opens_ec2_and_loads_nothing_before(tmp_path: Path) -> None:
         model=ModelInfo(uuid=MODEL, name="m", controller_uuid="c"),
         services=Services(data_dir=tmp_path),
     )
-    assert isinstance(provider, Ec2Provider)
+    assert isinstance(provider, CloudProvider)
+    assert isinstance(provider.adapter, Ec2)

@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
-from pushjuju.plugins.api.clouds import CloudSpec, Credential
-from pushjuju.plugins.providers.libcloud import ebs, ec2
+from pushjuju.plugins.api.clouds import CloudSpec
+from pushjuju.plugins.providers.libcloud.drivers.amazon import ebs, ec2_api, ec2_network
+from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG
 from tests.charms.client import HELLO, Client
 from tests.charms.conftest import client, local_cloud  # noqa: F401
 from tests.charms.test_storage import DATA, make_charm, rows, states
-from tests.clouds.backed import KIND
+from tests.clouds.backed_clouds import SUFFIX
 from tests.clouds.disks import release_disks
 from tests.clouds.moto_server import Moto, server  # noqa: F401
+from tests.clouds.test_ec2 import driver_of
 
 pytestmark = [pytest.mark.machine, pytest.mark.timeout(300)]
 
@@ -31,9 +33,8 @@ CREDENTIALS = """credentials:
 def driver(server: Moto) -> Any:  # noqa: F811
     """Our own look at the account."""
     server.reset()
-    keys = {"access-key": "AKIAEXAMPLE", "secret-key": "hunter2"}
     spec = CloudSpec(name="moto", type="ec2", region="us-east-1", endpoint=server.url)
-    return ec2.connect(spec, Credential(name="me", auth_type="access-key", attributes=keys), Path())
+    return driver_of(spec)
 
 
 @pytest.fixture
@@ -43,11 +44,11 @@ def person(client: Client, server: Moto, driver: Any) -> Iterator[Client]:  # no
     info = site / "backed-1.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: backed\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[pushjuju]\nbacked = tests.clouds.backed\n")
+    (info / "entry_points.txt").write_text("[pushjuju]\nbacked = tests.clouds.backed_clouds\n")
     client.environ["PYTHONPATH"] = f"{site}:{REPOSITORY}"
     image = driver.list_images(ex_owner="099720109477")[0].id
     bases = dict.fromkeys(("ubuntu@24.04", "ubuntu@22.04", "ubuntu@20.04", "debian@12"), image)
-    cloud = {"type": KIND, "auth-types": ["access-key"], "images": bases}
+    cloud = {"type": f"ec2{SUFFIX}", "auth-types": ["access-key"], "images": bases}
     cloud["regions"] = {"us-east-1": {"endpoint": server.url}}
     (client.work / "cloud.yaml").write_text(json.dumps({"clouds": {"moto": cloud}}))
     (client.work / "me.yaml").write_text(CREDENTIALS)
@@ -71,20 +72,20 @@ def test_a_deploy_goes_through_libcloud_to_active(person: Client, driver: Any) -
     places = [item["hardware"] for item in machines.values()]
     zones = {word for text in places for word in text.split() if word.startswith("availability-zone=")}
     assert len(zones) == 2, places
-    nodes = {node.id: node for node in ec2.nodes(driver, {})}
+    nodes = {node.id: node for node in ec2_api.nodes(driver, {})}
     assert set(nodes) == {item["instance-id"] for item in machines.values()}
     tags = [node.extra["tags"] for node in nodes.values()]
     assert {item["juju-units-deployed"] for item in tags} == {"web/0", "web/1"}
     person.run("expose", "web")
     uuid = tags[0]["juju-model-uuid"]
-    (group,) = ec2.groups(driver, {"group-name": f"juju-{uuid}-0"})
-    opened = {(item.protocol, item.first) for item in ec2.permissions(driver, group)}
+    (group,) = ec2_network.groups(driver, {"group-name": f"juju-{uuid}-0"})
+    opened = {(item.protocol, item.first) for item in ec2_network.permissions(driver, group)}
     assert opened == {("tcp", 8080)}
     person.run("remove-unit", "web/1", "--no-prompt")
-    assert len(ec2.nodes(driver, {})) == 1
+    assert len(ec2_api.nodes(driver, {})) == 1
     person.run("destroy-model", "shop", "--no-prompt")
-    assert ec2.nodes(driver, {}) == []
-    assert ec2.groups(driver, {f"tag:{ec2.MODEL_TAG}": uuid}) == []
+    assert ec2_api.nodes(driver, {}) == []
+    assert ec2_network.groups(driver, {f"tag:{MODEL_TAG}": uuid}) == []
 
 
 def test_storage_on_volumes_of_the_cloud(person: Client, driver: Any, tmp_path: Path) -> None:
@@ -108,7 +109,7 @@ def test_storage_on_volumes_of_the_cloud(person: Client, driver: Any, tmp_path: 
     assert (volume.state, volume.attachments) == ("available", ())
     person.run("add-unit", "keep", "--attach-storage", "data/1", limit=240)
     assert rows(person, "keep/1", DATA) == ["keep/0", "precious", "keep/1"]
-    (node,) = ec2.nodes(driver, {})
+    (node,) = ec2_api.nodes(driver, {})
     assert node.extra["availability"] == volume.zone
     told = person.json("show-storage", "data/1")["data/1"]
     assert told["status"]["current"] == "attached"
@@ -116,16 +117,16 @@ def test_storage_on_volumes_of_the_cloud(person: Client, driver: Any, tmp_path: 
     person.run("remove-application", "keep", "--no-prompt")
     person.run("remove-storage", "data/1", "--no-destroy")
     assert owned(driver) == []
-    assert volume.id in [item.id for item in ebs.volumes(driver, {})]
+    assert volume.id in [item.id for item in ebs.disks(driver, {})]
     person.run("import-filesystem", "ebs", volume.id, "data")
     person.run(
         "deploy", charm, "again", "--attach-storage", "data/3", "--storage", "cache=tmpfs,4M", limit=240
     )
     assert rows(person, "again/0", DATA) == ["keep/0", "precious", "keep/1", "again/0"]
     person.run("destroy-model", "shop", "--no-prompt", "--destroy-storage")
-    assert ebs.volumes(driver, {}) == []
+    assert ebs.disks(driver, {}) == []
 
 
-def owned(driver: Any) -> list[ebs.Volume]:
+def owned(driver: Any) -> list[ebs.Disk]:
     """The volumes that are a model's."""
-    return [volume for volume in ebs.volumes(driver, {}) if ec2.MODEL_TAG in volume.tags]
+    return [volume for volume in ebs.disks(driver, {}) if MODEL_TAG in volume.tags]

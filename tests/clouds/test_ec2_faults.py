@@ -22,10 +22,11 @@ from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.api.clouds import CloudSpec, Credential
-from pushjuju.plugins.api.providers import ModelInfo, Services, Started, StartRequest
-from pushjuju.plugins.providers.libcloud import ec2, ec2provider, ec2types
+from pushjuju.plugins.api.providers import Started, StartRequest
 from pushjuju.plugins.providers.libcloud.calls import Calls
-from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.drivers import open_adapter
+from pushjuju.plugins.providers.libcloud.drivers.amazon import ec2, ec2_types
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.loops import poller
@@ -33,7 +34,7 @@ from pushjuju.workers.provision import firstboot
 from tests.clouds.ec2_proxy import Ec2Proxy, asked_for, refusal
 from tests.clouds.httpfake import Answer, Asked
 from tests.clouds.moto_server import Moto, server  # noqa: F401
-from tests.clouds.test_ec2 import CREDENTIAL, MODEL, cloud  # noqa: F401
+from tests.clouds.test_ec2 import CREDENTIAL, cloud, driver_of, site_of  # noqa: F401
 from tests.clouds.vanishing import at_each_moment, start_in_the_end
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
@@ -57,7 +58,7 @@ TYPES = {
 }
 
 
-class Boxed(Ec2Provider):
+class Boxed(CloudProvider):
     """EC2 whose instances have a box of this process behind them."""
 
     world: TestController
@@ -80,15 +81,9 @@ class Ec2Runtime(PlayedRuntime):
         super().__init__(world, die_at(step))
         self.pauses: list[float] = []
         here = replace(spec, endpoint=proxy.url)
-        services = Services(data_dir=world.ctx.datadir.root)
-        self.ec2 = Boxed(
-            cloud=here,
-            credential=CREDENTIAL,
-            model=ModelInfo(uuid=world.model, name="shop", controller_uuid="c"),
-            config={},
-            services=services,
-            calls=Calls(lambda: ec2.connect(here, CREDENTIAL, Path()), self.pauses.append),
-        )
+        adapter = open_adapter(site_of(here, world.ctx.datadir.root, world.model))
+        adapter.look_s = 0.01
+        self.ec2 = Boxed(adapter, Calls(adapter.connect, self.pauses.append, adapter.errors))
         self.ec2.world = world
         if not told:
             self.ec2._types = TYPES
@@ -137,7 +132,7 @@ def add(runtime: TestController, **constraints: Any) -> None:
 
 def nodes(spec: CloudSpec) -> list[Any]:
     """What really runs in the account."""
-    return ec2.nodes(ec2.connect(spec, CREDENTIAL, Path()), {})
+    return ec2.nodes(driver_of(spec), {})
 
 
 def told(runtime: TestController, machine: str = "0") -> tuple[str, str]:
@@ -174,7 +169,7 @@ async def test_no_capacity_in_all_zones(
     assert "InsufficientInstanceCapacity" in message
     assert nodes(spec) == []
     proxy.faults.clear()
-    runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
     await worker(work)
     assert len(nodes(spec)) == 1
 
@@ -243,7 +238,7 @@ async def test_faults_are_waited_out_and_start_nothing_twice(
 async def test_an_answer_that_never_comes(
     runtime: TestController, make: Made, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ec2, "TIMEOUT_S", 4.0)
+    monkeypatch.setattr(ec2.Ec2, "timeout_s", 4.0)
     proxy.break_("RunInstances", kind="never")
     add(runtime)
     assert not (await worker(make())).failed
@@ -278,8 +273,7 @@ async def test_removed_during_its_start_leaves_none(
 async def test_an_instance_without_an_address_is_ended(
     runtime: TestController, make: Made, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ec2provider, "ADDRESS_S", 0.05)
-    monkeypatch.setattr(ec2provider, "LOOK_S", 0.01)
+    monkeypatch.setattr(ec2.Ec2, "address_s", 0.05)
     plain = ec2.nodes
 
     def without(driver: Any, filters: Any) -> list[Any]:
@@ -287,11 +281,11 @@ async def test_an_instance_without_an_address_is_ended(
 
     monkeypatch.setattr(ec2, "nodes", without)
     run = ec2.run
-    monkeypatch.setattr(ec2, "run", lambda driver, order: _bare(run(driver, order)))
+    monkeypatch.setattr(ec2, "run", lambda *asked: _bare(run(*asked)))
     add(runtime)
     await worker(make())
     assert "got no address in 0 s" in told(runtime)[1]
-    assert plain(ec2.connect(spec, CREDENTIAL, Path()), {}) == []
+    assert plain(driver_of(spec), {}) == []
 
 
 def _bare(node: Any) -> Any:
@@ -305,7 +299,7 @@ async def test_an_instance_that_disappears_is_told(
     add(runtime)
     work = make()
     await worker(work)
-    ec2.terminate(ec2.connect(spec, CREDENTIAL, Path()), [runtime.machine("0").instance_id])
+    ec2.terminate(driver_of(spec), [runtime.machine("0").instance_id])
     runtime.clock.advance(3600)
     await poller.poll(work, runtime.model)
     assert told(runtime) == (str(InstanceStatus.UNKNOWN), "the cloud has no such instance any more")
@@ -357,11 +351,10 @@ async def test_an_instance_that_disappears_at_any_moment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Before any request that is made while there is an instance: the start may be tried again."""
-    monkeypatch.setattr(ec2provider, "LOOK_S", 0.01)
     run = ec2.run
-    monkeypatch.setattr(ec2, "run", lambda driver, order: _bare(run(driver, order)))
+    monkeypatch.setattr(ec2, "run", lambda *asked: _bare(run(*asked)))
     provider = Ec2Runtime(runtime, vanished, spec).ec2
-    driver, count = ec2.connect(spec, CREDENTIAL, Path()), itertools.count()
+    driver, count = driver_of(spec), itertools.count()
 
     def vanish() -> None:
         ec2.terminate(driver, sorted(vanished.alive))
@@ -396,7 +389,7 @@ async def test_an_instance_that_disappears_at_any_moment(
 async def test_types_are_those_of_the_region_and_kept(
     make: Made, proxy: Ec2Proxy, runtime: TestController, spec: CloudSpec
 ) -> None:
-    found = {item.name: item for item in await make(told=True).ec2.run(ec2types.described)}
+    found = {item.name: item for item in await make(told=True).ec2.ask(ec2_types.described)}
     small = found["t3.small"]
     assert (small.cores, small.mem, small.arches, small.deprecated) == (2, 2048, ("amd64",), False)
     assert 0 < small.cost < 1
@@ -417,20 +410,20 @@ async def test_an_endpoint_that_does_not_tell_types(make: Made, proxy: Ec2Proxy)
 
 def test_a_damaged_or_old_file_is_asked_for_again(tmp_path: Path) -> None:
     file, clock = tmp_path / "types.json", FakeClock(datetime.now(UTC))
-    ec2types._keep(file, ec2types_sample())
-    assert ec2types._kept(file, clock) == ec2types_sample()
-    assert ec2types._kept(file, FakeClock(datetime.now(UTC) + timedelta(days=2))) == []
+    ec2_types._keep(file, ec2types_sample())
+    assert ec2_types._kept(file, clock) == ec2types_sample()
+    assert ec2_types._kept(file, FakeClock(datetime.now(UTC) + timedelta(days=2))) == []
     file.write_text('[{"name": 3}]')
-    assert ec2types._kept(file, clock) == []
+    assert ec2_types._kept(file, clock) == []
 
 
 def test_types_that_cannot_be_kept_are_asked_for_again(tmp_path: Path) -> None:
     (tmp_path / "libcloud").write_text("a file is in the way, as a full disk would be")
-    ec2types._keep(tmp_path / "libcloud" / "types.json", ec2types_sample())
+    ec2_types._keep(tmp_path / "libcloud" / "types.json", ec2types_sample())
 
 
 def ec2types_sample() -> list[Any]:
-    return [ec2types.InstanceType(name="x", cores=1, mem=1024, cost=float("inf"))]
+    return [ec2_types.InstanceType(name="x", cores=1, mem=1024, cost=float("inf"))]
 
 
 async def test_user_data_that_is_too_long_for_an_address(
@@ -450,18 +443,16 @@ async def test_a_wrong_credential_at_bootstrap(
 ) -> None:  # fmt: skip
     proxy.break_("DescribeAvailabilityZones", answer=refusal("AuthFailure", "not able to validate", 401))
     here = replace(spec, endpoint=proxy.url)
-    more: dict[str, Any] = {
-        "cloud": here,
-        "model": ModelInfo(uuid=MODEL, name="shop", controller_uuid="c"),
-        "config": {},
-        "services": Services(data_dir=tmp_path),
-    }
+
+    def provider(there: CloudSpec = here, **more: Any) -> CloudProvider:
+        return CloudProvider(open_adapter(site_of(there, tmp_path, **more)))
+
     with pytest.raises(CredentialInvalid, match="credential"):
-        await Ec2Provider(credential=CREDENTIAL, **more).check()
-    with pytest.raises(NotValid, match="needs a credential of auth type access-key"):
-        await Ec2Provider(credential=Credential(name="x", auth_type="access-key"), **more).check()
+        await provider().check()
+    with pytest.raises(NotValid, match="needs a credential with access-key, secret-key"):
+        await provider(credential=Credential(name="x", auth_type="access-key")).check()
     with pytest.raises(NotValid, match="mars"):
-        await Ec2Provider(credential=CREDENTIAL, **{**more, "cloud": replace(here, region="mars")}).check()
+        await provider(replace(here, region="mars")).check()
     proxy.break_("DescribeAvailabilityZones", kind="half", times=9)
     with pytest.raises(ProviderError, match="the cloud"):
-        await Ec2Provider(credential=CREDENTIAL, **more).check()
+        await provider().check()

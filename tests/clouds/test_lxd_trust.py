@@ -31,6 +31,7 @@ class Server:
         file.write_text(self.certificate + key)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(file)
+        self.refusal = '{"error": "not authorized"}'
         self._http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
         self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
@@ -56,7 +57,7 @@ class Server:
                 document = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 known = self.path == "/1.0/certificates" and document not in server.asked
                 server.asked.append(document)
-                data = json.dumps({"error": "" if known else "not authorized"}).encode()
+                data = b"{}" if known else server.refusal.encode()
                 self.send_response(201 if known else 403)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
@@ -92,13 +93,20 @@ def test_a_token_becomes_a_certificate(server: Server) -> None:
     assert host.finalize_credential(cloud, "certificate", kept) == ("certificate", kept)
 
 
+def test_a_refusal_that_is_nested_without_end(server: Server) -> None:
+    server.refusal = "[" * 60_000
+    server.asked.append({"type": "client", "name": "pushjuju", "password": server.token()})
+    with pytest.raises(CredentialInvalid, match="it was used, or has expired"):
+        trust.trusted(server.endpoint, server.token())
+
+
 def test_another_server_is_told_nothing(server: Server) -> None:
     with pytest.raises(CredentialInvalid, match="is not the LXD server that the trust token is of"):
         trust.trusted(server.endpoint, server.token("0" * 64))
     assert server.asked == []
 
 
-@pytest.mark.parametrize("token", ["", "x", "bm90IGpzb24=", "W10=", "e30="])
+@pytest.mark.parametrize("token", ["", "x", "bm90IGpzb24=", "W10=", "e30=", "W1tb" * 30_000])
 def test_what_is_no_token_is_refused_without_being_shown(token: str) -> None:
     with pytest.raises(NotValid) as caught:
         trust.trusted("https://127.0.0.1:1", token)

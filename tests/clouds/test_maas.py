@@ -608,6 +608,16 @@ async def test_another_program_behind_the_endpoint(opened: Open, maas: FakeMaas)
         await opened().check()
 
 
+async def test_an_answer_that_is_nested_without_end(opened: Open, maas: FakeMaas) -> None:
+    deep = "[" * 100_000
+    maas.fail("GET zones/", status=200, text=deep, headers=(("Content-Type", "application/json"),), times=99)
+    with pytest.raises(ProviderError, match="the MAAS server gave no whole answer"):
+        await opened().zones()
+    maas.fail("GET version/", status=400, text=deep)
+    with pytest.raises(NotValid, match="MAAS refuses the request"):
+        await opened().check()
+
+
 async def test_a_release_that_cannot_be(opened: Open, maas: FakeMaas) -> None:
     one, two = await opened().start(_request()), await opened().start(_request("1"))
     maas.nodes[one.instance.id].status = "Rescue mode"

@@ -341,7 +341,13 @@ def _disk(vm: str) -> StorageItem:
 
 
 def test_reasons_of_errors() -> None:
-    assert reason("<html>") == reason("[]") == reason(None) == "an answer without a reason"
+    assert (
+        reason("<html>")
+        == reason("[]")
+        == reason(None)
+        == reason("[" * 100_000)
+        == "an answer without a reason"
+    )
     assert reason('{"type": "com.vmware.vapi.std.errors.unauthorized"}') == "unauthorized"
     fault = '{"_typeName": "NoPermission", "faultMessage": [{"key": "x", "message": "not you"}]}'
     assert reason(fault) == "NoPermission: not you"

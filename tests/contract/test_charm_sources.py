@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pushjuju.charms.archive.reader import read_charm
 from pushjuju.cli.commands.charm.mirror import make_server
+from pushjuju.core import children
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Platform
 from pushjuju.core.errors import NotValid, ProviderError
@@ -211,3 +215,77 @@ def test_a_clone_over_ssh_lends_no_agent(tmp_path: Path) -> None:
         f"{tools}/ssh -a -x",
         f"{tools}/mine",
     }
+
+
+class Guarded(BaseHTTPRequestHandler):
+    """Serves git repositories to who logs in as `me` with `hunter2`, as a code host does."""
+
+    root: Path
+
+    def do_GET(self) -> None:
+        """Answer by git's own program for servers."""
+        if self.headers["Authorization"] != "Basic " + b64encode(b"me:hunter2").decode():
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", 'Basic realm="git"')
+            return self.end_headers()
+        path, _, query = self.path.partition("?")
+        size = self.headers.get("Content-Length", "0")
+        environ = {
+            "PATH": os.environ["PATH"], "GIT_PROJECT_ROOT": str(self.root), "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path, "QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_LENGTH": size,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""), "REMOTE_USER": "me",
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""), "HTTP_CONTENT_ENCODING": "",
+            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*",
+        }  # fmt: skip
+        body = self.rfile.read(int(size))
+        if self.headers.get("Content-Encoding") == "gzip":
+            environ["HTTP_CONTENT_ENCODING"] = "gzip"
+        argv = ["git", "http-backend"]
+        done = subprocess.run(argv, env=environ, input=body, stdout=subprocess.PIPE, check=True)
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        self.send_response(200)
+        for line in head.decode().splitlines():
+            self.send_header(*line.split(": ", 1))
+        self.end_headers()
+        self.wfile.write(content)
+        return None
+
+    do_POST = do_GET  # noqa: N815 - the name is http.server's
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture
+def code_host(repository: Path) -> Iterator[str]:
+    """A server of the repository that wants a login; yields host and port."""
+    handler = type("Handler", (Guarded,), {"root": repository.parent})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_the_password_of_a_repository_is_no_argument_of_git(
+    code_host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    run = children.run
+
+    def seen(argv: Sequence[str], **options: Any) -> children.Ended:
+        ran.extend(argv)
+        return run(argv, **options)
+
+    monkeypatch.setattr(children, "run", seen)
+    found = placed(f"git+http://me:hunter2@{code_host}/repository@work#charms/web").bring(tmp_path / "w")
+    assert (found / "metadata.yaml").is_file()
+    assert f"http://{code_host}/repository" in ran
+    assert not [word for word in ran if "hunter2" in word]
+    assert "hunter2" not in (tmp_path / "w/checkout/.git/config").read_text()
+
+
+def test_a_wrong_password_of_a_repository_is_in_no_error(code_host: str, tmp_path: Path) -> None:
+    place = placed(f"git+http://me:wrongword@{code_host}/repository@work")
+    with pytest.raises(ProviderError, match=f"cannot clone http://{code_host}/repository") as failure:
+        place.bring(tmp_path / "w")
+    assert "wrongword" not in f"{failure.value} {failure.value.detail}"

@@ -22,9 +22,9 @@ from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
 from pushjuju.cli.work import drive, waiting
 from pushjuju.core.errors import Unreachable
-from tests.fuzz.conftest import Stage
 from tests.fuzz.hostile import TEXTS, fuzz
 from tests.world.charms import CONFIG, PEERS
+from tests.world.rewind import RewindController
 
 # They connect, wait for ever or start other programs: each has tests of its own.
 ELSEWHERE = {"ssh", "scp", "controller", "doctor", "debug-hooks", "debug-code", "wait-for"}
@@ -141,10 +141,10 @@ NAMES = [
 class Lines:
     """Runs command lines on the stage."""
 
-    def __init__(self, stage: Stage, folder: Path) -> None:
+    def __init__(self, stage: RewindController, folder: Path) -> None:
         self.stage = stage
         self.folder = folder
-        self.data = stage.world.ctx.datadir.root
+        self.data = stage.ctx.datadir.root
 
     def run(self, argv: list[str]) -> tuple[int, str, str]:
         """Run one, with streams as a terminal in UTF-8 has them."""
@@ -162,14 +162,14 @@ class Lines:
         """Return all rows and all files that people and controllers keep."""
         files = [path for path in self.data.rglob("*") if path.is_file() and "state.db" not in path.name]
         kept = {str(path): path.read_bytes() for path in files if path.suffix not in (".log", ".lock")}
-        return self.stage.rows(), kept
+        return self.stage.tables(), kept
 
 
 @pytest.fixture(scope="module")
-def lines(stage: Stage, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def lines(stage: RewindController, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A folder with charms, good and bad, and no way out of this process."""
     folder = tmp_path_factory.mktemp("here")
-    packed = stage.world.charms.make(config=CONFIG, peers=PEERS)
+    packed = stage.charms.make(config=CONFIG, peers=PEERS)
     (folder / "charm.charm").write_bytes(packed.path.read_bytes())
     (folder / "bad.charm").write_bytes(b"PK\3\4" + bytes(range(200)))
     (folder / "bad.yaml").write_bytes(b"a: [\xff")

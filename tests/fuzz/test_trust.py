@@ -28,9 +28,10 @@ from pushjuju.store.rows.records import Operation
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.workers import live
 from pushjuju.workers.machine import contact
-from tests.fuzz.conftest import Stage
+from tests.fuzz.owners import strangers
 from tests.world.controller import TestController
 from tests.world.machine import event, ok, status_event
+from tests.world.rewind import RewindController
 from tests.world.runtime import PlayedRuntime, PlayedSession, worker
 
 PEERS, SITE = 0, 1  # relations of the stage: web with itself, web with db
@@ -38,7 +39,7 @@ NOT_LEADER = 'prerequisites failed: "web/1" is not leader of "web"'
 
 
 @pytest.fixture
-def world(stage: Stage) -> TestController:
+def world(stage: RewindController) -> TestController:
     """The model of the stage, at rest, with all units about to run update-status."""
     made = stage.back()
     made.clock.advance(4000)
@@ -85,13 +86,13 @@ def lead(world: TestController, unit: str) -> None:
 # --- relation data ----------------------------------------------------------------------------------------
 
 
-def test_a_unit_writes_its_own_bag_alone(world: TestController, stage: Stage) -> None:
+def test_a_unit_writes_its_own_bag_alone(world: TestController, stage: RewindController) -> None:
     dispatch = world.until("update-status", "web/1")
-    before = stage.rows()
+    before = stage.tables()
     writes = {"relations": {"0": {"unit": {"a": "1"}, "web/0": {"a": "2"}, "web": {"a": "3"}}}}
     assert world.commit(dispatch, ok(unit="web/0", id="x", writes=writes)).ok
     assert bag(world, PEERS, "web/1")["a"] == "1"
-    assert not stage.strangers(before, "web/1")
+    assert not strangers(before, stage.tables(), "web/1")
 
 
 def test_relations_of_others_are_passed_over(world: TestController) -> None:
@@ -226,12 +227,12 @@ def test_a_result_ends_the_task_of_its_operation_alone(world: TestController) ->
     assert not world.read(lambda tx: actions.log(tx, world.model, first))
 
 
-def test_a_hook_ends_no_task(world: TestController, stage: Stage) -> None:
+def test_a_hook_ends_no_task(world: TestController, stage: RewindController) -> None:
     dispatch = world.until("update-status", "web/1")
-    before = stage.rows()
+    before = stage.tables()
     writes = {"action": {"failed": True, "message": "m", "results": {"a": "b"}}}
     world.commit(dispatch, ok(writes=writes, events=[event(1, "action-log", message="m")]))
-    after = stage.rows()
+    after = stage.tables()
     assert (after["task"], after["task_log"]) == (before["task"], before["task_log"])
 
 
@@ -292,13 +293,13 @@ def test_a_live_call_names_no_unit(world: TestController) -> None:
     ],
 )
 def test_odd_live_calls_are_answered_with_a_sentence_and_change_nothing(
-    world: TestController, stage: Stage, words: list[str]
+    world: TestController, stage: RewindController, words: list[str]
 ) -> None:
-    before = stage.rows()
+    before = stage.tables()
     rc, out, err = live.answer(world.ctx, world.model, "web/0", words[0], words[1:])
     assert (rc, out) == (1, b"")
     assert err.startswith(b"ERROR ")
-    assert stage.rows() == before
+    assert stage.tables() == before
 
 
 def test_the_clouds_credential_is_for_applications_that_are_trusted(world: TestController) -> None:
@@ -404,27 +405,27 @@ async def test_requests_for_a_unit_of_another_machine_are_not_run(world: TestCon
 
 
 def test_results_that_a_machine_swaps_between_its_units_write_for_the_unit_of_the_row_alone(
-    world: TestController, stage: Stage
+    world: TestController, stage: RewindController
 ) -> None:
     """web/0 and db/0 share a machine, so root there may give each the result of the other."""
     web, db = world.until("update-status", "web/0"), world.until("update-status", "db/0")
     of_web = {"relations": {"0": {"unit": {"a": "web"}, "app": {"b": "web"}}}, "state": {"k": "web"}}
     of_db = {"relations": {"1": {"unit": {"a": "db"}}}, "state": {"k": "db"}}
-    before = stage.rows()
+    before = stage.tables()
     assert world.commit(
         db, ok(id=web.id, unit="web/0", writes=of_web)
     ).ok  # what db/0 may not write is passed over
-    assert not stage.strangers(before, "db/0")
-    before = stage.rows()
+    assert not strangers(before, stage.tables(), "db/0")
+    before = stage.tables()
     assert world.commit(web, ok(id=db.id, unit="db/0", writes=of_db)).ok
-    assert not stage.strangers(before, "web/0")
+    assert not strangers(before, stage.tables(), "web/0")
     assert (state(world, "web/0"), state(world, "db/0")) == ({"k": "db"}, {"k": "web"})
     assert bag(world, PEERS, "web") == {}
     assert "a" not in bag(world, PEERS, "web/0")
 
 
 def test_an_old_result_that_is_given_for_a_new_operation_has_the_rights_of_now(
-    world: TestController, stage: Stage
+    world: TestController, stage: RewindController
 ) -> None:
     """What a result says of its age or operation is not believed: the row decides whose it is, and when."""
     first = world.until("update-status", "web/0")
@@ -433,20 +434,20 @@ def test_an_old_result_that_is_given_for_a_new_operation_has_the_rights_of_now(
     assert bag(world, PEERS, "web") == {"a": "old"}
     lead(world, "web/1")
     again = world.prepared("web/0")
-    before = stage.rows()
+    before = stage.tables()
     done = world.commit(again, old)
     assert 'web/0" is not leader of "web"' in done.message
-    assert not stage.strangers(before, "web/0")
+    assert not strangers(before, stage.tables(), "web/0")
 
 
-def test_a_result_counts_once(world: TestController, stage: Stage) -> None:
+def test_a_result_counts_once(world: TestController, stage: RewindController) -> None:
     dispatch = world.until("update-status", "web/1")
     world.commit(dispatch, ok(writes={"state": {"k": "1"}}))
-    before = stage.rows()
+    before = stage.tables()
     again = world.commit(
         dispatch, ok(writes={"state": {"k": "2"}}, events=[event(9, "version", version="2")])
     )
-    assert (again.message, stage.rows()) == ("committed before", before)
+    assert (again.message, stage.tables()) == ("committed before", before)
 
 
 async def test_a_machine_that_never_reboots_is_given_up(

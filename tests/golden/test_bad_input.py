@@ -6,7 +6,6 @@ and the store as it was.
 
 from __future__ import annotations
 
-import sqlite3
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.syntax.command import Command
-from tests.world.commandline import Ended, call
+from tests.world.commandline import Ended, Home, ok
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text())["command"]
 ROOT = Root()
@@ -43,34 +42,12 @@ WRONG: Mapping[str, tuple[str, tuple[int, ...]]] = {
 PARTS = {name: tuple(name.split()) for name in BUILT}
 
 
-class Lab:
-    """A controller with an empty model, and what its store holds."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        assert self.call("bootstrap", "local", "lab", "--add-model", "shop").status == 0
-
-    def call(self, *argv: str) -> Ended:
-        """Run a command line."""
-        return call(self.folder, *argv, env={"PUSHJUJU_WAIT": "0"})
-
-    def content(self) -> list[str]:
-        """Return all that the controller keeps."""
-        root = self.folder / "data" / "controllers" / "lab"
-        connection = sqlite3.connect(root / "state.db")
-        rows = list(connection.iterdump())
-        connection.close()
-        return [
-            *rows,
-            (root / "controller.toml").read_text(),
-            (self.folder / "data" / "pushjuju.toml").read_text(),
-        ]
-
-
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """Make one for all tests: none of them may change it."""
-    return Lab(tmp_path_factory.mktemp("lab"))
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A controller with an empty model for all tests: none of them may change it."""
+    made = Home(tmp_path_factory.mktemp("lab"), {"PUSHJUJU_WAIT": "0"})
+    ok(made("bootstrap", "local", "lab", "--add-model", "shop"))
+    return made
 
 
 def refused(ended: Ended, statuses: tuple[int, ...], words: tuple[str, ...]) -> None:
@@ -101,27 +78,27 @@ def wrong_flags(name: str, entry: Mapping[str, Any]) -> Iterator[tuple[tuple[str
 
 
 @pytest.mark.parametrize("name", sorted(BUILT))
-def test_a_flag_with_a_wrong_value_changes_nothing(name: str, lab: Lab) -> None:
-    before = lab.content()
+def test_a_flag_with_a_wrong_value_changes_nothing(name: str, home: Home) -> None:
+    before = home.kept("lab")
     for words, statuses in wrong_flags(name, BUILT[name]):
-        refused(lab.call(*words), statuses, words)
-    assert lab.content() == before
+        refused(home(*words), statuses, words)
+    assert home.kept("lab") == before
 
 
 @pytest.mark.parametrize("name", sorted(name for name, entry in BUILT.items() if entry.get("least")))
-def test_too_few_arguments_change_nothing(name: str, lab: Lab) -> None:
-    before = lab.content()
+def test_too_few_arguments_change_nothing(name: str, home: Home) -> None:
+    before = home.kept("lab")
     words = (*PARTS[name], *("x",) * (BUILT[name]["least"] - 1))
-    refused(lab.call(*words), (2, 1) if name in REFUSED else (2,), words)
-    assert lab.content() == before
+    refused(home(*words), (2, 1) if name in REFUSED else (2,), words)
+    assert home.kept("lab") == before
 
 
 @pytest.mark.parametrize("name", sorted(name for name, entry in BUILT.items() if "most" in entry))
-def test_too_many_arguments_change_nothing(name: str, lab: Lab) -> None:
-    before = lab.content()
+def test_too_many_arguments_change_nothing(name: str, home: Home) -> None:
+    before = home.kept("lab")
     words = (*PARTS[name], *("x",) * (BUILT[name]["most"] + 1))
-    refused(lab.call(*words), (2, 1) if name in REFUSED else (2,), words)
-    assert lab.content() == before
+    refused(home(*words), (2, 1) if name in REFUSED else (2,), words)
+    assert home.kept("lab") == before
 
 
 # Words that are refused as a whole, whatever follows them.

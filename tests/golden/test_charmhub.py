@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +10,7 @@ from pushjuju.charms.hub import catalogue
 from pushjuju.cli.commands.charm import charm_table
 from pushjuju.cli.terminal.output import render
 from pushjuju.portable.gotypes import Struct
-
-Golden = Callable[[str, str], None]
+from tests.world.printed import Golden
 
 
 def revision(number: int, version: str, size: int, *bases: tuple[str, str]) -> dict[str, Any]:

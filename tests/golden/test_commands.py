@@ -6,6 +6,7 @@ of the tables here, with its reason, or the test names it.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import re
 import shlex
@@ -157,6 +158,9 @@ def test_a_command_explains_itself(name: str) -> None:
     assert command.summary.endswith(".")
     keys = [spec.key for spec in command.specs]
     assert len(keys) == len(set(keys))
+    if command.into is not None:
+        fields = {field.name for field in dataclasses.fields(command.into)}
+        assert fields == {spec.key for spec in command.specs if not spec.void}
     for related in command.see_also:
         assert related in registry.known()
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from pushjuju.cli.commands.offer import offer_table
 from pushjuju.cli.terminal.output import Formatter, render
+from tests.world.printed import NINE, Golden
 
-Golden = Callable[[str, str], None]
-NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
 ENDS = {
     "db": {"interface": "pgsql", "role": "provider"},
     "database": {"interface": "postgresql_client", "role": "provider"},

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -23,10 +22,9 @@ from pushjuju.services.views.relation_view import Member, RelationSide, Relation
 from pushjuju.uniter.decide import LocalState, RemoteState, decide, record
 from pushjuju.uniter.replay import replayed as decided_again
 from pushjuju.workers.rehearsal import Foreseen
+from tests.world.printed import NINE, Golden
 
-Golden = Callable[[str, str], None]
 ID = "-0000-4000-8000-000000000000"
-NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
 
 
 pytestmark = pytest.mark.usefixtures("utc")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -14,8 +13,7 @@ from pushjuju.cli.commands.status.status_tabular import tabular
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.tinted import json_tinted, yaml_tinted
-
-Golden = Callable[[str, str], None]
+from tests.world.printed import Golden
 
 EMPTY: dict[str, Any] = {
     "model": {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from types import ModuleType
 from typing import Any
 
@@ -25,10 +24,7 @@ from pushjuju.cli.commands.unit import unit_document
 from pushjuju.cli.terminal import log_lines, times
 from pushjuju.cli.terminal.output import render
 from pushjuju.core.clock import to_iso
-
-Golden = Callable[[str, str], None]
-NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
-
+from tests.world.printed import NINE, Golden
 
 pytestmark = pytest.mark.usefixtures("utc")
 

@@ -6,15 +6,14 @@ One file for each command under `words/`; `pytest tests/golden --golden-update` 
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
-from pathlib import Path
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import click
 import pytest
 
+from pushjuju.charms.format.yamlsafe import load
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.syntax.command import Command
 from pushjuju.cli.work import drive
@@ -25,11 +24,10 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import new_controllers, new_models
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Unit
-from tests.world.commandline import call
+from tests.world import HELLO_PAGE
+from tests.world.commandline import Home, ok
+from tests.world.printed import NINE, Golden, in_utc
 
-Golden = Callable[[str, str], None]
-CHARM = str(Path(__file__).parents[2] / "contrib" / "charms" / "hello-page")
-NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILTw1yJzqNmzJc4p7Qz0oT4yZ0hYJtO6cQkqNq9bH2r1 kim@laptop"
 ROOT = Root()
 CONTEXT = click.Context(ROOT)
@@ -58,68 +56,60 @@ SHOWN: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-class Town:
-    """A controller with models, users and all that the commands show."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for line in (
-            "bootstrap local home --add-model shop --model-default test-mode=true",
-            "add-model empty --no-switch",
-            f"deploy {CHARM} web -n 2 --constraints mem=2G --no-wait",
-            "set-model-constraints arch=amd64 cores=2",
-            "model-defaults http-proxy=http://10.0.0.1:3128",
-            "model-defaults --region local/default http-proxy=http://10.0.0.9:3128",
-            "controller-config auditing-enabled=false",
-            "model-config mode=",
-            "add-user kim",
-            "add-user rob Robin",
-            "disable-user rob",
-            "grant kim write shop",
-            "add-model dev --owner kim --no-switch",
-            "disable-command remove-object",
-            "disable-command destroy-model --",
-        ):
-            self.call(*line.split())
-        self.call("add-ssh-key", KEY)
-        self._register_payload()
-
-    def call(self, *words: str) -> tuple[str, str]:
-        """Run a command line that works; return stdout and stderr."""
-        status, out, err = call(self.folder, *words)
-        assert status == 0, f"{words}: {err}"
-        return out, err
-
-    def _register_payload(self) -> None:
-        ctx = open_context(DataDir(self.folder / "data"), "home")
-        with ctx.store.write() as tx:
-            model = next(row["uuid"] for row in tx.rows("model_list") if row["name"] == "shop")
-            unit = tx.get(Unit, "unit_get", "", model=model, name="web/0")
-            tx.run(
-                "payload_set", model=model, unit=unit.name, payload_class="front", type="docker",
-                id="c0ffee", labels='["prod"]', status="running",
-            )  # fmt: skip
-            assert payloads.of_unit(tx, unit)
-        ctx.close()
+MADE_BY = (
+    "bootstrap local home --add-model shop --model-default test-mode=true",
+    "add-model empty --no-switch",
+    f"deploy {HELLO_PAGE} web -n 2 --constraints mem=2G --no-wait",
+    "set-model-constraints arch=amd64 cores=2",
+    "model-defaults http-proxy=http://10.0.0.1:3128",
+    "model-defaults --region local/default http-proxy=http://10.0.0.9:3128",
+    "controller-config auditing-enabled=false",
+    "model-config mode=",
+    "add-user kim",
+    "add-user rob Robin",
+    "disable-user rob",
+    "grant kim write shop",
+    "add-model dev --owner kim --no-switch",
+    "disable-command remove-object",
+    "disable-command destroy-model --",
+)
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    """Make one at nine o'clock UTC, with numbers in the place of random ids."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TZ", "UTC")
-        time.tzset()
-        numbers = itertools.count(1)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """A controller with models, users and all that the commands show, made at nine o'clock UTC.
 
-        def numbered() -> str:
-            return f"00000000-0000-4000-8000-{next(numbers):012}"
+    Numbers stand in the place of random ids.
+    """
+    numbers = itertools.count(1)
 
+    def numbered() -> str:
+        return f"00000000-0000-4000-8000-{next(numbers):012}"
+
+    with pytest.MonkeyPatch.context() as patch, in_utc(patch):
         for module in (new_controllers, new_models, machines):
             patch.setattr(module, "new_uuid", numbered)
         patch.setattr(SystemClock, "now", lambda _self: NINE)
         patch.setattr(drive, "settle", lambda *_args, **_more: None)
-        yield Town(tmp_path_factory.mktemp("town"))
-    time.tzset()
+        made = Home(tmp_path_factory.mktemp("home"))
+        for line in MADE_BY:
+            ok(made(*line.split()))
+        ok(made("add-ssh-key", KEY))
+        _register_payload(made)
+        yield made
+
+
+def _register_payload(home: Home) -> None:
+    ctx = open_context(DataDir(home.folder / "data"), "home")
+    with ctx.store.write() as tx:
+        model = next(row["uuid"] for row in tx.rows("model_list") if row["name"] == "shop")
+        unit = tx.get(Unit, "unit_get", "", model=model, name="web/0")
+        tx.run(
+            "payload_set", model=model, unit=unit.name, payload_class="front", type="docker",
+            id="c0ffee", labels='["prod"]', status="running",
+        )  # fmt: skip
+        assert payloads.of_unit(tx, unit)
+    ctx.close()
 
 
 def _formats(name: str) -> tuple[str, ...]:
@@ -129,28 +119,24 @@ def _formats(name: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", sorted(SHOWN))
-def test_a_data_command_in_all_its_formats(name: str, town: Town, golden: Golden) -> None:
+def test_a_data_command_in_all_its_formats(name: str, home: Home, golden: Golden) -> None:
     parts: list[str] = []
     for words in SHOWN[name]:
         for form in _formats(name) or ("",):
             line = (name, *words, *(("--format", form) if form else ()))
-            out, err = town.call(*line)
-            said = "".join(f"stderr: {text}\n" for text in err.splitlines())
-            parts.append(f"$ pushjuju {' '.join(line)}\n{out}{said}")
+            ended = home(*line)
+            said = "".join(f"stderr: {text}\n" for text in ended.err.splitlines())
+            parts.append(f"$ pushjuju {' '.join(line)}\n{ok(ended)}{said}")
     golden(f"words/{name}.txt", "\n".join(parts))
 
 
-def test_json_and_yaml_say_the_same(town: Town) -> None:
-    import json
-
-    from pushjuju.charms.format.yamlsafe import load
-
+def test_json_and_yaml_say_the_same(home: Home) -> None:
     renamed = {"controller-config", "model-config", "controllers", "show-controller", "show-unit"}
     for name in sorted(SHOWN.keys() - renamed):
         if {"json", "yaml"} <= set(_formats(name)):
             for words in SHOWN[name]:
                 texts: dict[str, Any] = {
-                    form: town.call(name, *words, "--format", form)[0] for form in ("json", "yaml")
+                    form: ok(home(name, *words, "--format", form)) for form in ("json", "yaml")
                 }
                 if texts["json"]:
                     assert json.loads(texts["json"]) == load(texts["yaml"].encode()), (name, words)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -11,6 +14,7 @@ import pytest
 
 from pushjuju.cli.app import main
 from pushjuju.cli.work import drive, waiting
+from pushjuju.core.problems import Problem
 
 
 class Ended(NamedTuple):
@@ -38,6 +42,31 @@ def call(
         argv, stdin=io.StringIO(stdin), stdout=out, stderr=err, env={**plain, **(env or {})}, program=program
     )
     return Ended(status, out.getvalue(), err.getvalue())
+
+
+@dataclass(frozen=True)
+class Home:
+    """The home of somebody who types command lines.
+
+    Attributes:
+        folder: The home; the data directory `data` is in it.
+        env: What the environment holds besides.
+    """
+
+    folder: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def __call__(self, *argv: str, env: Mapping[str, str] | None = None, **more: Any) -> Ended:
+        """Run a command line."""
+        return call(self.folder, *argv, env={**self.env, **(env or {})}, **more)
+
+    def kept(self, controller: str) -> list[str]:
+        """Return all that the store and the files of a controller hold, as text."""
+        data = self.folder / "data"
+        root = data / "controllers" / controller
+        with closing(sqlite3.connect(root / "state.db")) as connection:
+            rows = list(connection.iterdump())
+        return [*rows, (root / "controller.toml").read_text(), (data / "pushjuju.toml").read_text()]
 
 
 def ok(ended: Ended) -> str:
@@ -70,6 +99,6 @@ class PlayedDrive:
         """Let things happen until the command has seen what it waits for."""
         raise NotImplementedError
 
-    def foreground(self, cli: Any, opened: Any, look: Callable[[], bool], **_: Any) -> Sequence[str]:
+    def foreground(self, cli: Any, opened: Any, look: Callable[[], bool], **_: Any) -> Sequence[Problem]:
         """Let things happen; return what went wrong."""
         raise NotImplementedError

@@ -10,10 +10,11 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.clock import FakeClock, to_iso
+from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.services.entities.application import applications
@@ -21,12 +22,13 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, new_controllers, new_models
+from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import deploy as deploy_request
-from pushjuju.services.requests import refresh
+from pushjuju.services.requests import integrate
+from pushjuju.services.requests.application import new_application, new_charm
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
-from pushjuju.store.rows.records import Application, Machine, Model, Operation, Unit
+from pushjuju.store.rows.records import Application, Machine, Model, Operation, Relation, Unit
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.commit import Committed, commit
 from pushjuju.uniter.decide import Answer
@@ -58,7 +60,7 @@ class TestController:
         self.gone: list[PlayedMachine] = []  # machines that were stopped
 
     @classmethod
-    def build(cls, root: Path, charms: Charms) -> TestController:
+    def build(cls, root: Path, charms: Charms) -> Self:
         """Make a controller `home` for the local cloud, with the model `shop`."""
         clock, datadir = FakeClock(), DataDir(root / "data")
         new_controllers.bootstrap(datadir, "local", "home", now=clock.now())
@@ -69,9 +71,14 @@ class TestController:
         return cls(ctx, clock, charms, new_models.add_model(ctx, "shop"))
 
     @classmethod
-    def copy(cls, source: Path, root: Path, charms: Charms) -> TestController:
+    def copy(cls, source: Path, root: Path, charms: Charms) -> Self:
         """Copy a controller that `build` made and nobody has open."""
         shutil.copytree(source, root, dirs_exist_ok=True)
+        return cls.at(root, charms)
+
+    @classmethod
+    def at(cls, root: Path, charms: Charms) -> TestController:
+        """Open the controller `home` with the model `shop` of a folder."""
         clock = FakeClock()
         ctx = _open(DataDir(root / "data"), clock)
         return cls(ctx, clock, charms, models.resolve(ctx, "shop"))
@@ -160,6 +167,21 @@ class TestController:
         row = self.read(lambda tx: tx.row("work_get", key=f"{self.model}/{key}"))
         return row["due"] if row else None
 
+    def relation_keys(self) -> list[str]:
+        """Return the keys of all relations, by id."""
+        return [
+            item.key for item in self.read(lambda tx: tx.list(Relation, "relation_list", model=self.model))
+        ]
+
+    def scopes(self, relation: int) -> list[str]:
+        """Return the units in the scope of a relation."""
+        return [item.unit for item in self.read(lambda tx: relations.scopes(tx, self.model, relation))]
+
+    def bags(self, relation: int) -> dict[str, dict[str, Any]]:
+        """Return the settings of all units and applications in a relation."""
+        found = self.read(lambda tx: relations.bags(tx, self.model, relation))
+        return {name: dict(bag.data) for name, bag in found.items()}
+
     def forget_work(self) -> None:
         """Empty the queue, to see who is touched next."""
         self.ctx.store._connection.execute("DELETE FROM work")
@@ -170,12 +192,16 @@ class TestController:
         rows = self.read(lambda tx: tx.rows("work_list", prefix=self.model))
         return [row["key"].partition("/")[2] for row in rows if row["due"]]
 
+    def tables(self) -> dict[str, list[dict[str, Any]]]:
+        """Return all that the store holds: table -> rows."""
+        connection = self.ctx.store._connection
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for (name,) in names}
+
     def dump(self) -> dict[str, Any]:
         """Return all that the store and the blobs folder hold."""
-        connection = self.ctx.store._connection
-        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         tables: dict[str, Any] = {
-            name: sorted(tuple(row) for row in connection.execute(f"SELECT * FROM {name}")) for name in names
+            name: sorted(tuple(row.values()) for row in rows) for name, rows in self.tables().items()
         }
         tables["blobs"] = self.blobs()
         return tables
@@ -193,17 +219,43 @@ class TestController:
 
     # --- asking -------------------------------------------------------------------------------------------
 
-    def deploy(self, name: str = "web", count: int = 1, **more: Any) -> deploy_request.Deployed:
+    def deploy(self, name: str = "web", count: int = 1, **more: Any) -> new_application.Deployed:
         """Deploy an application of the small charm, or of another one."""
         packed = more.pop("packed", None) or self.charms.make()
         more.setdefault("base", UBUNTU)
-        request = deploy_request.DeployRequest(application=name, packed=packed, count=count, **more)
-        return deploy_request.deploy(self.ctx, self.model, request)
+        request = new_application.NewApplication(application=name, packed=packed, count=count, **more)
+        return new_application.add(self.ctx, self.model, request)
+
+    def integrate(self, first: str, second: str) -> int:
+        """Relate two applications and bring them to rest; return the id of the relation."""
+        made = integrate.integrate(self.ctx, self.model, first, second)
+        self.settle()
+        return made
+
+    def remove_relation(self, *words: str, force: removal.Force | None = None, rest: bool = True) -> None:
+        """End a relation, and bring its units to rest unless told otherwise."""
+        integrate.remove_relation(self.ctx, self.model, words, force)
+        if rest:
+            self.settle()
+
+    def destroy_model(self, force: removal.Force | None = None) -> None:
+        """Ask for the end of the model."""
+        self.write(lambda tx: removal.destroy_model(tx, models.get(tx, self.model), self.clock.now(), force))
+
+    def refused(self, ask: Callable[[], object]) -> str:
+        """Return the text of a refusal, which changes nothing."""
+        before = self.dump()
+        try:
+            ask()
+        except PushjujuError as error:
+            assert self.dump() == before
+            return error.message
+        raise AssertionError("it was not refused")
 
     def refresh(self, packed: PackedCharm, name: str = "web", **more: Any) -> tuple[int, list[str]]:
         """Refresh an application."""
-        request = refresh.RefreshRequest(application=name, packed=packed, **more)
-        return refresh.refresh(self.ctx, self.model, request)
+        request = new_charm.NewCharm(application=name, packed=packed, **more)
+        return new_charm.put(self.ctx, self.model, request)
 
     def resolve_model(self) -> Model:
         """Return the model's row."""

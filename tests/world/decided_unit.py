@@ -47,6 +47,12 @@ DEPLOYED = RemoteState(
 )
 
 
+def decided_text(local: LocalState, remote: RemoteState) -> str:
+    """Return the operation that a unit decides for, or the answer when there is none."""
+    decision = decide(local, remote)
+    return decision.operation.text if decision.operation else decision.answer.value
+
+
 class Crash(Exception):
     """The controller was killed."""
 

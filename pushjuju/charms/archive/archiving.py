@@ -115,11 +115,7 @@ class Archive:
         return b"".join(self.chunks(entry))
 
     def chunks(self, entry: Entry) -> Iterator[bytes]:
-        """Yield the bytes of a file.
-
-        Raises:
-            InvalidCharm: The entry is damaged.
-        """
+        """Yield the bytes of a file."""
         try:
             with self.open(entry) as stream:
                 while chunk := stream.read(_CHUNK):
@@ -139,11 +135,7 @@ class Archive:
         return self._file.open(entry.info)
 
     def verify(self) -> None:
-        """Read all of it once.
-
-        Raises:
-            InvalidCharm: An entry is damaged.
-        """
+        """Read all of it once."""
         for entry in self.entries.values():
             if entry.kind is Kind.FILE:
                 for _ in self.chunks(entry):
@@ -160,12 +152,7 @@ def _refused(name: str, why: str) -> InvalidCharm:
 
 @contextmanager
 def open_archive(path: Path, limits: ArchiveLimits | None = None) -> Iterator[Archive]:
-    """Open an archive and check every entry.
-
-    Raises:
-        InvalidCharm: It is no zip file, or entries are refused; the message names the first, the detail the
-            others.
-    """
+    """Open an archive and check every entry."""
     limits = limits or ArchiveLimits()
     try:
         file = zipfile.ZipFile(path)

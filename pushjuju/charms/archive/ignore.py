@@ -23,11 +23,7 @@ class Rule:
 
 
 def parse_rules(lines: Iterable[str]) -> tuple[Rule, ...]:
-    """Return the rules of a file, in order.
-
-    Raises:
-        InvalidCharm: A line is no pattern; the message names it.
-    """
+    """Return the rules of a file, in order."""
     rules = []
     for number, line in enumerate(lines, 1):
         try:

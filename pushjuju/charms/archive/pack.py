@@ -84,10 +84,6 @@ def pack(
         limits: For archives.
         run: Asks the version control of a directory.
         origin: Prefix of the names of files in errors; the path if None.
-
-    Raises:
-        InvalidCharm: The charm is refused; nothing is written.
-        StoreError: The file cannot be written, for example on a full disk.
     """
     if not path.is_dir():
         return _pack_archive(path, out, limits, origin)
@@ -138,11 +134,7 @@ def _pack_directory(loaded: LoadedCharm, out: Path, run: VersionRunner) -> Packe
 
 
 def _tree_entries(root: Path) -> dict[str, tree.TreeEntry]:
-    """Return the files of a charm's directory by their paths.
-
-    Raises:
-        InvalidCharm: Some cannot be part of a charm; all of them are named.
-    """
+    """Return the files of a charm's directory by their paths."""
     problems = Problems()
     entries = {entry.path: entry for entry in tree.walk(root, tree.ignore_rules(root), problems)}
     check_links(entries, problems)

@@ -50,11 +50,7 @@ def resolve_root(path: Path) -> Path:
 
 
 def read_document(root: Path, name: str) -> bytes | None:
-    """Return the bytes of a file at the root of a charm, None if it is missing.
-
-    Raises:
-        InvalidCharm: It is there but cannot be read.
-    """
+    """Return the bytes of a file at the root of a charm, None if it is missing."""
     path = root / name
     try:
         if not path.exists():
@@ -93,11 +89,7 @@ def _leads_to(path: Path, wanted: Path) -> bool:
 
 
 def ignore_rules(root: Path) -> tuple[ignore.Rule, ...]:
-    """Return the built-in rules and those of the charm.
-
-    Raises:
-        InvalidCharm: `.jujuignore` is not valid.
-    """
+    """Return the built-in rules and those of the charm."""
     data = read_document(root, ignore.FILE)
     if data is None:
         return ignore.built_in_rules()

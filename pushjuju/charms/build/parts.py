@@ -36,6 +36,7 @@ _PYTHON = ("charm", "uv", "python", "poetry")
 _PLUGINS = (*_PYTHON, "dump", "nil")
 REACTIVE = "reactive"
 TOOLS = "charm-tools"  # what builds reactive charms: a package, and what charms call the part that gets it
+_SNAPS = {"astral-uv": "uv"}  # snap -> the package of Python with the same program
 # Tools of the build itself, which pip stands in for; what else a build installs is not needed for wheels.
 _HARMLESS = frozenset(
     {
@@ -56,6 +57,7 @@ class Script:
     Attributes:
         text: The script.
         packages: Packages of the base that the build needs.
+        tools: Programs from the index of Python's packages that stand in for snaps.
         plugin: The plugin that `craftctl default` in it runs.
         arguments: What the plugin reactive gives to `charm build`.
     """
@@ -63,6 +65,7 @@ class Script:
     part: str
     text: str
     packages: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
     plugin: str = ""
     arguments: tuple[str, ...] = ()
 
@@ -117,6 +120,8 @@ class _Found:
     allowed: bool = False
     left_out: list[str] = field(default_factory=list)
     scripts: list[Script] = field(default_factory=list)
+    defaults: list[Script] = field(default_factory=list)  # of parts without a script
+    exported: set[str] = field(default_factory=set)  # files that scripts would write from uv.lock
 
 
 def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) -> BuildPlan:
@@ -168,7 +173,7 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
         dumps=tuple(found.dumps),
         wanted_by=found.wanted_by,
         left_out=tuple(found.left_out),
-        scripts=tuple(found.scripts),
+        scripts=(*found.defaults, *found.scripts) if found.scripts else (),
     )
 
 
@@ -223,15 +228,23 @@ def _reactive(name: str, part: Mapping[str, Any], found: _Found) -> None:
 
 
 def _script(name: str, plugin: str, part: Mapping[str, Any], found: _Found) -> None:
-    """Note the script of a part, where there is more in it than wheels make pointless."""
-    text = part.get("override-build")
-    if text is None:
-        return
-    judged = build_scripts.judge(str(text), python=plugin in _PYTHON)
+    """Note the script of a part, where there is more in it than wheels make pointless.
+
+    When another part runs a script, what this part's plugin does runs in the machine, too.
+    """
+    text = str(part.get("override-build", build_scripts.DEFAULT))
+    judged = build_scripts.judge(text, python=plugin in _PYTHON)
     if not judged.needed:
+        text = f'cp -a {shlex.quote(str(part.get("source", ".")))}/. "$CRAFT_PART_INSTALL/"'
+        text = build_scripts.DEFAULT if plugin in _PYTHON else text
+        if plugin != "nil":
+            found.defaults.append(Script(part=name, text=text, packages=_packages(part)))
+        found.exported.update(judged.exported)
         found.left_out += [f"{line} (part {quote(name)}): {reason}" for line, reason in judged.left_out]
     elif found.allowed:
-        found.scripts.append(Script(part=name, text=str(text), packages=_packages(part)))
+        snaps = (snap.partition("/")[0] for snap in locks.texts(part, "build-snaps"))
+        tools = tuple(_SNAPS[snap] for snap in snaps if snap in _SNAPS)
+        found.scripts.append(Script(part=name, text=text, packages=_packages(part), tools=tools))
     else:
         found.problems.append(f'part {quote(name)} has "override-build"')
 
@@ -242,8 +255,9 @@ def _packages(part: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _charm(part: Mapping[str, Any], read: Read, found: _Found) -> None:
-    files = locks.texts(part, "charm-requirements") or ["requirements.txt"]
-    _take_files([name for name in files if name != "requirements.txt" or read(name) is not None], read, found)
+    is_there = found.exported or read("requirements.txt") is not None
+    usual = ["requirements.txt"] if is_there else []
+    _take_files(locks.texts(part, "charm-requirements") or usual, read, found)
     binary = locks.texts(part, "charm-binary-python-packages")
     found.requirements += [*locks.texts(part, "charm-python-packages"), *binary]
 
@@ -261,6 +275,9 @@ _TOOLS = ("pip", "setuptools", "wheel")
 
 def _take_files(names: Iterable[str], read: Read, found: _Found) -> None:
     for name in names:
+        if name in found.exported and read("uv.lock") is not None:
+            _uv({}, read, found)
+            continue
         content = read(name)
         if content is None and found.scripts:
             found.files.append(name)  # a script makes the file

@@ -30,6 +30,13 @@ _POINTLESS: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
 )
 _VERSION = re.compile(r'git\s+describe(?:\s+--[\w-]+)*\s*>\s*"?\$\{?CRAFT_PART_INSTALL\}?/version"?')
+_UV_EXPORT = ["uv", "export"]
+_UV_FLAGS = frozenset(
+    {
+        "--frozen", "--locked", "--no-dev", "--no-default-groups", "--no-hashes", "--no-emit-project",
+        "--no-editable", "--quiet", "-q", "--format", "requirements-txt", "requirements.txt",
+    }
+)  # fmt: skip
 # A test may look at names and variables; it runs nothing.
 _OPENS = re.compile(r"if\s+\[\[?\s[\w\s\"'$@:.*=!|{}/-]+\s\]\]?(?:\s*;\s*then)?")
 _TURNS, _CLOSES = ("then", "else"), "fi"
@@ -41,10 +48,12 @@ class Judged:
 
     Attributes:
         left_out: Each line that is not run, with the reason.
+        exported: The files that the script would write from `uv.lock`.
         needed: Whether there is more, which has to run.
     """
 
     left_out: tuple[tuple[str, str], ...] = ()
+    exported: tuple[str, ...] = ()
     needed: bool = False
 
 
@@ -58,6 +67,7 @@ def judge(text: str, *, python: bool) -> Judged:
     lines = [" ".join(_COMMENT.sub("", line).split()) for line in text.splitlines()]
     depth, default = 0, False
     left_out: list[tuple[str, str]] = []
+    exported: list[str] = []
     for line in filter(None, lines):
         if _OPENS.fullmatch(line):
             depth += 1
@@ -67,11 +77,27 @@ def judge(text: str, *, python: bool) -> Judged:
             depth -= 1
         elif _NOTHING.fullmatch(line) and (line != DEFAULT or not depth):
             default = default or line == DEFAULT
+        elif python and not depth and (file := _exported(line)):
+            exported.append(file)
+            left_out.append((line, "the packages of uv.lock are installed"))
         elif reason := _reason(line, python=python):
             left_out.append((line, reason))
         else:
             return Judged(needed=True)
-    return Judged(tuple(left_out), needed=bool(depth) or not default)
+    return Judged(tuple(left_out), tuple(exported), needed=bool(depth) or not default)
+
+
+def _exported(line: str) -> str:
+    """Return the file that a line writes from `uv.lock`; empty for another line.
+
+    With development groups there would be more in the file than what is installed here.
+    """
+    words = line.replace("=", " ").replace(">", " -o ").replace("--output-file", "-o").split()
+    flags, _, file = " ".join(words[2:]).partition("-o ")
+    file, *more = file.split() or [""]
+    given = {*flags.split(), *more}
+    known = words[:2] == _UV_EXPORT and given <= _UV_FLAGS and given & {"--no-dev", "--no-default-groups"}
+    return file if known and re.fullmatch(r"[\w.-]+", file) else ""
 
 
 def _reason(line: str, *, python: bool) -> str:

@@ -34,10 +34,6 @@ def classify_argument(argument: str, exists: Callable[[str], bool]) -> CharmArgu
     Args:
         argument: As typed.
         exists: Returns True when a path exists.
-
-    Raises:
-        NotFound: A path with nothing there.
-        NotValid: Empty, ambiguous, or no URL; the message is Juju's.
     """
     if not argument:
         raise NotValid("empty charm path")

@@ -99,11 +99,7 @@ def agent_version(text: str) -> Version:
 
 
 def check_min_version(min_version: str, juju_version: str) -> None:
-    """Refuse a charm of format 1 that wants a newer Juju.
-
-    Raises:
-        NotValid: The model is too old; the message is Juju's.
-    """
+    """Refuse a charm of format 1 that wants a newer Juju."""
     if min_version and agent_version(min_version) > agent_version(juju_version):
         than = f"is higher than this juju model's version ({juju_version})"
         raise NotValid(f"charm's min version ({min_version}) {than}")
@@ -115,9 +111,6 @@ def check_assumes(expressions: Sequence[Expression], features: Mapping[str, Vers
     Args:
         expressions: All of them must hold.
         features: The features of the model, see `model_features`.
-
-    Raises:
-        NotValid: Some do not hold; the message lists them as Juju does.
     """
     unmet = [item for item in expressions if not _holds(item, features)]
     if not unmet:

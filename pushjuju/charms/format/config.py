@@ -122,11 +122,7 @@ def parse_settings(options: Mapping[str, ConfigOption], values: Mapping[str, str
 
 
 def _each(values: Mapping[str, Any], read: Callable[[str, Any], Any]) -> Settings:
-    """Return all values as they are read.
-
-    Raises:
-        NotValid: Some values are wrong; the message names all of them.
-    """
+    """Return all values as they are read."""
     found: Settings = {}
     faults: list[NotValid] = []
     for name, value in values.items():

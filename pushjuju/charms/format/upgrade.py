@@ -58,11 +58,7 @@ class UpgradeFacts:
 
 
 def check_upgrade(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:
-    """Check a refresh before any unit is touched; return warnings.
-
-    Raises:
-        NotValid, Conflict: A rule forbids it; the message is Juju's, with its prefix.
-    """
+    """Check a refresh before any unit is touched; return warnings."""
     if old.name != new.name and not facts.switch:
         raise NotValid(f"cannot refresh {quote(old.name)} to {quote(new.name)}")
     try:
@@ -89,11 +85,7 @@ def _checked(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:
 
 
 def check_base(new: Charm, facts: UpgradeFacts) -> None:
-    """Check that a charm is for a base, or that `--force-base` was given and it is for the same OS.
-
-    Raises:
-        NotValid: The new charm does not support the base; the message is Juju's.
-    """
+    """Check that a charm is for a base, or that `--force-base` was given and it is for the same OS."""
     base, bases = facts.base, new.bases()
     if base is None:
         return

@@ -138,11 +138,7 @@ def channels(document: Mapping[str, Any]) -> tuple[list[str], dict[str, dict[str
 
 
 def info_document(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document of `info` for a charm or bundle, in the order of Juju's documents.
-
-    Raises:
-        HubError: The answer is neither a charm nor a bundle; the message is Juju's.
-    """
+    """Return the document of `info` for a charm or bundle, in the order of Juju's documents."""
     kind = text(document, "type")
     if kind not in ("charm", "bundle"):
         raise HubError(f'unexpected response type "{kind[:40]}", expected charm or bundle')

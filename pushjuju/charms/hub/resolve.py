@@ -78,7 +78,7 @@ def _sent(platform: Platform) -> Platform:
 
 def _failure(ask: Ask, fault: Fault) -> HubError:
     if fault.code != NO_REVISION or ask.revision >= 0:
-        return fault.error("resolving error: ")
+        return fault.error().prefixed("resolving error")
     return HubError(_no_revision(ask, fault), reason=fault.code, releases=fault.releases)
 
 

@@ -173,17 +173,12 @@ class RelationFacts:
 
 
 def check_relation(pair: Pair, facts: RelationFacts) -> Pair:
-    """Return the two endpoints as they are stored: requirer first, container scope on both if on one.
-
-    Raises:
-        AlreadyExists: The relation is there.
-        NotValid, NotFound, Conflict: A rule forbids it. All messages are Juju's, with its prefix.
-    """
+    """Return the two endpoints as they are stored: requirer first, container scope on both if on one."""
     key = relation_key(pair)
     try:
         return _checked(pair, key, facts)
     except (NotValid, NotFound, Conflict, AlreadyExists) as error:
-        raise type(error)(f"cannot add relation {quote(key)}: {error.message}", hint=error.hint) from None
+        raise error.prefixed(f"cannot add relation {quote(key)}") from None
 
 
 def _checked(pair: Pair, key: str, facts: RelationFacts) -> Pair:

@@ -78,9 +78,6 @@ class Problems:
             locate: Finds the places; asked only when something was found.
             prefix: Stands before the first text.
             hint: The next command to type.
-
-        Raises:
-            InvalidCharm: Juju's text of the first problem; the others are its detail.
         """
         if not self.found:
             return

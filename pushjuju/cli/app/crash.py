@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.store import datadir
+from pushjuju.services.entities.basis import places
 
 
 class InternalError(PushjujuError):
@@ -40,7 +40,7 @@ def _trace(error: Exception, argv: list[str]) -> str:
 def _write(text: str, env: Mapping[str, str], now: datetime) -> Path | None:
     """Write the trace where it can be written: data directory, else the temporary directory."""
     name = f"crash-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
-    for folder in (datadir.locate(env, Path.cwd()) / "log", Path(tempfile.gettempdir())):
+    for folder in (places.locate(env, Path.cwd()) / "log", Path(tempfile.gettempdir())):
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

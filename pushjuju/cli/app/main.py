@@ -18,7 +18,7 @@ from pushjuju.cli.terminal import logs
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
 from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
-from pushjuju.store.files.waits import told_by
+from pushjuju.services.entities.basis.places import told_by
 
 INTERRUPTED = 130
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a file that has no name: stdout

@@ -21,7 +21,7 @@ from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.flags import HelpWanted
 from pushjuju.portable.quote import quote
-from pushjuju.store import datadir
+from pushjuju.services.entities.basis import places
 
 ROOT_FLAGS = (
     FlagSpec(name="description", help="Show short description of plugin, if any"),
@@ -109,7 +109,7 @@ def _expanded(args: list[str], cli: Cli) -> list[str]:
     if not args:
         return args
 
-    aliases = read_aliases(datadir.locate(cli.env, Path.cwd()) / "aliases")
+    aliases = read_aliases(places.locate(cli.env, Path.cwd()) / "aliases")
     return [*aliases[args[0]], *args[1:]] if args[0] in aliases else args
 
 

@@ -131,7 +131,6 @@ def _table(value: Any) -> dict[str, Any]:
 def _public() -> Mapping[str, Mapping[str, Any]]:
     """Return the public clouds whose names are above; to ask plugins would take too long."""
     # Most words of clouds are in files: only names of public clouds need what providers import.
-    from pushjuju.plugins.providers.libcloud import kinds
+    from pushjuju.services.entities.cloud.shipped import public_tables
 
-    found = {name: table for kind in kinds.KINDS for name, table in kind.public_clouds.items()}
-    return {**found, **_LXD}
+    return {**public_tables(), **_LXD}

@@ -1,7 +1,8 @@
 """click's commands and options, with gnuflag's parser in place of click's own.
 
 A command is a function `(cli, args, **flags)`: `args` are the positional arguments, each flag
-comes as a keyword. Everything that is found wrong before the function runs is a `UsageError` (exit 2).
+comes as a keyword; where the flags are many, they come as one dataclass. Everything that is found wrong
+before the function runs is a `UsageError` (exit 2).
 
 Mirrors: juju/cmd cmd.go, supercommand.go (3.6)
 """
@@ -114,6 +115,7 @@ class Command(click.Command):
         at_least: The smallest number of positional arguments, and the error text if there are fewer.
         at_most: The greatest number of positional arguments, or None for any number.
         interspersed: Whether flags may follow the first argument; false for the ssh family.
+        into: The dataclass that the function gets its flags in, or None for a keyword for each flag.
     """
 
     def __init__(
@@ -132,6 +134,7 @@ class Command(click.Command):
         details: str = "",
         examples: str = "",
         see_also: Iterable[str] = (),
+        into: Callable[..., object] | None = None,
     ) -> None:
         self.formats = tuple(formats)
         self.specs = (*flags, *_output_flags(self.formats))
@@ -152,6 +155,7 @@ class Command(click.Command):
         self.at_least = at_least
         self.at_most = at_most
         self.interspersed = interspersed
+        self.into = into
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words after the command into `ctx.params`, by gnuflag's rules."""
@@ -182,7 +186,10 @@ class Command(click.Command):
         cli.output = self._output(cli, ctx.params)
         own = {spec.key: ctx.params[spec.key] for spec in self.specs if not spec.void}
         assert self.callback is not None, "every command has a function"
-        self.callback(cli, tuple(ctx.args), **own)
+        if self.into is None:
+            self.callback(cli, tuple(ctx.args), **own)
+        else:
+            self.callback(cli, tuple(ctx.args), self.into(**own))
 
     def _tell_ignored(self, cli: Cli) -> None:
         """Name the flags that were given and have no meaning here."""

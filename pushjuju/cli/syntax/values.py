@@ -60,11 +60,7 @@ def pairs(texts: Iterable[str]) -> dict[str, str]:
 
 
 def from_file(values: Mapping[str, str]) -> dict[str, str]:
-    """Replace each value `@file` by the file's text.
-
-    Raises:
-        NotValid: The file is missing, too large or no text.
-    """
+    """Replace each value `@file` by the file's text."""
     return {key: _file_value(key, value) if value.startswith("@") else value for key, value in values.items()}
 
 
@@ -150,12 +146,7 @@ def yaml_map(content: bytes, name: str) -> dict[str, Any]:
 
 
 def model_settings(texts: Iterable[str]) -> dict[str, Any]:
-    """Read `--config` of add-model and bootstrap: flat files first, pairs over them.
-
-    Raises:
-        NotFound: A file is missing.
-        NotValid: A file holds no map.
-    """
+    """Read `--config` of add-model and bootstrap: flat files first, pairs over them."""
     listed = list(texts)
     merged: dict[str, Any] = {}
     for text in listed:
@@ -233,11 +224,7 @@ def storage(words: Sequence[str]) -> dict[str, Directive]:
 
 
 def application_name(args: tuple[str, ...]) -> str:
-    """Return the first argument as an application's name.
-
-    Raises:
-        UsageError: The text is not the name of an application; the message is Juju's.
-    """
+    """Return the first argument as an application's name."""
     if not is_application(args[0]):
         raise UsageError(f'invalid application name "{args[0]}"')
     return args[0]

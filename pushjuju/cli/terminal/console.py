@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TextIO
 
+from pushjuju.cli.terminal.downloads import Download
 from pushjuju.cli.terminal.paint import RED, YELLOW, colours_on, escape, harmless, paint
 from pushjuju.core.errors import Aborted, PushjujuError
 
@@ -73,11 +74,7 @@ class Console:
             raise Aborted(f"{what}: aborted")
 
     def confirm_name(self, question: str, *, name: str, what: str) -> None:
-        """Ask the user to type the name of the entity that the command removes.
-
-        Raises:
-            Aborted: Another name was given.
-        """
+        """Ask the user to type the name of the entity that the command removes."""
         if self._ask(question) != name:
             raise Aborted(f"{what}: aborted")
 
@@ -86,6 +83,10 @@ class Console:
             self.stderr.write(question)
             self.stderr.flush()
             return self.stdin.readline().strip()
+
+    def downloading(self, what: str) -> Download:
+        """Return the block of a download; its value is called with the bytes that are here and all bytes."""
+        return Download(self.stderr, what, quiet=self.quiet)
 
     def above_progress(self) -> AbstractContextManager[None]:
         """Return the block within which a terminal may be written to."""

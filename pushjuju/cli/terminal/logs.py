@@ -21,11 +21,7 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s %(filename)s:%(lineno)d %(message)
 
 
 def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO) -> None:
-    """Set the log up as the global flags say.
-
-    Raises:
-        NotValid: The text of `--logging-config` cannot be read.
-    """
+    """Set the log up as the global flags say."""
     debug, show, path = values["debug"], values["show_log"] or values["debug"], values["log_file"]
     spec = values["logging_config"] or env.get("JUJU_LOGGING_CONFIG", "")
     try:

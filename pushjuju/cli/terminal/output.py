@@ -101,11 +101,7 @@ class Output:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file that the user named.
-
-    Raises:
-        OSError: With the file's name, which errors of writing lack.
-    """
+    """Write a file that the user named."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -16,11 +16,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def wants_utc(env: Mapping[str, str], *, flag: bool) -> bool:
-    """Return True when times are shown in UTC: `--utc`, or `JUJU_STATUS_ISO_TIME`.
-
-    Raises:
-        UsageError: The variable holds another word.
-    """
+    """Return True when times are shown in UTC: `--utc`, or `JUJU_STATUS_ISO_TIME`."""
     word = env.get("JUJU_STATUS_ISO_TIME", "")
     wanted = bool_of(word) if word else False
     if wanted is None:

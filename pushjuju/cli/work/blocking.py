@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, sessions
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.store.rows.model import Model
+    from pushjuju.services.entities.model.sessions import Model
 
 DESTROYS = frozenset(("destroy-model", "destroy-controller"))
 REMOVES = frozenset(
@@ -59,8 +59,7 @@ def require(ctx: Context, model: Model, command: str) -> None:
         models.require_machines(model)
     act = act_of(command)
     if act and command not in DESTROYS:  # these have more to say
-        with ctx.store.read() as tx:
-            blocks.require(tx, model.uuid, act)
+        sessions.require(ctx, model.uuid, act)
 
 
 def listing(name: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.cli.terminal.progress import Report
     from pushjuju.cli.work.session import Session
+    from pushjuju.core.problems import Problem
 
 _POLL_S = 0.05
 
@@ -67,14 +68,14 @@ class Foreground:
         until: Callable[[], bool],
         patience: float,
         leave: Callable[[], None],
-    ) -> Sequence[str]:
+    ) -> Sequence[Problem]:
         """Drive the model and look every so often; the arguments are those of `waiting.foreground`.
 
         Args:
             leave: Called when some work is left to the background.
         """
 
-        async def go(report: Report) -> Sequence[str]:
+        async def go(report: Report) -> Sequence[Problem]:
             watched = wants_output(cli.console)
             warn, since = cli.console.warn, session.first_claim(cli)
             driver = Driver(opened.ctx, opened.uuid, tell=report, warn=warn, watched=watched, since=since)

@@ -9,21 +9,17 @@ from pushjuju.cli.terminal.times import clock_text
 from pushjuju.cli.work import session
 from pushjuju.core.clock import from_iso
 from pushjuju.core.model.life import Life
-from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services.entities.application import applications, units
-from pushjuju.services.entities.basis import statuses
-from pushjuju.services.entities.machine import credential_validity, machine_work, machines
+from pushjuju.services.entities.machine import machine_work
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.store.queue import SqliteWorkQueue, machine_key
-from pushjuju.store.rows.records import Application, Machine, Model, Unit
+from pushjuju.services.views import next_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.store.tx import Tx
+    from pushjuju.services.entities.model.sessions import Model
 
 
 def model_flag(cli: Cli, ctx: Context, model: Model) -> str:
@@ -48,8 +44,7 @@ def after_failure(cli: Cli, ctx: Context, model: str, *, unit: str = "", machine
         unit: The unit that is in error or was set aside, if one is.
         machine: The machine that could not be started or used, if one could not.
     """
-    with ctx.store.read() as tx:
-        found = tx.find(Model, "model_by_uuid", uuid=model)
+    found = models.find(ctx, model)
     if found is None:  # gone meanwhile: another process has ended it
         return ""
     at = model_flag(cli, ctx, found)
@@ -84,57 +79,41 @@ def to_new_charm(cli: Cli, ctx: Context, model: str, name: str, place: tuple[str
         name: The application.
         place: The words with which the user named the charm.
     """
-    with ctx.store.read() as tx:
-        application = applications.get(tx, model, name)
-        late = [unit for unit in units.of_application(tx, model, name) if _lacks(tx, unit, application)]
-        found = models.get(tx, model)
-    if not late:
+    found = models.find(ctx, model)
+    if found is None or not next_steps.lacks_new_charm(ctx, model, name):
         return ""
     words = shlex.join([name, *place, "--force-units"])
     at = model_flag(cli, ctx, found)
     return f"{cli.program} refresh{at} {words}    gives units in error the new charm as well"
 
 
-def _lacks(tx: Tx, unit: Unit, application: Application) -> bool:
-    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
-    in_error = agent is not None and agent.status == Agent.ERROR
-    return in_error and unit.charm_url not in ("", application.charm_url)
-
-
 def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
     """Yield how to go on with a unit in error; one that is to go can also go without its hook."""
-    with ctx.store.read() as tx:
-        unit = tx.find(Unit, "unit_get", model=model, name=name)
-        owner = tx.find(Application, "application_get", model=model, name=name.partition("/")[0])
-        agent = statuses.get_status(tx, model, StatusKind.AGENT, name)
+    unit = next_steps.unit(ctx, model, name)
     yield f"debug-log{at} --replay --include {name}    shows its log"
-    if unit is not None and agent is not None and agent.status != Agent.ERROR:
-        yield from _again(ctx, model, unit.machine or "", at)  # no hook waits for `resolved`
+    if not unit.waits:
+        yield from _again(ctx, model, unit.machine, at)
         return
     yield f"resolved{at} {name}    tries the hook again"
-    if unit is None or unit.life == Life.ALIVE:
+    if not unit.is_dying:
         return
     yield f"resolved{at} {name} --no-retry    goes on without the hook"
     if deadline(ctx, model, name):
         yield f"explain{at} {name}    tells when it goes without its hooks"
-    elif owner is not None and owner.life != Life.ALIVE:
-        yield f"remove-application{at} {owner.name} --force    ends it without its hooks, when they fail"
+    elif owner := unit.dying_application:
+        yield f"remove-application{at} {owner} --force    ends it without its hooks, when they fail"
     else:
         yield f"remove-unit{at} {name} --force    ends it without its hooks, when they fail"
 
 
 def _of_machine(ctx: Context, model: Model, machine: str, at: str) -> Iterable[str]:
-    with ctx.store.read() as tx:
-        suspended = bool(credential_validity.reason(tx, model))
-        given_up = machine in machines.not_started(tx, model.uuid)
-        going = tx.find(Machine, "machine_get", model=model.uuid, id=machine)
-        inside = [item.id for item in machines.containers_on(tx, model.uuid, machine)]
-    if suspended:
+    found = next_steps.machine(ctx, model, machine)
+    if found.suspended:
         yield f"update-credential {model.cloud} {model.credential}    lets the machines be tried again"
-    elif given_up:
+    elif found.given_up:
         yield f"retry-provisioning{at} {machine}    tries it again"
-    elif going is not None and going.life != Life.ALIVE:
-        yield from _of_dying(ctx, model, inside or [machine], at)
+    elif found.is_dying:
+        yield from _of_dying(ctx, model, found.containers or [machine], at)
     else:
         yield from _again(ctx, model.uuid, machine, at)
     if model.life != Life.ALIVE:
@@ -149,7 +128,7 @@ def _of_model(ctx: Context, model: Model) -> str:
     return f"destroy-model {name} --force    ends it, whatever is left"
 
 
-def _of_dying(ctx: Context, model: Model, stuck: list[str], at: str) -> Iterable[str]:
+def _of_dying(ctx: Context, model: Model, stuck: Sequence[str], at: str) -> Iterable[str]:
     """Yield how dying machines end: by themselves, or by the command that forces them."""
     ends = [deadline(ctx, model.uuid, f"machine {name}") for name in stuck]
     told = "; ".join(text for text in ends if text) or "tells what it waits for, and who works on it"
@@ -167,7 +146,6 @@ def _again(ctx: Context, model: str, machine: str, at: str) -> Iterable[str]:
         yield f"update-status{at}    tries it again; nobody is working on it"
         yield what
         return
-    key = machine_key(model, machine)
-    due = next((item.due for item in SqliteWorkQueue(ctx.store, "").items(key) if item.key == key), None)
+    due = next_steps.next_try(ctx, model, machine)
     when = f" at {clock_text(due, utc=False)}" if due else ""
     yield f"{what}; process {waiting} tries it again{when}"

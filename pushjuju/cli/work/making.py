@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pushjuju.cli.work import session
+from pushjuju.cli.work import scope, session
 from pushjuju.cli.work.session import Session
-from pushjuju.plugins.manager import PluginHost
-from pushjuju.services.entities.model import controllers, new_controllers, new_models
-from pushjuju.store.files.unfinished import Unfinished
+from pushjuju.services.entities.model import controllers, new_controllers, new_models, sessions
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
@@ -28,7 +26,7 @@ def open_or_make_model(cli: Cli, text: str = "") -> Session:
     make_controller(cli, FIRST_CLOUD, FIRST_CLOUD)
     ctx = session.open_controller(cli, FIRST_CLOUD)
     model = new_models.add_model(ctx, FIRST_MODEL)
-    session.focus(ctx, model)
+    sessions.focus(ctx, model)
     cli.console.info(
         f'No controller yet: made controller "{FIRST_CLOUD}" for machines on this computer, '
         f'with model "{FIRST_MODEL}"'
@@ -57,7 +55,7 @@ def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
             controllers.remove(session.data_dir(cli), FIRST_CLOUD)
             cli.console.info(f'Controller "{FIRST_CLOUD}" was removed again: nothing was deployed')
         mark = cli.extra.pop(_UNFINISHED, None)
-        if isinstance(mark, Unfinished):
+        if isinstance(mark, controllers.Unfinished):
             mark.close()
 
 
@@ -73,13 +71,9 @@ def make_controller(
     """Make a controller and return its name; it becomes the current one unless `switch` is false.
 
     It counts as unfinished until the call ends, so that the next one takes it away if this one is killed.
-
-    Raises:
-        NotFound: No such cloud.
-        AlreadyExists: The name is taken.
     """
     folder = session.data_dir(cli)
-    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    host = scope.host(cli)
 
     def begin(chosen: str) -> None:
         cli.extra[_UNFINISHED] = controllers.marked(folder, chosen)

@@ -7,47 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.work import blocking
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.context import Context, open_context
-from pushjuju.services.entities.model import controllers, models
-from pushjuju.store.datadir import DataDir, locate
-from pushjuju.store.queue import next_lease
-from pushjuju.store.rows.model import Model
+from pushjuju.services.entities.model import controllers, sessions
+from pushjuju.services.entities.model.sessions import DataDir, Session
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
+
+__all__ = ["Session"]
 
 _SWEPT = "swept"
 _FIRST_CLAIM = "first claim"  # the number of the next claim when this call began
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """An opened controller and one of its models."""
-
-    ctx: Context
-    model: Model
-
-    @property
-    def uuid(self) -> str:
-        """The model's UUID: what services want."""
-        return self.model.uuid
-
-    @property
-    def identifier(self) -> str:
-        """`admin/web`, as messages name the model."""
-        return self.model.qualified
-
-
 def data_dir(cli: Cli) -> DataDir:
     """Return the data directory of this call; what a dead process left unfinished there is gone."""
-    found = DataDir(locate(cli.env, Path.cwd()))
+    found = sessions.data_dir(cli.env)
     if _SWEPT not in cli.extra:
         cli.extra[_SWEPT] = True
         for name in controllers.sweep(found):
@@ -114,23 +94,17 @@ def open_model(cli: Cli, text: str = "") -> Session:
             f"JUJU_CONTROLLER ({chosen})"
         )
     ctx = open_controller(cli, controller)
-    opened = Session(ctx=ctx, model=models.resolve(ctx, model or None))
+    opened = sessions.open_model(ctx, model or None)
     if _FIRST_CLAIM not in cli.extra:
-        with ctx.store.read() as tx:
-            cli.extra[_FIRST_CLAIM] = next_lease(tx)
+        cli.extra[_FIRST_CLAIM] = sessions.next_claim(ctx)
     cli.extra["model"] = opened
     blocking.require(opened.ctx, opened.model, cli.word)
     return opened
 
 
 def require_change(opened: Session) -> None:
-    """Check that a model may be changed.
-
-    Raises:
-        Blocked: That is disabled; the text is Juju's.
-    """
-    with opened.ctx.store.read() as tx:
-        blocks.require(tx, opened.uuid, blocks.CHANGE)
+    """Check that a model may be changed."""
+    sessions.require(opened.ctx, opened.uuid, blocks.CHANGE)
 
 
 def first_claim(cli: Cli) -> int | None:
@@ -148,16 +122,6 @@ def any_controller(cli: Cli, text: str = "") -> bool:
     return bool(named or data_dir(cli).controllers())
 
 
-def focus(ctx: Context, model: Model) -> None:
-    """Make a model the current one of its controller."""
-    ctx.controller.set("current-model", model.qualified)
-
-
-def current_model(ctx: Context) -> str:
-    """Return the current model of a controller as `owner/name`, or an empty text."""
-    return str(ctx.controller.settings().get("current-model") or "")
-
-
 @contextmanager
 def moving(cli: Cli) -> Iterator[None]:
     """Remember where we were before the block went elsewhere: `switch -` goes back there."""
@@ -169,12 +133,4 @@ def moving(cli: Cli) -> Iterator[None]:
 
 def position(cli: Cli) -> str:
     """Return the current model: `home:admin/web`, `home` without a model, or an empty text."""
-    folder = data_dir(cli)
-    name = folder.current_controller()
-    if not name:
-        return ""
-    try:
-        model = str(folder.controller(name).settings().get("current-model") or "")
-    except PushjujuError:  # the store is gone or damaged: switching to another controller must still work
-        return name
-    return f"{name}:{model}" if model else name
+    return sessions.position(data_dir(cli))

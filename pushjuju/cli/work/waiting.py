@@ -15,13 +15,13 @@ from pushjuju.cli.work import drive
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.tasks import TaskStatus
-from pushjuju.services.entities.action import actions
 from pushjuju.services.views import tasks
-from pushjuju.store.rows.records import Task
+from pushjuju.services.views.tasks import Task
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.cli.work.session import Session
+    from pushjuju.core.problems import Problem
 
 _POLL_S = 0.05
 _PATIENCE_S = 5.0  # with what else is under way, once all that is waited for is over
@@ -87,14 +87,8 @@ class Waiter:
         Raises:
             TimedOut: The tasks are not over in time.
         """
-        with self._opened.ctx.store.read() as tx:
-            numbers = [task.id for task in self._tasks]
-            left = tasks.unfinished(tx, self._opened.uuid, numbers, self._deadline())
-            lines = (
-                actions.log(tx, self._opened.uuid, self._tasks[0].id, self._seen)
-                if len(self._tasks) == 1
-                else []
-            )
+        ctx, numbers = self._opened.ctx, [task.id for task in self._tasks]
+        left, lines = tasks.watch(ctx, self._opened.uuid, numbers, self._deadline(), self._seen)
         self._announce({task.id for task in left})
         for line in lines:
             self._seen = line.id
@@ -148,7 +142,7 @@ def foreground(
     *,
     until: Callable[[], bool] = lambda: True,
     patience: float = float("inf"),
-) -> Sequence[str]:
+) -> Sequence[Problem]:
     """Drive the model and look every so often; return what failed.
 
     Args:

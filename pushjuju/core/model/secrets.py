@@ -83,11 +83,7 @@ def uri(secret: str) -> str:
 
 
 def parse_uri(text: str) -> tuple[str, str]:
-    """Return (model UUID, id) of a secret's URI; the UUID is empty when the URI names no model.
-
-    Raises:
-        NotValid: The text is no URI of a secret; the message is Juju's.
-    """
+    """Return (model UUID, id) of a secret's URI; the UUID is empty when the URI names no model."""
     found = _URI.fullmatch(text)
     if found is None:
         raise NotValid(f"secret URI {quote(text)} not valid")
@@ -180,9 +176,6 @@ def content_of(words: Iterable[str], document: Mapping[str, str], read: Read) ->
         words: The arguments.
         document: The content of `--file`; it overrides the arguments.
         read: Reads a file that an argument names.
-
-    Raises:
-        UsageError: A word, a key or a size is not valid; no value is in the text.
     """
     found: dict[str, str] = {}
     for word in words:

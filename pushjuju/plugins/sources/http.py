@@ -200,12 +200,7 @@ class Http:
             raise _Again(f"cannot get archive: it ended after {here} of {whole} bytes")
 
     def _limited(self, answer: http.client.HTTPResponse, until: datetime) -> bytes:
-        """Return the body of an answer.
-
-        Raises:
-            HubError: It is too long or comes too slowly.
-            _Again: It was cut.
-        """
+        """Return the body of an answer."""
         found, url = bytearray(), _shown(answer.url or "")
         while chunk := _read(answer, answer.url or ""):
             found += chunk
@@ -431,11 +426,7 @@ def _goes_on(answer: http.client.HTTPResponse, here: int) -> bool:
 
 
 def verify(wanted: Download, path: Path, what: str) -> None:
-    """Check a file that is here as a whole; a wrong one is thrown away.
-
-    Raises:
-        HubError: It is not what the store named; the message is Juju's.
-    """
+    """Check a file that is here as a whole; a wrong one is thrown away."""
     if found := _wrong(wanted, path):
         path.unlink(missing_ok=True)
         problem, expected, calculated = found

@@ -131,7 +131,7 @@ class Mirror:
             return json.loads((self._local / path).read_bytes())
         except FileNotFoundError:
             raise HubError(f"{self._local} is no mirror of charms: {path} is missing") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise HubError(f"{self._local / path} cannot be read: {error}") from None
 
     def _entry(self, item: Any) -> StoreCharm:
@@ -286,16 +286,12 @@ def file_name(item: Download) -> str:
 
 
 def read_index(folder: Path) -> list[dict[str, Any]]:
-    """Return the entries of the mirror to add to; empty where no mirror exists yet.
-
-    Raises:
-        HubError: There is something else.
-    """
+    """Return the entries of the mirror to add to; empty where no mirror exists yet."""
     try:
         found = json.loads((folder / INDEX).read_bytes())
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise HubError(f"{folder / INDEX} cannot be read: {error}") from None
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise HubError(f"{folder} is no mirror of charms")

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from pushjuju.core import children
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
@@ -68,11 +69,7 @@ class LocalPath:
         self._path = Path(address)
 
     def bring(self, work: Path) -> Path:  # noqa: ARG002 - nothing has to be brought
-        """Return the path.
-
-        Raises:
-            NotFound: There is nothing; the message is Juju's.
-        """
+        """Return the path."""
         if not self._path.exists():
             raise NotFound(f'no charm was found at "{self._path}"')
         return self._path
@@ -99,12 +96,7 @@ class GitCheckout:
             raise NotValid(f'"{self._folder}" leads out of the repository')
 
     def bring(self, work: Path) -> Path:
-        """Clone the newest state of the branch or tag and return the charm's folder in it.
-
-        Raises:
-            ProviderError: It cannot be cloned; git's own words are the detail.
-            NotFound: There is no such folder, or no git on this computer.
-        """
+        """Clone the newest state of the branch or tag and return the charm's folder in it."""
         target = work / "checkout"
         check_out(self._url, self._ref, target, self._environ)
         found = target / self._folder
@@ -123,7 +115,7 @@ def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> N
         ProviderError: It cannot be cloned; git's own words are the detail.
         NotFound: There is no git on this computer.
     """
-    kept = _git_environment(environ)
+    url, kept = _login(url, _git_environment(environ))
     target.mkdir(parents=True)
 
     def git(*words: str, protocols: Sequence[str] = _SCHEMES) -> children.Ended:
@@ -159,6 +151,29 @@ def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> N
     if ran.returncode:
         shutil.rmtree(target, ignore_errors=True)
         raise ProviderError(f"cannot clone {url}", detail=ran.stderr.strip()[-2000:])
+
+
+# Git asks a credential helper when a server wants a login; processes see each other's arguments, so the
+# text names variables of the environment and has no value in it.
+_HELPER = """!f() { printf 'username=%s\\npassword=%s\\n' "$REPOSITORY_USER" "$REPOSITORY_PASSWORD"; }; f"""
+
+
+def _login(url: str, environ: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return a web address without the login in it, and the environment that gives the login to git."""
+    parts = urlsplit(url)
+    user, at, host = parts.netloc.rpartition("@")
+    if not at or parts.scheme not in ("http", "https"):
+        return url, dict(environ)
+    name, _, password = user.partition(":")
+    number = int(environ.get("GIT_CONFIG_COUNT") or 0)  # settings that the user gives in the same way
+    return urlunsplit(parts._replace(netloc=host)), {
+        **environ,
+        "REPOSITORY_USER": unquote(name),
+        "REPOSITORY_PASSWORD": unquote(password),
+        "GIT_CONFIG_COUNT": str(number + 1),
+        f"GIT_CONFIG_KEY_{number}": f"credential.{parts.scheme}://{host}.helper",  # for this host alone
+        f"GIT_CONFIG_VALUE_{number}": _HELPER,
+    }
 
 
 def _git_environment(environ: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import time
 import zlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core import limits
 from pushjuju.core.errors import (
@@ -23,6 +23,7 @@ from pushjuju.core.errors import (
     RemoteFailed,
     SudoRefused,
 )
+from pushjuju.portable.frames import Hello, ToMachine
 from pushjuju.runner.push.packer import BOOT, Program
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.trust import frames
@@ -95,7 +96,8 @@ class Link:
     """One attachment: the SSH channel after the program answered.
 
     Attributes:
-        hello: The machine's first message.
+        first: The machine's first message, as it came.
+        hello: The same, checked.
         lost: Done when the channel is gone, with the reason as its value.
         fault: A breach of the protocol by the machine; connecting again at once would not help.
         hello_cost: The bytes of the hello, and the processor time that it took.
@@ -107,7 +109,8 @@ class Link:
 
     def __init__(self, waste: Waste | None = None) -> None:
         loop = asyncio.get_running_loop()
-        self.hello: dict[str, Any] = {}
+        self.first: dict[str, Any] = {}
+        self.hello = cast("Hello", {})
         self.lost: asyncio.Future[str] = loop.create_future()
         self.fault: BadAnswer | None = None
         self.hello_cost = (0, 0.0)
@@ -202,7 +205,7 @@ class Link:
                         self.waste.add(useless, now - begun)
                         begun = now
                 else:
-                    self.hello, self.hello_cost = message, (size, time.thread_time() - begun)
+                    self.first, self.hello_cost = message, (size, time.thread_time() - begun)
                     self._greeted.set_result(None)
         except ValueError as error:
             self._wasted(len(data), time.thread_time() - begun)
@@ -241,17 +244,17 @@ class Link:
 
     # -- called by the session -----------------------------------------------------------------------------
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: ToMachine) -> None:
         """Send a JSON message; a lost link swallows it (its owner finds out by ``lost``)."""
         self.write(self._framed(message))
 
-    def send_soon(self, message: dict[str, Any]) -> None:
+    def send_soon(self, message: ToMachine) -> None:
         """Queue a JSON message that is not urgent: sent with the next message, or within moments."""
         self._waiting += self._framed(message)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(COMPANY_WAIT, self.write, b"")
 
-    def _framed(self, message: dict[str, Any]) -> bytes:
+    def _framed(self, message: ToMachine) -> bytes:
         self.frames_out += 1
         data = json.dumps(message, separators=(",", ":")).encode()
         if len(data) > wire.MAX_FRAME:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import limits
+from pushjuju.portable.frames import Asked, Event
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.trust import frames, intake
 
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-OnEvent = Callable[[int, Document], None]
+OnEvent = Callable[[int, Event], None]
 """Called with the sequence number and the event, once per event and session, in order."""
 
-OnLive = Callable[[Document], Awaitable[tuple[int, bytes, bytes]]]
+OnLive = Callable[[Asked], Awaitable[tuple[int, bytes, bytes]]]
 """Answers a live hook tool call (``tool``, ``argv``, ``stdin`` as bytes, ``cwd``) with rc, stdout, stderr."""
 
 _TOO_MUCH = "more messages of one operation than it may keep"
@@ -78,13 +79,13 @@ class Pending(_Heard):
         super().__init__(room)
         self.on_event = on_event
         self.on_live = on_live
-        self.events: dict[int, Document] = {}
-        self.calls: deque[Document] = deque()  # that no task has begun to answer
+        self.events: dict[int, Event] = {}
+        self.calls: deque[Asked] = deque()  # that no task has begun to answer
         self._asked: dict[int, int] = {}  # number of each call without an answer -> what it comes to
         self.answering = 0  # how many are being answered
         self.result: asyncio.Future[Document] = asyncio.get_running_loop().create_future()
 
-    def take(self, events: Sequence[tuple[int, Document]]) -> int:
+    def take(self, events: Sequence[tuple[int, Event]]) -> int:
         """Take events; those seen before are dropped.
 
         Returns:
@@ -101,7 +102,7 @@ class Pending(_Heard):
                 self.tell(seq, event)
         return self.spent - before
 
-    def tell(self, seq: int, event: Document) -> None:
+    def tell(self, seq: int, event: Event) -> None:
         """Call the listener; its error is the caller's of `run`, never the connection's."""
         if self.on_event is None or self.result.done():
             return
@@ -110,7 +111,7 @@ class Pending(_Heard):
         except Exception as error:  # noqa: BLE001 - handed on
             self.result.set_exception(error)
 
-    def ask(self, call: Document) -> int:
+    def ask(self, call: Asked) -> int:
         """Take a call that needs an answer; a call that is being answered already is dropped.
 
         Returns:
@@ -129,7 +130,7 @@ class Pending(_Heard):
         self.calls.append(call)
         return size
 
-    def answered(self, call: Document) -> None:
+    def answered(self, call: Asked) -> None:
         """Take note that a call has its answer."""
         self.asking -= self._asked.pop(call["call"])
 
@@ -200,7 +201,7 @@ class Ahead(_Heard):
         return intake.live_cost(call)
 
 
-def held_by(message: Document, size: int) -> int:
+def held_by(message: Mapping[str, object], size: int) -> int:
     """Return what a result comes to beside its events; a small one is not worth looking at."""
     if size < limits.LARGE:
         return size

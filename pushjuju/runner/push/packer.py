@@ -19,6 +19,7 @@ from pushjuju.core.errors import NotValid
 _SOURCE = Path(__file__).parents[3]
 PORTABLE = _SOURCE / "pushjuju" / "portable"
 REMOTE = _SOURCE / "pushjuju" / "runner" / "remote"
+TYPES = PORTABLE / "frames.py"  # for type checkers
 BOOT = REMOTE / "boot.py"  # an argument of the first command: it travels with every contact
 _ANSWERED = "pushjuju_answered"  # the module of the tools that the controller answers
 _ANSWERED_TEXT = '''"""Hook tools of plugins that the controller answers."""
@@ -64,7 +65,7 @@ def _our_files() -> dict[str, str]:
         str(path.relative_to(_SOURCE)): path.read_text("utf-8")
         for folder in (PORTABLE, REMOTE)
         for path in sorted(folder.rglob("*.py"))
-        if path != BOOT
+        if path not in (BOOT, TYPES)
     }
 
 
@@ -106,9 +107,6 @@ def pack(
         the
             tool interface and other modules given here; one without TOOLS is pushed as a helper.
         answered: Tools that the controller answers, with their help; those of families go first.
-
-    Raises:
-        NotValid: A module cannot be loaded.
     """
     return _pack(tuple((name, Path(path)) for name, path in families), tuple(sorted(answered.items())))
 

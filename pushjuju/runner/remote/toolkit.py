@@ -34,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Mapping, Sequence
 
+    from pushjuju.portable import frames
     from pushjuju.runner.remote.tools.toolcontext import Live
 
     Run = Callable[["ToolContext", "Args"], Any]
@@ -267,7 +268,7 @@ def run_tool(
     *,
     stdin: Callable[[], bytes],
     cwd: str,
-    emit: Callable[[dict[str, Any]], None],
+    emit: Callable[[frames.Event], None],
     live: Live,
     reads: dict[str, Any],
     files: Any = None,

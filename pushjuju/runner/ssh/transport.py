@@ -138,11 +138,7 @@ class Connector:
     async def _to_jump(
         self, jump: MachineTarget, target: MachineTarget
     ) -> tuple[Connection, contextlib.AsyncExitStack]:
-        """Log in to a jump host.
-
-        Raises:
-            Unreachable, HostKeyChanged, AuthFailed: The message names the machine behind it.
-        """
+        """Log in to a jump host."""
         stack = contextlib.AsyncExitStack()
         try:
             return await stack.enter_async_context(self.connect(jump)), stack

@@ -23,6 +23,19 @@ from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer
 from pushjuju.core.storage import MOST as MOST_STORAGE
 from pushjuju.core.storage import is_store
+from pushjuju.portable.frames import (
+    Address,
+    Asked,
+    Event,
+    Hello,
+    Known,
+    Network,
+    Nic,
+    Port,
+    Request,
+    Result,
+    Writes,
+)
 from pushjuju.runner.remote.base import wire
 from pushjuju.runner.trust import frames, secret_writes
 
@@ -48,19 +61,15 @@ class Odd(wire.BadFrame):
 # --- messages ---------------------------------------------------------------------------------------------
 
 
-def numbered(message: Mapping[str, Any], key: str) -> list[tuple[int, Document]]:
-    """Return the events that a message carries, each with its number.
-
-    Raises:
-        BadFrame: The frames are not numbered events.
-    """
+def numbered(message: Mapping[str, object], key: str) -> list[tuple[int, Event]]:
+    """Return the events that a message carries, each with its number."""
     items = message.get(key) or []
     if not isinstance(items, list):
         raise Odd(f"{key} is not a list")
     return [_numbered(item) for item in items]
 
 
-def _numbered(item: object) -> tuple[int, Document]:
+def _numbered(item: object) -> tuple[int, Event]:
     if not isinstance(item, dict):
         raise Odd("an event is not an object")
     number, event = item.get("seq"), item.get("e")
@@ -71,7 +80,7 @@ def _numbered(item: object) -> tuple[int, Document]:
     return number, _known_event(event)
 
 
-def _known_event(event: Document) -> Document:
+def _known_event(event: Document) -> Any:
     """Return what is known of an event; an empty map for one that cannot be read."""
     kind, time = event.get("k"), event.get("time")
     names = _EVENT_TEXTS.get(kind) if isinstance(kind, str) else None
@@ -90,7 +99,7 @@ def _is_event_number(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= limits.EVENT_NUMBER
 
 
-def cost(event: Mapping[str, Any]) -> int:
+def cost(event: Mapping[str, object]) -> int:
     """Return what an event counts of its operation's budget: the memory that it takes."""
     found = limits.EVENT_COST
     for part in event.values():
@@ -112,54 +121,46 @@ def known_fields(message: Document, size: int) -> Document:
     return found
 
 
-def lease_of(result: Mapping[str, Any]) -> int:
+def lease_of(result: Mapping[str, object]) -> int:
     """Return the newest lease that a machine reports; 0 for anything that is not a lease."""
     lease = result.get("lease")
     return lease if isinstance(lease, int) and 0 < lease <= _MOST else 0
 
 
-def known_call(message: Mapping[str, Any]) -> Document:
+def known_call(message: Mapping[str, object]) -> Document:
     """Return what is known of a hook tool call."""
     found = {key: message[key] for key in _CALL if key in message}
     return found | {key: text(message.get(key), limits.NAME * 16) for key in ("tool", "cwd")}
 
 
-def live_call(message: Mapping[str, Any]) -> Document:
-    """Return the call of a hook tool: ``call``, ``tool``, ``argv``, ``cwd``, and ``stdin`` as bytes.
-
-    Raises:
-        BadFrame: The frame is not a call.
-    """
+def live_call(message: Mapping[str, object]) -> Asked:
+    """Return the call of a hook tool: ``call``, ``tool``, ``argv``, ``cwd``, and ``stdin`` as bytes."""
     call, argv = message.get("call"), message.get("argv")
     if not isinstance(call, int) or isinstance(call, bool) or not 0 <= call < _MOST:
         raise Odd("a call without a number")
     if not isinstance(argv, list) or not all(isinstance(word, str) for word in argv):
         raise Odd("a call without arguments")
-    words = {key: text(message.get(key), limits.NAME * 16) for key in ("tool", "cwd")}
     return {
         "call": call,
-        **words,
+        "tool": text(message.get("tool"), limits.NAME * 16),
+        "cwd": text(message.get("cwd"), limits.NAME * 16),
         "argv": [text(word, limits.LIVE_CALLS) for word in argv],
         "stdin": as_bytes(message, "stdin"),
     }
 
 
-def live_cost(call: Mapping[str, Any]) -> int:
+def live_cost(call: Asked) -> int:
     """Return what a call holds while it waits for its answer."""
     words = sum(frames.width(word) + limits.LIVE_WORD for word in call["argv"])
     names = frames.width(call["tool"]) + frames.width(call["cwd"])
     return limits.EVENT_COST + len(call["stdin"]) + names + words
 
 
-def requests_of(items: object) -> dict[str, Document]:
-    """Return the requests of `juju-exec` by their ids.
-
-    Raises:
-        BadFrame: The requests are malformed or too large.
-    """
+def requests_of(items: object) -> dict[str, Request]:
+    """Return the requests of `juju-exec` by their ids."""
     if not isinstance(items, list) or len(items) > limits.REQUESTS:
         raise Odd("requests are not a list, or too many")
-    found: dict[str, Document] = {}
+    found: dict[str, Any] = {}
     for item in items:
         if not isinstance(item, dict) or not isinstance(item.get("id"), str):
             raise Odd("a request without an id")
@@ -251,7 +252,7 @@ def _list(where: str, value: object, most: int) -> list[Any]:
 # --- the machine ------------------------------------------------------------------------------------------
 
 
-def read_hello(message: Mapping[str, Any], machine: str) -> Document:
+def read_hello(message: Mapping[str, object], machine: str) -> Hello:
     """Return what a machine says of itself, with every field that the controller uses in its own type.
 
     Raises:
@@ -263,9 +264,9 @@ def read_hello(message: Mapping[str, Any], machine: str) -> Document:
         raise BadAnswer(f"{machine} says odd things of itself: {error}") from error
 
 
-def _hello(message: Mapping[str, Any]) -> Document:
+def _hello(message: Mapping[str, object]) -> Hello:
     words = ("program", "python", "arch", "boot_id")
-    found: Document = {key: _short_text(key, message.get(key)) for key in words}
+    found: Any = {key: _short_text(key, message.get(key)) for key in words}
     found.update(
         {key: _number(key, message.get(key)) or 0 for key in ("protocol", "pid", "cores", "mem_mib")}
     )
@@ -290,7 +291,8 @@ def _hello(message: Mapping[str, Any]) -> Document:
         found["crash"] = crash
     found["ssh"] = _short_text("ssh", message.get("ssh"))
     ssh_reached(found["ssh"])
-    return found
+    checked: Hello = found
+    return checked
 
 
 def ssh_reached(said: str) -> tuple[str, int]:
@@ -298,9 +300,6 @@ def ssh_reached(said: str) -> tuple[str, int]:
 
     Args:
         said: The connection as sshd describes it: `peer port own-address own-port`.
-
-    Raises:
-        BadFrame: The text does not describe a connection.
     """
     if not said:
         return "", 0
@@ -315,12 +314,8 @@ def ssh_reached(said: str) -> tuple[str, int]:
     return str(peer), port
 
 
-def network_facts(message: Mapping[str, Any]) -> Document:
-    """Return the part of what a machine says of itself that may change while it is attached.
-
-    Raises:
-        Odd: A field is not what it should be.
-    """
+def network_facts(message: Mapping[str, object]) -> Network:
+    """Return the part of what a machine says of itself that may change while it is attached."""
     nics = [_map("nics", nic) for nic in _list("nics", message.get("nics"), limits.DEVICES)]
     addresses = [_list("nics.addresses", nic.get("addresses"), limits.DEVICES) for nic in nics]
     if sum(map(len, addresses)) > limits.DEVICES:
@@ -332,13 +327,13 @@ def network_facts(message: Mapping[str, Any]) -> Document:
     }
 
 
-def _entry(item: object) -> Document:
+def _entry(item: object) -> Known:
     entry = _map("journal", item)
     return {"id": _need_text("journal.id", entry.get("id"), limits.NAME), "done": bool(entry.get("done"))}
 
 
-def _nic(nic: Document) -> Document:
-    found: Document = {
+def _nic(nic: Document) -> Nic:
+    found: Nic = {
         "name": _need_text("nics.name", nic.get("name"), limits.NAME),
         "mac": _short_text("nics.mac", nic.get("mac")),
         "up": bool(nic.get("up")),
@@ -359,7 +354,7 @@ def _gateway(value: object) -> str:
         raise Odd(f"gateway: {text(str(error), limits.NAME)}") from None
 
 
-def _address(item: object) -> Document:
+def _address(item: object) -> Address:
     address = _map("nics.addresses", item)
     value, cidr = (_short_text(f"addresses.{key}", address.get(key)) for key in ("value", "cidr"))
     try:
@@ -373,7 +368,7 @@ def _address(item: object) -> Document:
 # --- an operation -----------------------------------------------------------------------------------------
 
 
-def read_event(event: object) -> Document | None:
+def read_event(event: object) -> Event | None:
     """Return one message of an operation, or None for a kind of message that is not known."""
     if not isinstance(event, dict):
         return None
@@ -385,12 +380,14 @@ def read_event(event: object) -> Document | None:
         moment = _moment("time", event.get("time"))
     except Odd:
         moment = None
-    return {"k": kind, "time": moment, **{name: text(event[name]) for name in names}}
+    found: Any = {"k": kind, "time": moment, **{name: text(event[name]) for name in names}}
+    checked: Event = found
+    return checked
 
 
-def read_events(items: Iterable[tuple[Any, Any]]) -> tuple[list[tuple[int, Document]], int]:
+def read_events(items: Iterable[tuple[Any, Any]]) -> tuple[list[tuple[int, Event]], int]:
     """Return those of some messages that can be read, in the order of their numbers, and how many cannot."""
-    found: dict[int, Document] = {}
+    found: dict[int, Event] = {}
     odd = spent = 0
     for number, event in items:
         good = read_event(event)
@@ -402,35 +399,35 @@ def read_events(items: Iterable[tuple[Any, Any]]) -> tuple[list[tuple[int, Docum
     return sorted(found.items()), odd
 
 
-def events_of(message: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+def events_of(message: Mapping[str, object]) -> list[tuple[Any, Any]]:
     """Return the messages that a result carries, each with its number, as they are."""
     items = message.get("events")
     listed = items if isinstance(items, list) else []
     return [(item.get("seq"), item.get("e")) for item in listed if isinstance(item, dict)]
 
 
-def read_result(message: Mapping[str, Any]) -> Document:
+def read_result(message: Mapping[str, object]) -> Result:
     """Return the result of an operation without its messages.
 
     One that cannot be read is that of an operation that failed.
     """
     try:
-        result = _result(message)
+        return _result(message)
     except (Odd, secret_writes.OddSecret, RecursionError) as error:
         why = f"the machine sent a result that cannot be read: {error}"
-        result = {"outcome": "failed", "message": why, "writes": {}}
-    return result
+        return {"outcome": "failed", "message": why, "writes": {}}
 
 
-def _result(message: Mapping[str, Any]) -> Document:
-    result: Document = {"outcome": _short_text("outcome", message.get("outcome"))}
+def _result(message: Mapping[str, object]) -> Result:
+    result: Any = {"outcome": _short_text("outcome", message.get("outcome"))}
     for key, read in _RESULT.items():
         if key in message:
             result[key] = read(key, message[key])
     for stream in _STREAMS:
         result.update(_stream(message, stream))
     result["writes"] = _writes(_map("writes", message.get("writes")))
-    return result
+    checked: Result = result
+    return checked
 
 
 def _message(_: str, value: object) -> str:
@@ -464,7 +461,7 @@ _FIELDS = (
 )
 
 
-def _stream(message: Mapping[str, Any], stream: str) -> Document:
+def _stream(message: Mapping[str, object], stream: str) -> Document:
     """Return what a program printed; with its encoding for output that is not UTF-8."""
     if message.get(stream) is None:
         return {}
@@ -478,12 +475,8 @@ def _stream(message: Mapping[str, Any], stream: str) -> Document:
     return found
 
 
-def as_bytes(message: Mapping[str, Any], name: str) -> bytes:
-    """Return a field that may be in base64 as bytes.
-
-    Raises:
-        Odd: The text is not base64.
-    """
+def as_bytes(message: Mapping[str, object], name: str) -> bytes:
+    """Return a field that may be in base64 as bytes."""
     value = message.get(name)
     if value is not None and not isinstance(value, str):
         raise Odd(f"{name} is not a text")
@@ -501,8 +494,8 @@ def as_bytes(message: Mapping[str, Any], name: str) -> bytes:
 # --- what a hook wrote ------------------------------------------------------------------------------------
 
 
-def _writes(writes: Document) -> Document:
-    found: Document = {"status_set": _flag("writes.status_set", writes.get("status_set"))}
+def _writes(writes: Document) -> Writes:
+    found: Writes = {"status_set": _flag("writes.status_set", writes.get("status_set"))}
     relations = _map("writes.relations", writes.get("relations"))
     if len(relations) > limits.RELATIONS:
         raise Odd(f"writes.relations has more than {limits.RELATIONS} entries")
@@ -510,10 +503,7 @@ def _writes(writes: Document) -> Document:
         found["relations"] = {_relation_id(key): _bags(bags) for key, bags in relations.items()}
     ports = _map("writes.ports", writes.get("ports"))
     if ports:
-        found["ports"] = {
-            what: [_port(item) for item in _list(f"writes.ports.{what}", ports.get(what), limits.PORTS)]
-            for what in ("open", "close")
-        }
+        found["ports"] = {"open": _ports("open", ports), "close": _ports("close", ports)}
     state = _settings("writes.state", writes.get("state"))
     if state:
         found["state"] = state
@@ -568,7 +558,11 @@ def _settings(where: str, value: object) -> dict[str, str | None]:
     return found
 
 
-def _port(value: object) -> Document:
+def _ports(what: str, ports: Document) -> list[Port]:
+    return [_port(item) for item in _list(f"writes.ports.{what}", ports.get(what), limits.PORTS)]
+
+
+def _port(value: object) -> Port:
     port = _map("writes.ports", value)
     protocol = _short_text("writes.ports.protocol", port.get("protocol"))
     first, last = (_number(f"writes.ports.{key}", port.get(key)) for key in ("from", "to"))

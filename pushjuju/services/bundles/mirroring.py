@@ -98,6 +98,16 @@ def mirror(
     return done
 
 
+def require(folder: Path) -> None:
+    """Refuse a folder that is no mirror.
+
+    Raises:
+        NotFound: The folder has no index.
+    """
+    if not (folder / form.INDEX).is_file():
+        raise NotFound(f"{folder} is no mirror of charms: {form.INDEX} is missing")
+
+
 def _resolved(store: CharmStore, wanted: Sequence[Wanted]) -> list[tuple[StoreCharm, bool]]:
     """Return the charms to mirror, each revision once, and whether each is in the charm's default channel.
 

@@ -36,7 +36,8 @@ from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers
 from pushjuju.services.entities.storage.storage_pools import open_pools
-from pushjuju.services.requests import consume, deploy, expose, integrate, refresh, storage_requests
+from pushjuju.services.requests import consume, expose, integrate, storage_requests
+from pushjuju.services.requests.application import new_application, new_charm
 from pushjuju.store.rows.records import Application, Machine, Offer
 from pushjuju.store.tx import Tx
 
@@ -173,8 +174,7 @@ def _named(change: Change) -> Iterator[None]:
         yield
     except PushjujuError as error:
         prefix = _VERBS[change.method].format(**change.args) if change.method in _VERBS else ""
-        error.message = ": ".join(filter(None, ("cannot deploy bundle", prefix, error.message)))
-        error.args = (error.message,)
+        error.prefixed(": ".join(filter(None, ("cannot deploy bundle", prefix))))
         error.detail = "\n".join(filter(None, (error.detail, "nothing was changed")))
         raise
 
@@ -260,7 +260,7 @@ def _add_charm(work: _Work, change: Change) -> None:
     user = next(item for item in work.order.changes if item.args.get("charm") == f"${change.id}")
     origin = work.order.origins.get(str(user.args["application"]))
     packed = work.order.packed[user.id]
-    work.urls[change.id], _ = deploy.add_charm(work.ctx, work.tx, work.model, packed, origin)
+    work.urls[change.id], _ = new_application.add_charm(work.ctx, work.tx, work.model, packed, origin)
 
 
 def _deploy(work: _Work, change: Change) -> None:
@@ -269,11 +269,11 @@ def _deploy(work: _Work, change: Change) -> None:
     origin = work.order.origins.get(name)
     url = work.urls.get(step, step)  # a charm that the model knows is named by its URL
     if origin and step not in work.urls:
-        url, _ = deploy.add_charm(work.ctx, work.tx, work.model, packed, origin)
+        url, _ = new_application.add_charm(work.ctx, work.tx, work.model, packed, origin)
     if work.tx.find(Application, "application_get", model=work.model, name=name):
         raise AlreadyExists(f'cannot add application "{name}": application already exists')
     given = {store: Directive.parse(text) for store, text in args.get("storage", {}).items()}
-    request = deploy.DeployRequest(
+    request = new_application.NewApplication(
         application=name,
         packed=packed,
         base=Base.parse(args["base"]),
@@ -286,18 +286,18 @@ def _deploy(work: _Work, change: Change) -> None:
         origin=origin,
         store_resources=work.order.store_resources.get(name, ()),
     )
-    deploy.check(request)
+    new_application.check(request)
     if packed.charm.meta.storage and work.pools is None:
         work.pools = open_pools(work.ctx, work.tx, work.model)
     files = work.uploads.get(change.id, [])
-    deploy.record(work.ctx, work.tx, work.model, request, url, files, work.pools)
+    new_application.record(work.ctx, work.tx, work.model, request, url, files, work.pools)
 
 
 def _upgrade(work: _Work, change: Change) -> None:
     name = str(change.args["application"])
     found = work.order.store_resources.get(name, ())
     given = work.uploads.get(change.id, [])
-    request = refresh.RefreshRequest(
+    request = new_charm.NewCharm(
         application=name,
         packed=work.order.packed[change.id],
         switch=True,
@@ -308,7 +308,7 @@ def _upgrade(work: _Work, change: Change) -> None:
             key for key, value in change.args.get("resources", {}).items() if isinstance(value, int)
         ],
     )
-    refresh.record(work.ctx, work.tx, work.model, request, given)
+    new_charm.record(work.ctx, work.tx, work.model, request, given)
 
 
 def _add_container(work: _Work, change: Change) -> None:

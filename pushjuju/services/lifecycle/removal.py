@@ -16,6 +16,7 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.names import UnitName, parent_machine
+from pushjuju.core.problems import Subject
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.action import actions
@@ -182,9 +183,6 @@ def destroy_application(
 ) -> None:
     """Make an application go: its relations, then its units, then itself.
 
-    Raises:
-        Conflict: Other models are related to it, and `--force` was not given; the message is Juju's.
-
     Mirrors: juju state/application.go DestroyOperation (3.6)
     """
     if application.offered:
@@ -238,11 +236,7 @@ def force_relation(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
 
 
 def remove_offer(tx: Tx, offer: Offer, now: datetime, force: Force | None = None) -> None:
-    """Take an offer back; by force, the relations to it end.
-
-    Raises:
-        Conflict: The offer has relations, and `--force` was not given.
-    """
+    """Take an offer back; by force, the relations to it end."""
     offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force) if force else None)
 
 
@@ -259,12 +253,7 @@ def finish_applications(tx: Tx, model: str, now: datetime) -> None:
 def destroy_machine(
     tx: Tx, machine: Machine, now: datetime, *, force: Force | None = None, keep_instance: bool = False
 ) -> None:
-    """Make a machine go, once its units are gone.
-
-    Raises:
-        Conflict: It is being upgraded to another base (the message is Juju's), or has storage that stays.
-        NotValid: It has units that stay; the message is Juju's.
-    """
+    """Make a machine go, once its units are gone."""
     if force:
         upgrade_machine.forget(tx, machine.model, machine.id)
     else:
@@ -272,18 +261,20 @@ def destroy_machine(
     # Dying containers are no obstacle: the machine waits for their end.
     hosted = machines.containers_on(tx, machine.model, machine.id)
     if not force and (alive := [item.id for item in hosted if item.life == Life.ALIVE]):
-        raise NotValid(f'machine {machine.id} is hosting containers "{",".join(alive)}"')
-    staying = _staying_units(tx, machine)
+        text = f'machine {machine.id} is hosting containers "{",".join(alive)}"'
+        raise NotValid(text, subject=Subject("machine", machine.id))
+    subject, staying = Subject("machine", machine.id), _staying_units(tx, machine)
     if staying and not force:
         plural = "units" if len(staying) > 1 else "unit"
         names = ", ".join(f'"{name}"' for name in staying)
-        raise NotValid(f"machine {machine.id} has {plural} {names} assigned")
+        raise NotValid(f"{subject} has {plural} {names} assigned", subject=subject)
     # Data of a machine is destroyed only when a user asked for that.
     if not force and (kept := _kept(tx, machine)):
         names = ", ".join(f'"{name}"' for name in kept)
         raise Conflict(
-            f"machine {machine.id} has storage {names} on it",
+            f"{subject} has storage {names} on it",
             hint=f"pushjuju remove-storage {' '.join(kept)}",
+            subject=subject,
         )
     if keep_instance:
         tx.run("machine_set_keep", model=machine.model, id=machine.id, keep=1)
@@ -454,21 +445,17 @@ def force_unit(tx: Tx, unit: Unit, now: datetime) -> None:
 
 
 def plan_units(tx: Tx, model: str, names: list[str]) -> list[Unit]:
-    """Return the units that `remove-unit` names.
-
-    Raises:
-        NotFound: No such unit; the message is Juju's.
-        NotValid: A subordinate.
-    """
+    """Return the units that `remove-unit` names."""
     found = []
     for name in names:
         unit = tx.find(Unit, "unit_get", model=model, name=name)
         if unit is None:
-            raise NotFound(f'unit "{name}" does not exist')
+            raise NotFound(f'unit "{name}" does not exist', subject=Subject("unit", name))
         if unit.principal:
             raise NotValid(
                 f'unit "{name}" is a subordinate, to remove use remove-relation. '
-                f'Note: this will remove all units of "{UnitName.parse(name).application}"'
+                f'Note: this will remove all units of "{UnitName.parse(name).application}"',
+                subject=Subject("unit", name),
             )
         found.append(unit)
     return found
@@ -498,13 +485,9 @@ def remove_application(
 
 
 def plan_applications(tx: Tx, model: str, names: list[str]) -> list[Application]:
-    """Return the applications that `remove-application` names.
-
-    Raises:
-        NotFound: An application does not exist.
-    """
+    """Return the applications that `remove-application` names."""
     return [
-        tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)
+        tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
         for name in names
     ]
 

@@ -27,7 +27,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import backup
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
-from pushjuju.store.files.private import explained, replace_text, sync_dir
+from pushjuju.store.files.private import explained, private_dir, replace_text, sync_dir
 
 STORE = "state.db"
 BLOBS = "blobs"
@@ -68,6 +68,13 @@ class Restored:
     controller: str
     before: Path | None
     was: str
+
+
+def kept_place(ctx: Context, name: str) -> Path:
+    """Return where a backup is that stays with its controller; the folder is made."""
+    folder = ctx.controller.root / "backups"
+    private_dir(folder)
+    return folder / name
 
 
 def create(ctx: Context, target: Path, notes: str = "") -> Backup:

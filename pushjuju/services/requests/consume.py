@@ -18,6 +18,7 @@ from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import digest
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
+from pushjuju.core.problems import Subject
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
@@ -90,7 +91,7 @@ def remove_saas(ctx: Context, model: str, name: str, force: removal.Force | None
         models.get(tx, model)
         found = remote_applications.find(tx, model, name)
         if found is None:
-            raise NotFound(f"saas application {quote(name)} not found")
+            raise NotFound(f"saas application {quote(name)} not found", subject=Subject("saas", name))
         touched = sorted(set(_partners(tx, model, name)))
         remote_applications.destroy(
             tx, found, now, lambda item: removal.destroy_relation(tx, item, now, force)
@@ -139,7 +140,8 @@ def link(tx: Tx, near: Relation, pair: Pair, now: datetime) -> None:
     record = relations.remote(tx, near.model, remote.side.application)
     offer = tx.find(Offer, "offer_by_uuid", uuid=record.offer) if record else None
     if record is None or offer is None:
-        raise NotFound(f"application offer {quote(remote.side.application)} not found")
+        name = remote.side.application
+        raise NotFound(f"application offer {quote(name)} not found", subject=Subject("offer", name))
     models.require_alive(tx, offer.model)
     proxy = _proxy(tx, near.model, local, offer, now)
     there = _there(tx, offer, remote)

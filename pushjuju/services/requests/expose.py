@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure, parse_cidr
 from pushjuju.core.model.life import Life
 from pushjuju.services.entities.application import applications
@@ -87,7 +87,7 @@ def _require_spaces(tx: Tx, model: str, names: Collection[str]) -> None:
     known = firewall.space_subnets(tx, model) if names else {}
     for name in names:
         if name not in known:
-            raise NotFound(f'space "{name}" not found')
+            raise not_found("space", name)
 
 
 def _require_endpoints(tx: Tx, application: Application, names: Iterable[str]) -> None:

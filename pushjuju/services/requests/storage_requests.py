@@ -14,6 +14,7 @@ from pushjuju.charms.values.model import Charm
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
 from pushjuju.core.model.life import Life
+from pushjuju.core.problems import Subject
 from pushjuju.core.storage import Directive, Kind, Scope, StorageStatus, is_storage
 from pushjuju.plugins.api.storage_types import StorageMade
 from pushjuju.services.entities.application import applications, units
@@ -89,7 +90,7 @@ def _add(ctx: Context, tx: Tx, unit: Unit, name: str, asked: Directive) -> list[
     charm = unit_charm(tx, unit)
     store = charm.meta.storage.get(name)
     if store is None:
-        raise NotFound(f'charm storage "{name}" not found')
+        raise NotFound(f'charm storage "{name}" not found', subject=Subject("storage", name))
     if unit.life != Life.ALIVE:
         raise NotValid(f"unit {unit.name} is not alive")
     given = tx.find(

@@ -6,19 +6,25 @@ Mirrors: juju apiserver/facades/client/secrets/secrets.go (3.6)
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pushjuju.core import limits
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
 from pushjuju.core.model.secrets import Content, OwnerKind, is_uri, new_id, parse_uri, uri
+from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
+from pushjuju.runner.remote.tools import goyaml
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
 from pushjuju.services.entities.secret.secrets import MODEL, Change
 from pushjuju.store.rows.records import Application
 from pushjuju.store.rows.secret_records import RevisionRow, SecretRow
 from pushjuju.store.tx import Tx
+
+_LINE = re.compile(r"\bline [0-9]+")
 
 
 def add(ctx: Context, model: str, name: str, content: Content, description: str = "") -> str:
@@ -93,7 +99,7 @@ def revoke(ctx: Context, model: str, which: str, applications: Iterable[str]) ->
 
 
 def _application(tx: Tx, model: str, name: str) -> None:
-    tx.get(Application, "application_get", f"application {quote(name)} not found", model=model, name=name)
+    tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
 
 
 def lookup(tx: Tx, model: str, which: str) -> SecretRow:
@@ -203,3 +209,18 @@ def _revision(tx: Tx, item: RevisionRow) -> dict[str, Any]:
         "expires": from_iso(item.expires) if item.expires else None,
     }
     return {key: value for key, value in found.items() if value is not None}
+
+
+def read_settings(name: str, data: bytes) -> dict[str, str]:
+    """Read the content of a secret from a file, a number as written; an error never quotes the file.
+
+    Raises:
+        NotValid: The file is not a map of texts.
+    """
+    if len(data) > limits.SECRET:
+        raise NotValid(f"secret content in file {quote(name)} too large: {len(data)} bytes")
+    try:
+        return goyaml.read_settings(data)
+    except goyaml.YamlError as error:
+        line = _LINE.search(str(error))
+        raise NotValid(f"{name}: {line[0] + ': ' if line else ''}not a map of keys and texts") from None

@@ -26,6 +26,7 @@ import asyncssh
 
 from pushjuju.charms.archive.archiving import Kind, open_archive
 from pushjuju.charms.build.parts import REACTIVE, BuildPlan
+from pushjuju.charms.build.scripts import DEFAULT
 from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
@@ -33,7 +34,9 @@ from pushjuju.plugins.api.clouds import CloudSpec
 from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.model.architectures import own_arch
-from pushjuju.services.supply import bounded
+from pushjuju.services.supply import bounded, build_texts, pip_settings
+from pushjuju.services.supply.local_packages import LocalPackages
+from pushjuju.services.supply.pip_settings import PipSettings
 from pushjuju.services.supply.store_charms import cache_folder
 
 if TYPE_CHECKING:
@@ -44,102 +47,7 @@ if TYPE_CHECKING:
 _BOOT_S = 60.0
 _BUILD_S = 3600.0
 _TAIL = 3000  # bytes of error output that are shown
-_PROXIES = ("http_proxy", "https_proxy", "no_proxy")
-_TOOLS = ("python3-pip", "python3-dev", "python3-venv", "gcc", "git")
-
-# The folders of a build, in the words of the scripts.
-_PREPARE = r"""
-set -e
-export DEBIAN_FRONTEND=noninteractive
-installed() { test "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed; }
-for name in "$@"; do
-    installed "$name" && continue
-    apt-get -qq update
-    apt-get -qqy --no-install-recommends install "$@" >&2
-    break
-done
-"""
-_WHEEL = r"""
-set -e
-cd /root/build
-rm -rf out; mkdir out
-wheel() {
-    pip=$1; shift
-    PIP_ROOT_USER_ACTION=ignore python3 $pip wheel --quiet --no-deps \
-        --wheel-dir out --find-links tools "$@" in/*
-}
-"""
-# What came along is enough for most; what is compiled needs tools of the base, and perhaps an index.
-_PURE = 'wheel "$(echo tools/pip-*.whl)/pip" --no-index'
-_COMPILED = r"""
-wheel "-m pip" --no-index >/dev/null 2>&1 ||
-    wheel "-m pip" --no-index --no-build-isolation >/dev/null 2>&1 || wheel "-m pip" >&2
-"""
-_DEFAULT = r"""#!/bin/sh
-# What a plugin does for the word `craftctl default`.
-set -e
-[ "$1" = default ] || exit 0
-cp -a "$CRAFT_PART_SRC/." "$CRAFT_PART_INSTALL/"
-set --
-while read -r file; do set -- "$@" --requirement "$file"; done < /root/build/files
-if [ -s /root/build/lines ]; then set -- "$@" --requirement /root/build/lines; fi
-[ $# -eq 0 ] && exit 0
-while read -r file; do set -- "$@" --constraint "$file"; done < /root/build/constraints
-cd "$CRAFT_PART_SRC"
-target="$CRAFT_PART_INSTALL/venv"
-export PIP_ROOT_USER_ACTION=ignore
-# Most need nothing but setuptools, which came with pip; only then an index is asked for more.
-python3 -m pip install --quiet --target "$target" --no-index --no-build-isolation "$@" >/dev/null 2>&1 ||
-    python3 -m pip install --quiet --upgrade --target "$target" "$@"
-rm -rf "$CRAFT_PART_INSTALL/venv/bin"
-"""
-_REACTIVE = r"""#!/bin/sh
-# What the plugin reactive does for the word `craftctl default`.
-set -e
-[ "$1" = default ] || exit 0
-charm() {
-    python3 -c 'import sys; sys.path.insert(0, "/root/build/charm-tools"); from importlib import import_module
-sys.exit(import_module(sys.argv.pop(1)).main())' "$@"
-}
-cd "$CRAFT_PART_SRC"
-# It ends with 100 and more for warnings, with 200 for errors.
-charm charmtools.proof || [ $? -lt 200 ]
-name=$(sed -n 's/^name: *//p' metadata.yaml)
-ln -sfn "$CRAFT_PART_INSTALL" "/root/build/$name"
-set --
-while read -r word; do set -- "$@" "$word"; done < /root/build/arguments
-charm charmtools.build.builder "$@" -o /root/build
-rm "/root/build/$name"
-"""
-_PART = r"""
-set -e
-export CRAFT_PART_SRC=/root/build/src CRAFT_PART_BUILD=/root/build/src CRAFT_PART_INSTALL=/root/build/install
-export CRAFT_PROJECT_DIR=/root/build/src CRAFT_ARCH_BUILD_FOR=$(dpkg --print-architecture)
-export CRAFT_TARGET_ARCH=$CRAFT_ARCH_BUILD_FOR CRAFT_PART_NAME="$1"
-cd "$CRAFT_PART_BUILD"
-exec bash -e /root/build/script >&2
-"""
-_ARCHIVE = """
-import os, stat, zipfile
-root = "/root/build/install"
-with zipfile.ZipFile("/root/build/built.zip", "w", zipfile.ZIP_DEFLATED) as out:
-    if not os.path.exists(root + "/metadata.yaml"):  # archives of charms have one
-        out.writestr("metadata.yaml", "")
-    for folder, folders, files in os.walk(root):
-        folders[:] = [name for name in folders if name not in (".git", "__pycache__")]
-        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        for name in sorted([*files, *links]):
-            path = os.path.join(folder, name)
-            mode = os.lstat(path).st_mode
-            info = zipfile.ZipInfo(os.path.relpath(path, root), (1980, 1, 1, 0, 0, 0))
-            info.create_system, info.external_attr = 3, mode << 16
-            if stat.S_ISLNK(mode):
-                out.writestr(info, os.readlink(path))
-            elif stat.S_ISREG(mode):
-                info.compress_type = zipfile.ZIP_DEFLATED
-                with open(path, "rb") as file:
-                    out.writestr(info, file.read())
-"""
+_TOOLS = ("python3-pip", "python3-dev", "python3-venv", "gcc", "git", "make")
 
 
 @dataclass(slots=True)
@@ -161,6 +69,7 @@ class BuildMachine:
     _connection: Any = None
     _lock: Any = None
     _ready: set[str] = field(default_factory=set)
+    _settings: PipSettings | None = None
 
     def wheel(self, archive: Path, folder: Path, tools: Sequence[Path]) -> Path:
         """Build a wheel of a package's sources; return its path in the folder.
@@ -178,15 +87,15 @@ class BuildMachine:
         self._send([archive], "/root/build/in")
         self._send(tools, "/root/build/tools")
         try:
-            self._run(_WHEEL + _PURE)
+            self._run(build_texts.WHEEL + build_texts.PURE)
         except InvalidCharm:
             self._prepare(_TOOLS)
-            self._run(_WHEEL + _COMPILED, failed=f"cannot build {archive.name}")
+            self._run(build_texts.WHEEL + build_texts.COMPILED, failed=f"cannot build {archive.name}")
         name = self._run("ls /root/build/out").decode().strip()
         if "/" in name or "\n" in name or not name.endswith(".whl"):
             raise InvalidCharm(f"building {archive.name} made no wheel")
         path = folder / name
-        path.write_bytes(self._run(["cat", f"/root/build/out/{name}"]))
+        self._bring(f"/root/build/out/{name}", path)
         return path
 
     def parts(self, root: Path, plan: BuildPlan, target: Path, tools: Path | None = None) -> None:
@@ -212,17 +121,21 @@ class BuildMachine:
         self._put_lines("lines", plan.requirements)
         self._put_lines("constraints", plan.constraints)
         for script in plan.scripts:
-            default = _REACTIVE if script.plugin == REACTIVE else _DEFAULT
-            self._put("/usr/local/bin/craftctl", default, mode="755")
+            default = build_texts.REACTIVE if script.plugin == REACTIVE else build_texts.DEFAULT
+            self._put("/usr/local/bin/craftctl", default.encode(), mode="755")
             self._put_lines("arguments", script.arguments)
-            self.say(f"Running the script of part {script.part} in a machine of {self.base.display}")
-            self._put("/root/build/script", script.text)
+            for tool in script.tools:
+                self._run(["sh", "-c", build_texts.TOOL, "sh", tool], failed=f"cannot install {tool}")
+            doing = "Building" if script.text == DEFAULT else "Running the script of"
+            self.say(f"{doing} part {script.part} in a machine of {self.base.display}")
+            self._put("/root/build/script", script.text.encode())
             self._run(
-                ["bash", "-c", _PART, "part", script.part], failed=f"the script of part {script.part} failed"
+                ["bash", "-c", build_texts.PART, "part", script.part],
+                failed=f"the script of part {script.part} failed",
             )
-        self._run(["python3", "-c", _ARCHIVE])
+        self._run(["python3", "-c", build_texts.ARCHIVE])
         path = target.with_name("built.zip")
-        path.write_bytes(self._run(["cat", "/root/build/built.zip"]))
+        self._bring("/root/build/built.zip", path)
         _unpack(path, target)
 
     # --- the machine --------------------------------------------------------------------------------------
@@ -232,8 +145,12 @@ class BuildMachine:
             self.say(f"Starting a machine of {self.base.display} to build in")
             self._loop.run_until_complete(self._start())
             self._run("mkdir -p /root/build")
+            self._hand_over(pip_settings.read(self.environ))
         if not self._ready.issuperset(packages):
-            self._run(["sh", "-c", _PREPARE, "sh", *packages], failed="cannot install what the build needs")
+            self._run(
+                ["sh", "-c", build_texts.PREPARE, "sh", *packages],
+                failed="cannot install what the build needs",
+            )
             self._ready.update(packages)
 
     async def _start(self) -> None:
@@ -265,6 +182,24 @@ class BuildMachine:
                 if self._loop.time() > deadline:
                     raise ProviderError(f"the machine to build in does not answer: {error}") from None
                 await asyncio.sleep(0.2)
+
+    def _hand_over(self, settings: PipSettings) -> None:
+        """Give the machine the user's settings of pip, and the ways that they name."""
+        port = self._loop.run_until_complete(self._share(settings))
+        self._run(["install", "-d", "-m", "700", pip_settings.FOLDER])
+        for path, content in settings.files(port).items():
+            self._put(path, content, mode="600")
+        self._settings = settings
+
+    async def _share(self, settings: PipSettings) -> int:
+        """Return the machine's port behind which this computer's folders of packages are; 0 without them."""
+        for host, port in settings.loopback:
+            await self._connection.forward_remote_port("localhost", port, host, port)
+        if not settings.folders:
+            return 0
+        local = LocalPackages(settings.folders)
+        listener = await self._connection.start_server(lambda *_from: local.answer, "localhost", 0)
+        return int(listener.get_port())
 
     def _open(self, model: str) -> Provider:
         host = PluginHost(environ=self.environ)
@@ -302,8 +237,7 @@ class BuildMachine:
 
     async def _command(self, words: str | Sequence[str], stdin: bytes, failed: str) -> bytes:
         line = words if isinstance(words, str) else shlex.join(words)
-        proxies = {name: self.environ[name] for name in _PROXIES if "@" not in self.environ.get(name, "@")}
-        set_up = "".join(f"export {name}={shlex.quote(text)}\n" for name, text in proxies.items())
+        set_up = f". {pip_settings.ENVIRONMENT}; " if self._settings else ""
         try:
             async with asyncio.timeout(_BUILD_S):
                 # An empty input would leave the program's standard input open.
@@ -318,14 +252,26 @@ class BuildMachine:
         except (OSError, asyncssh.Error) as error:
             raise ProviderError(f"the machine to build in is gone: {error}") from None
         if process.exit_status != 0:
-            raise InvalidCharm(failed, detail=err.decode("utf-8", "replace").strip())
+            text = err.decode("utf-8", "replace").strip()
+            raise InvalidCharm(failed, detail=pip_settings.hidden(text, self._secrets))
         return out
 
-    def _put(self, path: str, text: str, mode: str = "644") -> None:
-        self._run(["install", "-m", mode, "/dev/stdin", path], stdin=text.encode())
+    @property
+    def _secrets(self) -> frozenset[str]:
+        return self._settings.secrets if self._settings else frozenset()
+
+    def _bring(self, source: str, path: Path) -> None:
+        """Write an archive that the machine made to a path."""
+        path.write_bytes(self._run(["cat", source]))
+        if name := pip_settings.betrayed(path, self._secrets):
+            path.unlink()
+            raise InvalidCharm(f"the build wrote a password of pip's settings or of a proxy into {name}")
+
+    def _put(self, path: str, content: bytes, mode: str = "644") -> None:
+        self._run(["install", "-m", mode, "/dev/stdin", path], stdin=content)
 
     def _put_lines(self, name: str, lines: Sequence[str]) -> None:
-        self._put(f"/root/build/{name}", "".join(f"{line}\n" for line in lines))
+        self._put(f"/root/build/{name}", "".join(f"{line}\n" for line in lines).encode())
 
     def _send(self, paths: Sequence[Path], folder: str) -> None:
         buffer = io.BytesIO()

@@ -138,10 +138,6 @@ def built(
         origin: Prefix of the names of files in errors; the path if None.
         alone: Let the charm name this base and architecture only: others have archives of their own.
         scripts: Whether scripts and sources of packages may be run, in a machine that is thrown away.
-
-    Raises:
-        InvalidCharm: It cannot be built here, or pip does not find a package; all of it is named.
-        NotFound: There is no pip on this computer.
     """
     root = tree.resolve_root(path).absolute()
     data = tree.read_document(root, charmcraft.FILE)
@@ -258,11 +254,7 @@ class CharmPaths:
 
 
 def _check_pending(root: Path, pending: Path, target: Path, *, origin: str | None) -> None:
-    """Bring packages that only the machine can build into a tree.
-
-    Raises:
-        InvalidCharm: The charm has an entry of its own, which would not build them.
-    """
+    """Bring packages that only the machine can build into a tree."""
     data = tree.read_document(root, charmcraft.FILE) or b""
     linked = bool(tree.entry_links(root, charmcraft.entry(data)))
     if not charmcraft.makes_dispatch(data, lambda name: (root / name).exists(), linked=linked):
@@ -285,11 +277,7 @@ def _read(root: Path, name: str) -> bytes | None:
 
 
 def _check_submodules(root: Path) -> None:
-    """Refuse a tree whose submodules were not brought: something of the charm is missing.
-
-    Raises:
-        InvalidCharm: A submodule is empty.
-    """
+    """Refuse a tree whose submodules were not brought: something of the charm is missing."""
     text = (tree.read_document(root, ".gitmodules") or b"").decode("utf-8", "replace")
     for name in re.findall(r"^\s*path\s*=\s*(.+?)\s*$", text, re.MULTILINE):
         folder = root / name

@@ -18,6 +18,12 @@ from pushjuju.portable.quote import quote
 _INCLUDE = re.compile(r"(-r|-c|--requirement|--constraint)(?:\s+|=|(?<=-[rc]))(\S+)")
 _PLACE = re.compile(r"((?:-e|-f|--editable|--find-links)(?:\s+|=))?([^\s;\[]+)(.*)", re.DOTALL)
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[\w,.\s-]*\])?\s*(?:[<>=!~][^;@]*)?(?:;.*)?")
+# What pip, or this room, says of the package that is at fault.
+_CULPRIT = re.compile(
+    r"(?:found for|requirement|Cannot install|cannot clone|cannot bring|package) \"?([^\s\"(,]+)"
+)
+# A line that asks for a package, also in a list of TOML or as a name in a lock file.
+_ASKED = re.compile(r"""\s*(?:(?:-e|--editable)[\s=]+|name\s*=\s*)?["']?([A-Za-z0-9][\w.-]*)""")
 _FILE_URL = re.compile(r"(?<![A-Za-z0-9])file:", re.IGNORECASE)
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz")
 
@@ -48,21 +54,13 @@ class Copies:
         self._done: dict[Path, Path] = {}
 
     def of_lines(self, lines: Iterable[str], wanted_by: str) -> Path:
-        """Return a file with lines that stand elsewhere: as such they cannot be options of the command.
-
-        Raises:
-            InvalidCharm: A line leads out of the tree.
-        """
+        """Return a file with lines that stand elsewhere: as such they cannot be options of the command."""
         path = self._folder / "lines.txt"
         path.write_text("".join(f"{self._line(line, self._root, wanted_by)}\n" for line in lines), "utf-8")
         return path
 
     def of_file(self, name: str) -> Path:
-        """Return the copy of a file, with those that it includes.
-
-        Raises:
-            InvalidCharm: A line leads out of the tree, or to a file that is not there.
-        """
+        """Return the copy of a file, with those that it includes."""
         source = self._inside(self._root / name, name, name)
         if source in self._done:
             return self._done[source]
@@ -138,6 +136,23 @@ def _lines(root: Path, name: str, seen: set[Path] | None = None) -> list[str]:
             inner = str((path.parent / include[2]).resolve())
             found += _lines(root, inner, seen)
     return found
+
+
+def placed(error: InvalidCharm, root: Path, name: str) -> InvalidCharm:
+    """Return a fault with the line of the file that asks for the package of which the fault speaks."""
+    path = (root / (error.file or name)).resolve()
+    if not path.is_relative_to(root.resolve()) or not path.is_file():
+        return error
+    texts = _CULPRIT.findall(f"{error.message}\n{error.detail}")
+    names = {plain(match[1]) for match in map(_ASKED.match, texts) if match}
+    places = [text for text in texts if "/" in text]
+    for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+        wanted = _ASKED.match(line)
+        if (wanted and plain(wanted[1]) in names) or any(text in line for text in places):
+            place = f"at {path.relative_to(root.resolve())}:{number}"
+            detail = "\n".join(filter(None, [place, error.detail]))
+            return InvalidCharm(error.message, file=error.file, key=error.key, detail=detail, hint=error.hint)
+    return error
 
 
 def unpinned(line: str) -> bool:

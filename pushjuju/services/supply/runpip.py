@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ from pip._internal.commands import create_command
 from pip._internal.models.link import Link
 from pip._internal.models.target_python import TargetPython
 from pip._vendor.packaging.requirements import Requirement
-python, line, folder, limits, markers = sys.argv[1:]
+python, line, folder, limits, markers = json.load(sys.stdin)
 command = create_command("download")
 options, _ = command.parse_args(["--quiet", "--no-deps", "--no-binary", ":all:"])
 with command.main_context():
@@ -134,15 +135,31 @@ def fetch(words: Sequence[str]) -> children.Ended:
         NotFound: This Python has no pip.
         InvalidCharm: It takes too long.
     """
-    return _python([_FETCH, *words])
+    return _python([_FETCH], stdin=json.dumps(words))  # an address may have a password
 
 
-def _python(words: Sequence[str]) -> children.Ended:
+def settings() -> dict[str, str]:
+    """Return the options that files and variables of the user give to `pip install` and `pip wheel`.
+
+    Raises:
+        NotFound: This Python has no pip.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for line in run(["config", "list"], {}, quiet=False).stdout.splitlines():
+        name, _, value = line.partition("=")
+        section, _, option = name.rpartition(".")
+        if value:
+            found[section, option] = str(ast.literal_eval(value))
+    sections = ("global", "wheel", "install", ":env:")  # the last one counts, as for pip
+    return {option: found[name, option] for name in sections for at, option in found if at == name}
+
+
+def _python(words: Sequence[str], stdin: str = "") -> children.Ended:
     """Run a program of this module, the first word, with the modules of pip."""
     argv = [sys.executable, "-I", "-c", *words]
     environ = {**children.environment(keep=("PIP_",)), "GIT_ALLOW_PROTOCOL": ""}
     try:
-        ran = children.run(argv, environ=environ, timeout=_PIP_S)
+        ran = children.run(argv, environ=environ, stdin=stdin, timeout=_PIP_S)
     except children.TimedOut:
         raise InvalidCharm(f"installing packages takes more than {_PIP_S:.0f} seconds") from None
     if ran.returncode and "No module named 'pip'" in ran.stderr.replace("named pip", "named 'pip'"):

@@ -77,9 +77,6 @@ def build_needs(path: Path) -> tuple[str, ...]:
     """Return the requirements that an archive or folder of sources names for its build.
 
     Lines that name a place are left out: they would bring files of this computer along.
-
-    Raises:
-        InvalidCharm: It cannot be read.
     """
     try:
         files = _of_folder(path) if path.is_dir() else _of_archive(path)

@@ -38,6 +38,7 @@ from pushjuju.core.charmstore import (
 )
 from pushjuju.core.errors import HubError, InvalidCharm, NotFound, NotValid, PushjujuError
 from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.plugins.api.sources import CharmStore as CharmStore  # noqa: PLC0414 - commands ask stores
 from pushjuju.plugins.api.sources import SourceServices, no_tell
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote
@@ -50,7 +51,9 @@ from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.rows.records import Application, Machine
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.api.sources import CharmStore, Tell
+    from pushjuju.core.clock import Clock
+    from pushjuju.plugins.api.sources import Tell
+    from pushjuju.services.entities.basis.callbacks import Notices
 
 URL_KEY = "charmhub-url"
 DEFAULT_URL = "https://api.charmhub.io"
@@ -90,6 +93,10 @@ class CharmRequest:
     resources: Mapping[str, int] = field(default_factory=dict)
 
 
+class OtherKind(HubError):
+    """A name of a store is that of a bundle where a charm is wanted, or the other way round."""
+
+
 # --- the store --------------------------------------------------------------------------------------------
 
 
@@ -109,6 +116,12 @@ def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
         config=config, environ=ctx.environ, clock=ctx.clock, random=ctx.random, patient=patient
     )
     return PluginHost(environ=ctx.environ).open_charm_store(address, services)
+
+
+def store_at(address: str, environ: Mapping[str, str], clock: Clock, notices: Notices) -> CharmStore:
+    """Return the store at an address, without a model."""
+    services = SourceServices(environ=environ, clock=clock)
+    return PluginHost(environ=environ, warn=notices.warn).open_charm_store(address, services)
 
 
 # --- which revision ---------------------------------------------------------------------------------------
@@ -163,12 +176,7 @@ def resolve(
 def resolve_one(
     ctx: Context, model: str, request: CharmRequest, *, store: CharmStore | None = None
 ) -> StoreOrigin:
-    """Return which revision a request means; the arguments are those of `resolve`.
-
-    Raises:
-        HubError: The store has no such charm; the message is Juju's.
-        NotValid: The name, channel or base makes no sense.
-    """
+    """Return which revision a request means; the arguments are those of `resolve`."""
     (found,) = resolve(ctx, model, [request], store=store)
     if isinstance(found, PushjujuError):
         raise found
@@ -193,11 +201,7 @@ def extra_bases(ctx: Context) -> tuple[Base, ...]:
 def placed_platform(
     ctx: Context, model: str, placements: Sequence[Placement], requested: Base | None
 ) -> Platform | None:
-    """Return base and architecture of the machines in placements, or None when they name no existing machine.
-
-    Raises:
-        NotValid: The machines differ, or have another base than the one asked for; the messages are Juju's.
-    """
+    """Return base and architecture of the machines in placements, or None when no machine is named."""
     named = {str(item.parent or item.value) for item in placements if item.kind is PlacementKind.MACHINE}
     with ctx.store.read() as tx:
         rows = [tx.find(Machine, "machine_get", model=model, id=name) for name in sorted(named)]
@@ -263,7 +267,7 @@ def _judge(
     if isinstance(answer, HubError):
         return answer
     if request.kind and (answer.kind == BUNDLE) != (request.kind == BUNDLE):
-        return HubError(f"expected {request.kind}, got {answer.kind} {quote(answer.name)}")
+        return OtherKind(f"expected {request.kind}, got {answer.kind} {quote(answer.name)}")
     if answer.kind == BUNDLE:
         return _origin(request, ask, answer, Base("ubuntu", "24.04"))
     if request.keep_base and request.base is not None:
@@ -417,7 +421,7 @@ def get(
 ) -> tuple[StoreOrigin, PackedCharm]:
     """Resolve a charm and bring its archive: what `deploy NAME` and each charm of a bundle needs.
 
-    The origin goes into `DeployRequest.origin`, the packed charm into `DeployRequest.packed`.
+    The origin goes into `NewApplication.origin`, the packed charm into `NewApplication.packed`.
 
     Args:
         request: Name or `ch:` URL, channel, revision, base, architecture.
@@ -465,9 +469,6 @@ def pick_resources(
         asked: Name -> wanted revision; other resources get those of the channel, or the newest.
         declared: The resources of the charm.
         keep: Names that stay as they are when the store says nothing of them.
-
-    Raises:
-        HubError: There is no such revision; the message is Juju's.
     """
     said = {item.name: item for item in origin.charm.resources}
     found: dict[str, StoreResource] = {}
@@ -499,11 +500,7 @@ def _of_channel(store: CharmStore, origin: StoreOrigin) -> dict[str, StoreResour
 def named_resources(
     store: CharmStore, charm: str, asked: Mapping[str, int], declared: Mapping[str, ResourceMeta]
 ) -> dict[str, StoreResource]:
-    """Return revisions of resources of a charm by name.
-
-    Raises:
-        HubError: There is no such revision; the message is Juju's.
-    """
+    """Return revisions of resources of a charm by name."""
     found = {name: _revision(store, charm, name, number) for name, number in asked.items()}
     return {name: _declared_as(item, declared[name]) for name, item in found.items() if item}
 

@@ -56,11 +56,7 @@ class Errand:
 
 
 def errand(ctx: Context, model: str, wanted: Resource) -> Errand:
-    """Return what fetches the content of a resource.
-
-    Raises:
-        NotFound: The application's charm comes from no store any more.
-    """
+    """Return what fetches the content of a resource."""
     with ctx.store.read() as tx:
         application = applications.get(tx, model, wanted.application)
         if origins.find(tx, model, wanted.application) is None:

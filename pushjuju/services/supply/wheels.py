@@ -22,7 +22,7 @@ from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, PushjujuError
 from pushjuju.plugins.sources.places import check_out
 from pushjuju.portable.quote import quote
-from pushjuju.services.supply import requirement_files, runpip, source_packages
+from pushjuju.services.supply import pip_settings, requirement_files, runpip, source_packages
 from pushjuju.services.supply.requirement_files import Copies
 from pushjuju.services.supply.runpip import Target
 from pushjuju.services.supply.source_packages import Described
@@ -63,6 +63,13 @@ def install(
         NotFound: There is no pip on this computer.
         InvalidCharm: A package is not found, or cannot be built; pip's last lines are the detail.
     """
+    try:
+        _install(root, plan, target, out, say, build)
+    except InvalidCharm as error:
+        raise requirement_files.placed(error, root, plan.wanted_by) from None
+
+
+def _install(root: Path, plan: BuildPlan, target: Target, out: Path, say: Say, build: Build | None) -> None:
     found, copies = out.parent / "wheels", out.parent / "lines"
     found.mkdir()
     copies.mkdir()
@@ -279,5 +286,5 @@ class Sources:
 
 
 def failed(message: str, plan: BuildPlan, text: str) -> InvalidCharm:
-    lines = [line for line in text.splitlines() if not line.startswith("WARNING:")]
-    return InvalidCharm(message, file=plan.wanted_by, detail="\n".join(lines[-12:]))
+    lines = [line for line in pip_settings.hidden(text).splitlines() if not line.startswith("WARNING:")]
+    return InvalidCharm(pip_settings.hidden(message), file=plan.wanted_by, detail="\n".join(lines[-12:]))

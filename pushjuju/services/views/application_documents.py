@@ -14,11 +14,7 @@ from pushjuju.store.tx import Tx
 
 
 def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
-    """Return the document of `show-application`: name -> application.
-
-    Raises:
-        NotFound: An application does not exist.
-    """
+    """Return the document of `show-application`: name -> application."""
     with ctx.store.read() as tx:
         return {name: _application(tx, applications.get(tx, model, name)) for name in names}
 

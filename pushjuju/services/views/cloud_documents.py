@@ -21,11 +21,7 @@ from pushjuju.store.cloudfiles import CloudFiles
 
 
 def client_clouds(host: PluginHost, client: CloudFiles) -> dict[str, tuple[str, Cloud]]:
-    """Return the clouds of this client: name -> (`public`, `built-in` or `local`, cloud).
-
-    Raises:
-        NotValid: A definition in clouds.toml is wrong.
-    """
+    """Return the clouds of this client: name -> (`public`, `built-in` or `local`, cloud)."""
     found = {name: ("public", cloud) for name, cloud in clouds.public_clouds(host).items()}
     found |= {name: ("built-in", clouds.definition((), name)) for name in clouds.BUILT_IN}
     for name in client.clouds():
@@ -99,7 +95,7 @@ def cloud_document(
     users: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a cloud as `clouds` and `show-cloud` print it."""
-    kind = kind_of(host, cloud.type)
+    kind = clouds.kind_of(host, cloud.type)
     known = cloud.to_document()
     pairs: tuple[tuple[str, Any], ...] = (
         ("defined", source),
@@ -122,11 +118,6 @@ def cloud_document(
         attr.name: cloud.own.get(attr.name) for attr in (kind.cloud_schema if kind else ()) if not attr.secret
     }
     return {key: value for key, value in (*pairs, *own.items()) if value}
-
-
-def kind_of(host: PluginHost, name: str) -> ProviderType | None:
-    """Return a type of cloud, or None when no plugin drives it."""
-    return next((kind for kind in host.provider_types() if kind.name == name), None)
 
 
 def shown(credential: StoredCredential, kind: ProviderType | None, *, secrets: bool) -> dict[str, str]:

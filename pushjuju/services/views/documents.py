@@ -83,9 +83,6 @@ def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dic
     Args:
         user: The user whose models to list, or empty for the current user.
         every: True to list all models, also those that the user has no access to.
-
-    Raises:
-        NotFound: There is no such user.
     """
     chosen, settings = users.canonical(user or ctx.user), ctx.controller.settings()
     with ctx.store.read() as tx:

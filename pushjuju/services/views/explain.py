@@ -16,6 +16,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.names import parent_machine
+from pushjuju.core.problems import Subject
 from pushjuju.core.status import Agent, InstanceStatus, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import leadership, statuses
@@ -60,9 +61,6 @@ def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ())
         model: UUID.
         decide: Returns the decisions of units.
         names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
-
-    Raises:
-        NotFound: The entity does not exist.
     """
     with ctx.store.read() as tx:
         seen = read(ctx, tx, model, decide)
@@ -92,7 +90,7 @@ def _named(tx: Tx, seen: Seen, name: str) -> list[Reason]:
     else:
         noun = "unit or storage" if "/" in name else "machine" if name.isdigit() else "application"
         quoted = name if name.isdigit() else f'"{name}"'
-        raise NotFound(f"{noun} {quoted} not found")
+        raise NotFound(f"{noun} {quoted} not found", subject=Subject(noun, name))
     return [found, *(_end(seen, end) for end in ends_of(seen, subject))]
 
 
@@ -122,7 +120,7 @@ def _unit(tx: Tx, seen: Seen, unit: Unit) -> Reason:
     if shown is not None and stuck is None:
         found = replace(found, running=_title(shown), since=from_iso(shown.prepared))
         found = replace(found, held_by=by.working if by else "")
-    return replace(found, next=tuple(_unit_next(tx, seen, unit, found)))
+    return replace(found, next=tuple(_unit_next(tx, seen, unit, found, wanted)))
 
 
 def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
@@ -177,7 +175,7 @@ def _title(row: Operation) -> str:
     return f"{row.name} of {row.unit}" if row.unit else f"{row.name} on machine {row.machine}"
 
 
-def _unit_next(tx: Tx, seen: Seen, unit: Unit, found: Reason) -> Iterable[str]:
+def _unit_next(tx: Tx, seen: Seen, unit: Unit, found: Reason, wanted: Wanted | None) -> Iterable[str]:
     """Yield what a user may type."""
     agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
     if SeriesStatus(unit.series).frozen:
@@ -189,10 +187,10 @@ def _unit_next(tx: Tx, seen: Seen, unit: Unit, found: Reason) -> Iterable[str]:
         yield f"resolved {unit.name} --no-retry    goes on without it"
     elif found.doing == _UNDECIDED and unit.machine is not None:
         yield f"explain {unit.machine}    tells why its machine is not there yet"
-    elif "storage is not attached" in found.reason:
+    elif wanted is not None and wanted.waits_for == "storage":
         for name in _attached(tx, unit):
             yield f"explain {name}    tells what storage {name} waits for"
-    elif "subordinates remain" in found.reason:
+    elif wanted is not None and wanted.waits_for == "core":
         rows = tx.rows("unit_lives_of_principal", model=unit.model, principal=unit.name)
         names = sorted(row["name"] for row in rows)
         yield f"explain {' '.join(names)}    tells what they wait for"

@@ -62,6 +62,11 @@ class Wanted:
     reason: str
     badge: str
 
+    @property
+    def waits_for(self) -> str:
+        """Return the part that lets the unit wait, or an empty text for a unit that does not wait."""
+        return self.badge if self.answer == "waiting" else ""
+
 
 Decide = Callable[[Tx, Unit, bool], Wanted | None]
 """Returns what a unit decided last, or (True) what it decides at this moment; None: nothing yet."""

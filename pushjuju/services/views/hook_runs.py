@@ -13,7 +13,7 @@ from sqlite3 import Row
 from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import NotFound
+from pushjuju.core.errors import not_found
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.tx import Tx
@@ -75,16 +75,12 @@ class Wanted:
 
 
 def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
-    """Return runs, oldest first.
-
-    Raises:
-        NotFound: There is no such unit.
-    """
+    """Return runs, oldest first."""
     with ctx.store.read() as tx:
         if wanted.units:
             for name in wanted.units:
                 if tx.row("unit_get", model=model, name=name) is None:
-                    raise NotFound(f'unit "{name}" not found')
+                    raise not_found("unit", name)
             names = list(wanted.units)
         else:
             names = [row["name"] for row in tx.rows("unit_list", model=model)]

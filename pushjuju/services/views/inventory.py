@@ -9,14 +9,18 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core import constraints
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_defaults, ssh_keys
-from pushjuju.store.rehearsal import Gone
+from pushjuju.store.rehearsal import Gone, gone
 from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.store.statement_names import StatementName
 
 KINDS = (
     "model", "application", "machine", "unit", "relation", "storage", "setting", "binding", "exposure",
@@ -80,7 +84,7 @@ def take(tx: Tx, settings: Mapping[str, Any] | None = None) -> Inventory:
     """
     found: dict[Key, Mapping[str, Any]] = {}
     for kind in KINDS:
-        for row in tx.rows(f"inventory_{kind}"):
+        for row in tx.rows(cast("StatementName", f"inventory_{kind}")):
             fields = {
                 name: _written(kind, name, row[name])
                 for name in row.keys()  # noqa: SIM118
@@ -139,6 +143,17 @@ def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[Key, Mapping[str, A
 
 
 # --- two moments ------------------------------------------------------------------------------------------
+
+
+def stock(ctx: Context) -> Inventory:
+    """Return what a controller has."""
+    with ctx.store.read() as tx:
+        return take(tx, ctx.controller.settings())
+
+
+def changes(ctx: Context, before: Inventory, after: Inventory) -> list[Change]:
+    """Return the differences; what the copy of a controller lost is in the order in which it went."""
+    return differences(before, after, gone(ctx.controller.store_path))
 
 
 def differences(before: Inventory, after: Inventory, gone: Sequence[Gone] = ()) -> list[Change]:

@@ -169,9 +169,6 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
         ctx: The controller.
         place: Owner and model to look in; empty for all models.
         wanted: The filter.
-
-    Raises:
-        NotFound: No offer matches; the message is Juju's.
     """
     found = {}
     with ctx.store.read() as tx:
@@ -185,11 +182,7 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
 
 
 def show_offer(ctx: Context, url: OfferUrl) -> dict[str, Any]:
-    """Return the document of `show-offer`: URL -> offer.
-
-    Raises:
-        NotFound: The offer does not exist; the message is Juju's.
-    """
+    """Return the document of `show-offer`: URL -> offer."""
     with ctx.store.read() as tx:
         model, item = offers.resolve(ctx, tx, url)
         application = applications.get(tx, item.model, item.application)

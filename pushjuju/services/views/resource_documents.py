@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.clock import from_iso
-from pushjuju.core.errors import NotFound
+from pushjuju.core.errors import not_found
 from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.services.entities.application import applications, resources, units
 from pushjuju.services.entities.basis.context import Context
@@ -124,11 +124,7 @@ class Listing:
     updates: list[Update]
 
     def unit_resources(self, unit: str) -> list[Shown]:
-        """Return what a unit has; for what it lacks, what it should have, without a revision.
-
-        Raises:
-            NotFound: No such unit.
-        """
+        """Return what a unit has; for what it lacks, what it should have, without a revision."""
         self._require(unit)
         own = {name: shown for (owner, name), shown in self.fetched.items() if owner == unit}
         found = [own.pop(item.name, _without_revision(item)) for item in self.resources]
@@ -150,7 +146,7 @@ class Listing:
 
     def _require(self, unit: str) -> None:
         if unit not in self.units:
-            raise NotFound(f'unit "{unit}" not found')
+            raise not_found("unit", unit)
 
 
 _NOTHING = Shown(application="", name="", revision=_UNKNOWN)

@@ -16,7 +16,8 @@ from pushjuju.core.model.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.core.names import UnitName
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.store.rows.records import ActionOperation, Task, TaskLog
+from pushjuju.store.rows.records import ActionOperation, TaskLog
+from pushjuju.store.rows.records import Task as Task  # noqa: PLC0414 - commands wait for tasks
 from pushjuju.store.tx import Tx
 
 Document = dict[str, Any]
@@ -110,21 +111,13 @@ def _task_of_operation(tx: Tx, task: Task, *, named: bool) -> Document:
 
 
 def show_task(ctx: Context, model: str, number: int) -> Document:
-    """Return a task.
-
-    Raises:
-        NotFound: There is no task of that number.
-    """
+    """Return a task."""
     with ctx.store.read() as tx:
         return task_document(tx, actions.get_task(tx, model, number))
 
 
 def show_operation(ctx: Context, model: str, number: int) -> Document:
-    """Return an operation with its tasks.
-
-    Raises:
-        NotFound: There is no operation of that number.
-    """
+    """Return an operation with its tasks."""
     with ctx.store.read() as tx:
         found = tx.find(ActionOperation, "action_operation_get", model=model, id=number)
         if found is None:
@@ -160,6 +153,15 @@ def unfinished(tx: Tx, model: str, numbers: Iterable[int], deadline: datetime | 
     """Return those of some tasks that are not over, or were not yet at the deadline."""
     found = [actions.get_task(tx, model, number) for number in numbers]
     return [task for task in found if not TaskStatus(task.status).over or _late(task, deadline)]
+
+
+def watch(
+    ctx: Context, model: str, numbers: Sequence[int], deadline: datetime | None, seen: int
+) -> tuple[list[Task], list[TaskLog]]:
+    """Return which tasks are not over, and what a task alone has said since a line of its log."""
+    with ctx.store.read() as tx:
+        left = unfinished(tx, model, numbers, deadline)
+        return left, actions.log(tx, model, numbers[0], seen) if len(numbers) == 1 else []
 
 
 def _late(task: Task, deadline: datetime | None) -> bool:

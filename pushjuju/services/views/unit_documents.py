@@ -16,11 +16,7 @@ from pushjuju.store.tx import Tx
 
 
 def show_units(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
-    """Return the document of `show-unit`: unit -> description.
-
-    Raises:
-        NotFound: No such unit.
-    """
+    """Return the document of `show-unit`: unit -> description."""
     with ctx.store.read() as tx:
         return {name: _show_unit(tx, units.get(tx, model, name)) for name in names}
 

@@ -12,12 +12,7 @@ from pushjuju.store.files.private import locked, replace_text
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file; a missing one is empty.
-
-    Raises:
-        NotValid: It cannot be parsed; file and place are named.
-        StoreError: It cannot be read.
-    """
+    """Read a TOML file; a missing one is empty."""
     try:
         with path.open("rb") as stream:
             return tomllib.load(stream)

@@ -17,8 +17,5 @@ DELETE FROM charm WHERE model = :model
 SELECT (SELECT COUNT(*) FROM charm WHERE sha256 = :sha256)
   + (SELECT COUNT(*) FROM resource WHERE sha256 = :sha256)
 
--- name: charm_blobs
-SELECT DISTINCT sha256 FROM charm WHERE model = :model
-
 -- name: blob_names
 SELECT sha256 FROM charm UNION SELECT sha256 FROM resource ORDER BY sha256

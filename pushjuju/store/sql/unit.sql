@@ -1,4 +1,5 @@
 -- name: unit_get
+-- rows: unit(name)
 SELECT * FROM unit WHERE model = :model AND name = :name
 
 -- name: unit_list
@@ -27,39 +28,46 @@ SELECT * FROM unit WHERE model = :model AND principal = :principal ORDER BY appl
 -- name: unit_lives_of_principal
 SELECT name, life FROM unit WHERE model = :model AND principal = :principal ORDER BY application, number
 
--- name: unit_set_machine
-UPDATE unit SET machine = :machine WHERE model = :model AND name = :name
-
 -- name: unit_set_life
+-- rows: unit(name)
 UPDATE unit SET life = :life WHERE model = :model AND name = :name
 
 -- name: unit_set_forced
+-- rows: unit(name)
 UPDATE unit SET forced = 1 WHERE model = :model AND name = :name
 
 -- name: unit_set_charm
+-- rows: unit(name)
 UPDATE unit SET charm_url = :charm_url WHERE model = :model AND name = :name
 
 -- name: unit_set_charm_gone
+-- rows: unit(name)
 UPDATE unit SET charm_gone = :gone WHERE model = :model AND name = :name AND charm_gone <> :gone
 
 -- name: unit_set_resolved
+-- rows: unit(name)
 UPDATE unit SET resolved = :resolved WHERE model = :model AND name = :name
 
 -- name: unit_set_state
+-- rows: unit(name)
 UPDATE unit SET state = :state WHERE model = :model AND name = :name
 
 -- name: unit_set_decision
+-- rows: unit(name)
 UPDATE unit SET decision = :decision WHERE model = :model AND name = :name
 
 -- name: unit_set_retry
+-- rows: unit(name)
 UPDATE unit SET retry_version = :version, retry_count = :count, retry_due = :due
 WHERE model = :model AND name = :name
 
 -- name: unit_set_update_status
+-- rows: unit(name)
 UPDATE unit SET update_status_version = :update_status_version, update_status_due = :update_status_due
 WHERE model = :model AND name = :name
 
 -- name: unit_update_status_now
+-- rows: unit(name)
 UPDATE unit SET update_status_due = :due WHERE model = :model AND name = :name
 
 -- name: units_with_update_status
@@ -76,26 +84,33 @@ WHERE model = :model AND life = 'alive' AND update_status_due IS NOT NULL
 UPDATE unit SET update_status_due = NULL WHERE model = :model
 
 -- name: unit_delete
+-- rows: unit(name)
 DELETE FROM unit WHERE model = :model AND name = :name
 
 -- name: charm_state_list
+-- rows: charm_state(unit)
 SELECT key, value FROM charm_state WHERE model = :model AND unit = :unit ORDER BY key
 
 -- name: charm_state_get
+-- rows: charm_state(unit)
 SELECT value FROM charm_state WHERE model = :model AND unit = :unit AND key = :key
 
 -- name: charm_state_size
+-- rows: charm_state(unit)
 SELECT count(*) AS keys, coalesce(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0) AS bytes
 FROM charm_state WHERE model = :model AND unit = :unit
 
 -- name: charm_state_set
+-- rows: charm_state(unit)
 INSERT INTO charm_state (model, unit, key, value) VALUES (:model, :unit, :key, :value)
 ON CONFLICT (model, unit, key) DO UPDATE SET value = :value
 
 -- name: charm_state_delete
+-- rows: charm_state(unit)
 DELETE FROM charm_state WHERE model = :model AND unit = :unit AND key = :key
 
 -- name: port_of_unit
+-- rows: port(unit)
 SELECT * FROM port WHERE model = :model AND unit = :unit ORDER BY protocol, from_port, to_port, endpoint
 
 -- name: port_on_machine
@@ -108,6 +123,7 @@ ORDER BY p.unit, p.protocol, p.from_port
 SELECT * FROM port WHERE model = :model ORDER BY unit, protocol, from_port, to_port, endpoint
 
 -- name: port_delete
+-- rows: port(unit)
 DELETE FROM port WHERE model = :model AND unit = :unit AND endpoint = :endpoint AND protocol = :protocol
   AND from_port = :from_port AND to_port = :to_port
 
@@ -115,20 +131,25 @@ DELETE FROM port WHERE model = :model AND unit = :unit AND endpoint = :endpoint 
 SELECT * FROM operation WHERE model = :model AND machine = :machine AND state = 'prepared' ORDER BY prepared
 
 -- name: operation_get
+-- rows: operation(id)
 SELECT * FROM operation WHERE id = :id
 
 -- name: operation_commit
+-- rows: operation(id)
 -- A result is taken once: a second commit of the same id changes no row.
 UPDATE operation SET state = 'committed', outcome = :outcome, result = :result, committed = :now
 WHERE id = :id AND state = 'prepared'
 
 -- name: operation_promote
+-- rows: operation(id)
 UPDATE operation SET state = 'prepared', decided = :decided WHERE id = :id AND state = 'planned'
 
 -- name: operation_drop
+-- rows: operation(id)
 DELETE FROM operation WHERE id = :id AND state = 'planned'
 
 -- name: operation_set_events
+-- rows: operation(id)
 UPDATE operation SET events = :events WHERE id = :id
 
 -- name: operation_of_unit

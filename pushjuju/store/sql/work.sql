@@ -37,7 +37,7 @@ ON CONFLICT (key) DO UPDATE SET
 
 -- name: work_due
 -- Without what this process works on itself: that stays due until it is given back.
-SELECT key, due, generation, owner, leased_until, lease, attempts, reason FROM work
+SELECT key, due, generation, owner, leased_until, lease, attempts, reason, failed FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
   AND (owner IS NULL OR owner <> :owner OR leased_until <= :now)
 ORDER BY due LIMIT :most
@@ -69,6 +69,7 @@ WHERE key = :key AND generation = :generation AND (owner IS NULL OR owner = :pre
 UPDATE work SET reason = :routine WHERE key = :key AND lease = :lease AND generation = :generation AND owner IS NOT NULL
 
 -- name: work_generation
+-- rows: work(key)
 SELECT generation, reason FROM work WHERE key = :key
 
 -- name: work_holds
@@ -89,7 +90,8 @@ WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 UPDATE work SET owner = NULL, leased_until = NULL, lease = 0
 
 -- name: work_get
-SELECT key, due, generation, owner, leased_until, attempts, reason FROM work WHERE key = :key
+-- rows: work(key)
+SELECT key, due, generation, owner, leased_until, attempts, reason, failed FROM work WHERE key = :key
 
 -- name: work_list
 SELECT key, due, generation, owner, leased_until, attempts, reason, failed FROM work
@@ -108,6 +110,7 @@ WHERE key > :model || '/machine/' AND key < :model || '/machine0' AND failed = 1
 SELECT MIN(due) AS due FROM work WHERE due IS NOT NULL AND key LIKE :prefix || '%'
 
 -- name: work_delete
+-- rows: work(key)
 DELETE FROM work WHERE key = :key
 
 -- name: work_delete_prefix

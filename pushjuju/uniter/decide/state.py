@@ -215,9 +215,6 @@ _WITH_REVISION = (HookKind.SECRET_EXPIRED, HookKind.SECRET_REMOVE)
 def validate_hook(hook: HookInfo) -> None:
     """Check that a hook is complete.
 
-    Raises:
-        NotValid: A part that this kind needs is missing or wrong.
-
     Mirrors: juju worker/uniter/hook/hook.go Validate (3.6)
     """
     if hook.kind.is_relation:

@@ -16,6 +16,8 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.model.tasks import Receiver
+from pushjuju.core.problems import Subject
+from pushjuju.core.values import changed
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis import leadership, network
@@ -86,7 +88,19 @@ def read_view(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> 
     if unit is None:
         return None
     if unit.machine is None:
-        raise NotValid(f"unit {name} is on no machine")
+        raise NotValid(f"unit {name} is on no machine", subject=Subject("unit", name))
+    # Each hook changes what its unit remembers, and most hooks change nothing else of the view.
+    view = tx.derived(_read_around, changed(unit, state=_FRESH, decision=_FRESH))
+    local = local_state(tx, unit, view.application)
+    remote = changed(view.remote, commands=commands) if commands else view.remote
+    if secrets := view.application.secrets:
+        remote = with_secrets(tx, unit, local, remote, far=secrets > 1)
+    return changed(view, unit=unit, local=local, remote=remote)
+
+
+def _read_around(tx: Tx, unit: Unit) -> View:
+    """Read the view of a unit as if the unit remembered nothing, without secrets and requests."""
+    model = unit.model
     application = tx.get(
         Application, "application_get", f"application {unit.application} not found",
         model=model, name=unit.application,
@@ -100,8 +114,6 @@ def read_view(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> 
     around = relations.neighbourhood(tx, unit)
     bound = bindings.stored(tx, model, application.name)
     seen = {number: _relation(unit, charm, around, number) for number in around.relations}
-    local = local_state(tx, unit, application)
-    remote = _remote_state(tx, unit, application, machine, charm, settings, bound, seen, commands)
     return View(
         unit=unit,
         application=application,
@@ -112,10 +124,8 @@ def read_view(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> 
         sides=around.sides,
         bags=around.bags,
         bindings=bound,
-        local=local,
-        remote=with_secrets(tx, unit, local, remote, far=application.secrets > 1)
-        if application.secrets
-        else remote,
+        local=initial_state(application.charm_url),
+        remote=_remote_state(tx, unit, application, machine, charm, settings, bound, seen),
     )
 
 
@@ -166,7 +176,6 @@ def _remote_state(
     settings: Settings,
     bound: Mapping[str, str],
     seen: Mapping[int, RemoteRelation],
-    commands: tuple[str, ...],
 ) -> RemoteState:
     url = own_charm_url(unit, application)
     return RemoteState(
@@ -192,7 +201,6 @@ def _remote_state(
         boot_id=machine.boot_id,
         relations=seen,
         actions=_actions(tx, unit),
-        commands=commands,
         series=SeriesStatus(unit.series),
         series_target=unit.series_target,
         storage=remote_storage(tx, unit, charm) if unit.storage else {},

@@ -212,12 +212,7 @@ def _check(tx: Tx, unit: Unit, asked: Writes, *, leader: bool) -> None:
 
 
 def _check_new(tx: Tx, unit: Unit, create: Writes, made: Mapping[str, Owner]) -> None:
-    """Check new secrets: ids and labels are free, also among themselves, and there is room.
-
-    Raises:
-        AlreadyExists: An id or a label is taken.
-        NotValid: There are too many.
-    """
+    """Check new secrets: ids and labels are free, also among themselves, and there is room."""
     labels: set[tuple[str, str]] = set()
     for secret, item in create.items():
         if secrets.find(tx, unit.model, secret) is not None:
@@ -258,12 +253,7 @@ def _owner(unit: Unit, word: str, *, leader: bool) -> Owner:
 
 
 def _managed(tx: Tx, unit: Unit, secret: str, *, leader: bool) -> SecretRow:
-    """Return a secret that a unit may change.
-
-    Raises:
-        NotFound: The secret does not exist, or belongs to another owner.
-        NotPermitted: It is the application's, and the unit does not lead.
-    """
+    """Return a secret that a unit may change."""
     row = secrets.get(tx, unit.model, secret)
     if row.owner == unit.name and row.owner_kind == OwnerKind.UNIT:
         return row
@@ -275,12 +265,7 @@ def _managed(tx: Tx, unit: Unit, secret: str, *, leader: bool) -> SecretRow:
 
 
 def _check_grant(tx: Tx, unit: Unit, item: Mapping[str, Any]) -> None:
-    """Check that a grant goes to the other side of a relation of the unit's own.
-
-    Raises:
-        NotFound: There is no such relation.
-        NotValid: The target is not there.
-    """
+    """Check that a grant goes to the other side of a relation of the unit's own."""
     sides = {
         side["application"]
         for side in tx.rows("relation_endpoints", model=unit.model, relation=item["relation"])

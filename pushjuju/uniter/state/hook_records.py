@@ -18,11 +18,7 @@ V = TypeVar("V")
 
 
 def check_hook(local: LocalState, hook: HookInfo) -> None:
-    """Check that a hook fits the state that the unit has recorded.
-
-    Raises:
-        NotValid: The hook does not fit; running it would break a promise made to charms.
-    """
+    """Check that a hook fits the state that the unit has recorded."""
     if hook.relation_id is not None and hook.relation_id in local.relations:
         if broken := _relation_rule(local.relations[hook.relation_id], hook):
             raise NotValid(f'inappropriate "{hook.kind}" for relation {hook.relation_id}: {broken}')

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
+from pushjuju.core.problems import Problem
 from pushjuju.core.storage import parse_size
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.natural import natural_key
@@ -21,7 +22,6 @@ from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, St
 from pushjuju.store.tx import Tx
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.loops import secret_rotation
-from pushjuju.workers.machine.contact import full_text
 from pushjuju.workers.machine.machine_worker import again_later
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
@@ -48,7 +48,7 @@ async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
         try:
             await _end_model(runtime, found)
         except PushjujuError as error:
-            return again_later(ctx, attempts, f"destroying model {found.name}: {full_text(error)}")
+            return again_later(ctx, attempts, Problem(f"destroying model {found.name}: {error.full_text}"))
         return Outcome()
     _drop_blobs(ctx)
     _prune(ctx, model)

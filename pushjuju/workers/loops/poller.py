@@ -19,7 +19,6 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import Machine
-from pushjuju.workers.machine.contact import full_text
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.provision.hostkeys import moved
 from pushjuju.workers.runtime import MANUAL, Runtime, target_document
@@ -60,9 +59,9 @@ async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
     except PushjujuError as error:
         with ctx.store.write() as tx:
             if credential_validity.note(tx, model, error, ctx.clock.now()):
-                return Outcome(reason=f"instances: {full_text(error)}")
+                return Outcome(reason=f"instances: {error.full_text}")
         due = ctx.clock.now() + timedelta(seconds=SHORT_MOST_S)
-        return Outcome(due=due, attempts=attempts + 1, reason=f"instances: {full_text(error)}")
+        return Outcome(due=due, attempts=attempts + 1, reason=f"instances: {error.full_text}")
     changed = _note(ctx, listed, found, targets)
     delay, attempts = _interval(listed, found, changed=changed, attempts=attempts)
     return Outcome(due=ctx.clock.now() + timedelta(seconds=delay), attempts=attempts)

@@ -12,6 +12,7 @@ from functools import partial
 
 from pushjuju.core.errors import BackendError, NotFound, PushjujuError
 from pushjuju.core.model.secrets import Content
+from pushjuju.core.problems import Problem
 from pushjuju.plugins.api.backends import SecretBackend
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
@@ -35,12 +36,11 @@ async def look_after(runtime: Runtime, model: str, attempts: int = 0) -> Outcome
         await _move(runtime, model)
         await empty_trash(runtime, model)
     except PushjujuError as error:
-        outcome = again_later(ctx, attempts, f"secret backend: {error.message}")
+        outcome = again_later(ctx, attempts, Problem(f"secret backend: {error.message}"))
         return Outcome(
             due=_earlier(outcome.due, next_due),
             attempts=outcome.attempts,
-            reason=outcome.reason,
-            failed=True,
+            problems=outcome.problems,
         )
     return Outcome(due=next_due)
 
@@ -75,11 +75,7 @@ async def _move(runtime: Runtime, model: str) -> None:
 
 
 async def _content(ctx: Context, item: RevisionRow) -> Content:
-    """Return content from wherever it is.
-
-    Raises:
-        BackendError: Its backend does not give it.
-    """
+    """Return content from wherever it is."""
     if found := secrets.stored(ctx, item).content:
         return found
     with ctx.store.read() as tx:

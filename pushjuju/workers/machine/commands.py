@@ -12,6 +12,7 @@ from collections.abc import Collection
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.model.tasks import Receiver
+from pushjuju.portable.frames import Op
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine, Operation, Task
@@ -71,14 +72,14 @@ def _task(tx: Tx, operation: Operation) -> Task:
 
 
 def _prepared(task: Task, operation_id: str) -> Dispatch:
-    commands = commands_of(task)
-    script = _SCRIPT.format(user=_USER, command=shlex.quote(commands["script"]))
-    frame = {
+    command, timeout = commands_of(task)
+    script = _SCRIPT.format(user=_USER, command=shlex.quote(command))
+    frame: Op = {
         "t": "op",
         "id": operation_id,
         "kind": "exec",
         "script": script,
-        "timeout": commands["timeout"],
+        "timeout": timeout,
         "lock": lock_of(task),
     }
     return Dispatch(id=operation_id, unit="", title=TITLE, frame=frame)

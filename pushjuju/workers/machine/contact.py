@@ -27,6 +27,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.plugins.api.providers import Provider, Resumer
+from pushjuju.portable.frames import Hello
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import leadership, logs, network, statuses, wake
 from pushjuju.services.entities.basis.context import Context
@@ -54,17 +55,6 @@ LOGGER = "pushjuju.contact"
 _FAILED = "failed"  # in the data of an instance's status: why a machine that answers could not be used
 RESUMING = "is stopped; starting it again"
 _STARTING = (InstanceStatus.PENDING, InstanceStatus.ALLOCATING)
-
-
-def full_text(error: PushjujuError) -> str:
-    """Return an error with the remote text."""
-    return f"{error.message}: {error.detail}" if error.detail else error.message
-
-
-def with_hint(error: PushjujuError) -> str:
-    """Return an error with the remote text, and what to do next."""
-    text = full_text(error)
-    return f"{text.rstrip('.')}; next: {error.hint}" if error.hint else text
 
 
 async def attach(runtime: Runtime, machine: Machine) -> MachineSession:
@@ -202,11 +192,7 @@ async def can_resume(runtime: Runtime, machine: Machine) -> bool:
 
 
 async def come_back(runtime: Runtime, machine: Machine, boot_id: str) -> MachineSession:
-    """Wait until a machine that reboots answers from its new boot.
-
-    Raises:
-        TransportError: It does not come back in time.
-    """
+    """Wait until a machine that reboots answers from its new boot."""
     await runtime.drop(machine)
     deadline = runtime.ctx.clock.monotonic() + BOOT_WAIT_S
     while True:
@@ -228,7 +214,7 @@ async def come_back(runtime: Runtime, machine: Machine, boot_id: str) -> Machine
 # --- what is known of it ----------------------------------------------------------------------------------
 
 
-def _is_news(machine: Machine, hello: dict[str, Any], now: datetime) -> bool:
+def _is_news(machine: Machine, hello: Hello, now: datetime) -> bool:
     """Return True when a contact says more than the last; a busy machine is not recorded at each contact."""
     if _is_old(machine, now) or machine.unreachable_since or machine.boot_id != hello["boot_id"]:
         return True
@@ -242,24 +228,16 @@ def _is_old(machine: Machine, now: datetime) -> bool:
     return abs((now - from_iso(machine.last_seen)).total_seconds()) > NOTE_EVERY_S
 
 
-def _addresses(hello: dict[str, Any]) -> list[dict[str, Any]]:
+def _addresses(hello: Hello) -> list[dict[str, Any]]:
     return network.addresses_from_nics(hello["nics"], hello.get("gateway", ""))
 
 
-def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
+def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
     """Record what a machine says of itself."""
     now = ctx.clock.now()
     with ctx.store.write() as tx:
         addresses = spaces.note_addresses(tx, machine, _addresses(hello))
-        tx.run(
-            "machine_set_facts",
-            model=machine.model,
-            id=machine.id,
-            hostname=hello["hostname"],
-            boot_id=hello["boot_id"],
-            hardware=json.dumps({**_hardware(hello), **machine.hardware}),
-            now=to_iso(now),
-        )
+        _note_facts(tx, machine, hello, to_iso(now))
         if not machine.last_seen:
             for container in machines.containers_on(tx, machine.model, machine.id):
                 wake.machine(tx, machine.model, container.id, now, f"machine {machine.id} is there")
@@ -272,7 +250,27 @@ def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
             _note_running(tx, machine, hello, now)
 
 
-def note_success(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
+def _note_facts(tx: Tx, machine: Machine, hello: Hello, now: str) -> None:
+    """Record the facts that are new, else only the contact: what is known of its units then stays known."""
+    key = {"model": machine.model, "id": machine.id}
+    hardware = {**_hardware(hello), **machine.hardware}
+    present = machines.get(tx, machine.model, machine.id)
+    told: dict[str, object] = {
+        "hostname": hello["hostname"],
+        "boot_id": hello["boot_id"],
+        "hardware": hardware,
+    }
+    told |= {"unreachable_since": None, "last_failed": None, "look_again": 0}
+    if present.last_seen and all(getattr(present, name) == value for name, value in told.items()):
+        tx.change(Machine, "machine_get", "machine_set_seen", key, last_seen=now)
+        return
+    tx.run(
+        "machine_set_facts", **key, hostname=hello["hostname"], boot_id=hello["boot_id"],
+        hardware=json.dumps(hardware), now=now,
+    )  # fmt: skip
+
+
+def note_success(ctx: Context, machine: Machine, hello: Hello) -> None:
     """Record that the work on a machine was done, after it had failed though the machine answered."""
     with ctx.store.write() as tx:
         if _fails(tx, machine):
@@ -285,7 +283,7 @@ def _fails(tx: Tx, machine: Machine) -> bool:
     return present is not None and _FAILED in present.data
 
 
-def _note_running(tx: Tx, machine: Machine, hello: dict[str, Any], now: datetime) -> None:
+def _note_running(tx: Tx, machine: Machine, hello: Hello, now: datetime) -> None:
     text = upgrade_machine.instance_message(tx, machine.model, machine.id) or _running(machine, hello)
     _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
 
@@ -307,7 +305,7 @@ def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
         elif machine.last_seen or isinstance(error, BadAnswer | HeldElsewhere):
             _note_unusable(tx, machine, error, now, {_FAILED: error.code})
         entity = f"machine-{machine.id}"
-        logs.append(tx, machine.model, entity, "ERROR", LOGGER, full_text(error), now=now)
+        logs.append(tx, machine.model, entity, "ERROR", LOGGER, error.full_text, now=now)
 
 
 def _note_unusable(
@@ -317,7 +315,7 @@ def _note_unusable(
     now: datetime,
     data: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    known = {**data, UNUSABLE: full_text(error)}
+    known = {**data, UNUSABLE: error.full_text}
     if isinstance(error, InstanceGone):
         known["code"] = error.code
     status = _instance_status(tx, machine, error)
@@ -345,7 +343,7 @@ def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:
                 wake.unit(tx, other, now, f"leader {unit.name} does not answer")
 
 
-def _running(machine: Machine, hello: dict[str, Any]) -> str:
+def _running(machine: Machine, hello: Hello) -> str:
     """Return the instance's message: what is special about a machine that runs."""
     if is_manual(machine):
         return "Manually provisioned machine"
@@ -355,7 +353,7 @@ def _running(machine: Machine, hello: dict[str, Any]) -> str:
     return "Running"
 
 
-def _hardware(hello: dict[str, Any]) -> dict[str, str]:
+def _hardware(hello: Hello) -> dict[str, str]:
     found = {
         "arch": str(hello.get("arch", "")),
         "cores": str(hello.get("cores") or ""),

@@ -17,7 +17,6 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.workers import clouds
-from pushjuju.workers.machine.contact import full_text
 from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.timeouts import CALL_S, within
 
@@ -45,7 +44,7 @@ def problems(
         provider = clouds.open_provider(ctx, host, model, warn=warn, credential=credential)
         return asyncio.run(_look(provider, known))
     except PushjujuError as error:
-        return [full_text(error)]
+        return [error.full_text]
 
 
 async def _look(provider: Provider, known: Sequence[Machine]) -> list[str]:

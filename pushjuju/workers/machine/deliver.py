@@ -65,11 +65,7 @@ async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str,
 
 
 async def _here(ctx: Context, model: str, found: Resource) -> Resource:
-    """Return a resource with its content; a store's is fetched when it is first asked for.
-
-    Raises:
-        HubError: The store does not give it; the message is Juju's.
-    """
+    """Return a resource with its content; a store's is fetched when it is first asked for."""
     if found.sha256:
         return found
 

@@ -185,7 +185,7 @@ class Firewaller:
             return self._wanted(tx, known)
 
     def _note_problem(self, error: RemoteFailed) -> None:
-        text = f"{error.message}: {error.detail}" if error.detail else error.message
+        text = error.full_text
         with self._ctx.store.write() as tx:
             before = service.state(tx, self._machine.model, self._machine.id)
             tx.run("firewall_problem", **self._key, problem=text)

@@ -26,14 +26,16 @@ from pushjuju.workers.runtime import Runtime
 TIMEOUT_S = 30.0
 LOGGER = "juju.worker.authenticationworker"
 _USER = "ubuntu"  # the users whom Juju lets in, if the model has such users
-# Arguments: the home, the mark, the lines. The file changes in one step, and only when it has to.
+# Arguments: the home, the mark. The lines come on standard input: 200 RSA keys are too long for one argument.
+# The file changes in one step, and only when it has to.
 _WRITE = """set -e
 umask 077
 file="$1/.ssh/authorized_keys"
-[ -n "$3" ] || [ -e "$file" ] || exit 0
+lines=$(cat)
+[ -n "$lines" ] || [ -e "$file" ] || exit 0
 mkdir -p "$1/.ssh"
 touch "$file"
-{ grep -vF -e " $2" "$file" || [ $? -eq 1 ]; printf '%s' "$3"; } > "$file.pushjuju"
+{ grep -vF -e " $2" "$file" || [ $? -eq 1 ]; [ -z "$lines" ] || printf '%s\\n' "$lines"; } > "$file.pushjuju"
 if cmp -s "$file" "$file.pushjuju"; then rm -f "$file.pushjuju"; else mv -f "$file.pushjuju" "$file"; fi
 """
 
@@ -50,11 +52,13 @@ def script(machine: Machine, keys: Sequence[str]) -> str:
     wanted = "".join(f"{key} {ours}\n" for key in keys)
     named = " ".join(shlex.quote(user) for user in users)
     return f"""set -e
+keys={shlex.quote(wanted)}
 for user in {named}; do
   home=$(getent passwd "$user" | cut -d: -f6)
   [ -n "$home" ] && [ -d "$home" ] || continue
-  set -- /bin/sh -c {shlex.quote(_WRITE)} sh "$home" {shlex.quote(ours)} {shlex.quote(wanted)}
-  if [ "$(id -u "$user")" = 0 ]; then "$@"; else runuser -u "$user" -- "$@"; fi
+  set -- /bin/sh -c {shlex.quote(_WRITE)} sh "$home" {shlex.quote(ours)}
+  [ "$(id -u "$user")" = 0 ] || set -- runuser -u "$user" -- "$@"
+  printf '%s' "$keys" | "$@"
 done
 """
 
@@ -84,7 +88,7 @@ async def write(runtime: Runtime, machine: Machine, session: MachineSession) -> 
 
 
 def _note(runtime: Runtime, machine: Machine, error: RemoteFailed) -> None:
-    text = f"{error.message}: {error.detail}" if error.detail else error.message
+    text = error.full_text
     with runtime.ctx.store.write() as tx:
         entity, now = f"machine-{machine.id}", runtime.ctx.clock.now()
         logs.append(tx, machine.model, entity, "ERROR", LOGGER, text, now=now)

@@ -12,11 +12,11 @@ import asyncio
 import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from pushjuju.core.errors import (
     BadAnswer,
@@ -30,7 +30,9 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.model.life import Life
 from pushjuju.core.names import unit_tag
+from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import Agent
+from pushjuju.portable.frames import Op
 from pushjuju.runner.session import MachineSession, with_disk_named
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
@@ -46,8 +48,8 @@ from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.decide import Answer
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
-from pushjuju.uniter.requests import Request, relation_of
-from pushjuju.uniter.turn import Turn, take_turn
+from pushjuju.uniter.requests import relation_of
+from pushjuju.uniter.turn import Decided, Turn, take_turn
 from pushjuju.workers import live
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import (
@@ -60,6 +62,7 @@ from pushjuju.workers.machine import (
 )
 from pushjuju.workers.machine.firewaller import Firewaller
 from pushjuju.workers.machine.running_operations import EventSink, Lookout, RunningOperations
+from pushjuju.workers.outcome import of_unit
 from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.runtime import Runtime
 
@@ -79,6 +82,7 @@ class MachineRun:
     Attributes:
         left_nothing: All files of pushjuju were removed from the machine.
         setbacks: Unit -> why nothing more was done for the unit, which is tried again in the next run.
+        decided: Unit -> what it has to do next, as it decided a moment ago.
     """
 
     crew_type: type[RunningOperations] = RunningOperations
@@ -91,13 +95,14 @@ class MachineRun:
         self.model = machine.model
         self.session = session
         self.left_nothing = False
-        self.setbacks: dict[str, str] = {}
+        self.setbacks: dict[str, Problem] = {}
+        self.decided: dict[str, Decided] = {}
         self.firewaller = Firewaller.of(runtime, machine)
         self._next_look: datetime | None = None  # at the machine's firewall
         self._storage_look = self.ctx.clock.now() + timedelta(
             seconds=running_operations.LOOK_S
         )  # the worker did what was due
-        self.storage_problems: list[str] = []
+        self.storage_problems: list[Problem] = []
         self._crew = self.crew_type()
         self._asked = runtime.asked  # something was, or may have been: it goes before update-status
         self._routine: set[str] = set()  # what is under way and no more than an update-status
@@ -133,11 +138,7 @@ class MachineRun:
             await self._crew.close()
 
     async def _save(self) -> None:
-        """Wait until all writes are on the disk; then let the machine delete the results that are committed.
-
-        Raises:
-            StoreError: A write was undone; the next run reads from the store what is left to do.
-        """
+        """Wait until all writes are on the disk; then the machine may delete what is committed."""
         # Taken before the wait: what others commit during it may belong to the commit after.
         done, self._committed = self._committed, []
         await self._store.durable()
@@ -269,9 +270,12 @@ class MachineRun:
     def _ask(self, unit: Seat, *, routine: bool) -> Turn:
         """Let a unit take its turn; where it only refused requests of `juju-exec`, more may wait."""
         while True:
-            turn = ask(self.ctx, unit, exec_requests.of_unit(self.session, unit.name), routine=routine)
+            requests = exec_requests.of_unit(self.session, unit.name)
+            decided = self.decided.pop(unit.name, None)
+            take = partial(take_turn, ahead=True, requests=requests, routine=routine, decided=decided)
+            turn = or_failed(take, self.ctx, unit)
             if turn.failed:
-                self.setbacks[unit.name] = f"unit {unit.name}: {turn.reason}"
+                self.setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)
             exec_requests.refuse(self.session, turn.refused)
             if turn.dispatch is not None or not turn.refused:
                 return turn
@@ -301,11 +305,9 @@ class MachineRun:
 
     def _set_aside(self, unit: str, error: PushjujuError) -> None:
         """Do nothing more for a unit in this run, and show the reason in the unit's status."""
-        text = contact.with_hint(error)
-        named = text.startswith((f"unit {unit}: ", f"unit {unit} "))
-        self.setbacks[unit] = text if named else f"unit {unit}: {text}"
-        said = contact.full_text(error) if isinstance(error, RemoteFailed) else LOOP_ERROR
-        note_failed(self.ctx, self.model, unit, said, contact.full_text(error))
+        self.setbacks[unit] = of_unit(unit, error)
+        said = error.full_text if isinstance(error, RemoteFailed) else LOOP_ERROR
+        note_failed(self.ctx, self.model, unit, said, error.full_text)
         machine = f"machine {self.machine.id}"
         self.runtime.tell(Event(entity=unit, text=f"failed: {error}", state="failed", parent=machine))
 
@@ -392,7 +394,9 @@ class MachineRun:
         if operation.name == commands.TITLE and not operation.unit:
             return commands.again(self.ctx, operation)
         if not operation.unit:
-            return Dispatch(id=operation.id, unit="", title=operation.name, frame={})
+            return Dispatch(
+                id=operation.id, unit="", title=operation.name, frame=cast("Op", {})
+            )  # it is fetched only
         with self.ctx.store.read() as tx:
             view = read_view(tx, operation.model, operation.unit)
             if view is None:
@@ -444,7 +448,7 @@ class MachineRun:
             found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
         dispatch = self._prepared_again(found)
         if dispatch is None:
-            raise NotValid(f"unit {found.unit} is gone")
+            raise NotValid(f"unit {found.unit} is gone", subject=Subject("unit", found.unit))
         return dispatch
 
     async def _run_planned(self, dispatch: Dispatch) -> dict[str, Any]:
@@ -460,7 +464,9 @@ class MachineRun:
         result = with_disk_named(result, f"machine {self.machine.id}")
         for _ in take_flood(self.ctx, dispatch.id, result):
             await asyncio.sleep(0)  # others have their turns
-        done = commit(self.ctx, dispatch.id, result)
+        done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests)
+        if done.decided is not None:
+            self.decided[dispatch.unit] = done.decided
         self._committed.append((dispatch.id, str(dispatch.frame.get("request", "")), done.error))
         self.runtime.checkpoint("committed")
         text, state = ("done", "done") if done.ok else (f"failed: {done.message}", "failed")
@@ -469,19 +475,18 @@ class MachineRun:
             self._reboot_asked = done.reboot
         self._count_kill(dispatch, killed=done.killed)
         if done.again_later:
-            self.setbacks[dispatch.unit] = f"unit {dispatch.unit}: {dispatch.title}: {done.message}"
+            self.setbacks[dispatch.unit] = Problem.of(
+                Subject("unit", dispatch.unit), f"{dispatch.title}: {done.message}"
+            )
         return done.next
 
     def _count_kill(self, dispatch: Dispatch, *, killed: bool) -> None:
-        """Give up for a while on a hook that is killed each time.
-
-        Raises:
-            RemoteFailed: It was killed too often in a row.
-        """
+        """Give up for a while on a hook that is killed each time."""
         self._kills[dispatch.unit] = self._kills[dispatch.unit] + 1 if killed else 0
         if self._kills[dispatch.unit] == MOST_KILLS:
-            what = f"unit {dispatch.unit}: {dispatch.title}"
-            raise RemoteFailed(f"{what} was killed {MOST_KILLS} times in a row")
+            subject = Subject("unit", dispatch.unit)
+            text = f"{subject}: {dispatch.title} was killed {MOST_KILLS} times in a row"
+            raise RemoteFailed(text, subject=subject)
 
     async def _run(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> dict[str, Any]:
         """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
@@ -494,7 +499,7 @@ class MachineRun:
             lookout.close()
             sink.close()
 
-    def _frame(self, dispatch: Dispatch) -> Mapping[str, Any]:
+    def _frame(self, dispatch: Dispatch) -> Op:
         """Return a request; its last lines come at once while somebody watches."""
         return {**dispatch.frame, "tail": True} if self.runtime.watched else dispatch.frame
 
@@ -569,12 +574,14 @@ class MachineRun:
         if last and self.firewaller is not None:
             await self.firewaller.clear(self.session)
         operation_id = str(uuid.uuid4())
-        frame: dict[str, Any] = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit}
-        frame |= {"last": last, **({"release": True} if release else {})}
+        frame: Op = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit, "last": last}
+        if release:
+            frame["release"] = True
         result = intake.read_result(await self.session.run(frame))
         if result["outcome"] not in ("ok", "missing"):
-            what = f"unit {unit}: its files" if unit else "our files"
-            raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}")
+            subject = Subject("unit", unit) if unit else None
+            what = f"{subject}: its files" if subject else "our files"
+            raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}", subject=subject)
         await self.session.ack(operation_id)
         self.left_nothing = last
 
@@ -599,26 +606,10 @@ def stays(machine: Machine) -> bool:
     return is_manual(machine) or bool(machine.keep_instance)
 
 
-def ask(
-    ctx: Context,
-    unit: Seat,
-    waiting: Iterable[Request] = (),
-    *,
-    prepare: bool = True,
-    routine: bool = True,
-) -> Turn:
-    """Let a unit take its turn; a unit that cannot decide shows why in its status and delays no other unit.
-
-    Args:
-        waiting: The requests of `juju-exec` on the unit's machine.
-        prepare: When False, only ask whether the unit has something to do.
-        routine: When False, leave update-status for a later turn.
-
-    Raises:
-        StoreError: The store cannot be used.
-    """
+def or_failed(decide: Callable[[Context, str, str], Turn], ctx: Context, unit: Seat) -> Turn:
+    """Let a unit decide; a unit that cannot decide shows why in its status and delays no other unit."""
     try:
-        return take_turn(ctx, unit.model, unit.name, waiting, ahead=True, prepare=prepare, routine=routine)
+        return decide(ctx, unit.model, unit.name)
     except StoreError:
         raise
     except PushjujuError as error:

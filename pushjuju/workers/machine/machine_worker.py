@@ -22,6 +22,7 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
+from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis import statuses
@@ -33,12 +34,12 @@ from pushjuju.store.rows.records import Machine, Operation, Seat, Unit
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.decide import decide, reconcile_effects
 from pushjuju.uniter.input.snapshot import read_view
-from pushjuju.uniter.turn import WORK
+from pushjuju.uniter.turn import WORK, Decided, ask
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
 from pushjuju.workers.machine.firewaller import Firewaller
-from pushjuju.workers.machine.machine_run import MachineRun, ask, stays
-from pushjuju.workers.outcome import Outcome, is_of_guest
+from pushjuju.workers.machine.machine_run import MachineRun, or_failed, stays
+from pushjuju.workers.outcome import Outcome, of_unit, problem_of
 from pushjuju.workers.provision import hostkeys, installing, provisioner
 from pushjuju.workers.provision.provisioner import StartFailed, is_manual
 from pushjuju.workers.runtime import Runtime
@@ -51,10 +52,10 @@ RETRY_MOST_S = 300.0
 MOST_AHEAD_D = 3650.0  # days that a lease may be ahead; a machine that claims more has made it up
 
 
-def again_later(ctx: Context, attempts: int, reason: str) -> Outcome:
+def again_later(ctx: Context, attempts: int, *problems: Problem) -> Outcome:
     """Return the outcome of a failure: another try, later each time."""
     delay = timedelta(seconds=min(RETRY_FIRST_S * 2 ** min(attempts, 10), RETRY_MOST_S))
-    return Outcome(due=ctx.clock.now() + delay, attempts=attempts + 1, reason=reason, failed=True)
+    return Outcome(due=ctx.clock.now() + delay, attempts=attempts + 1, problems=problems)
 
 
 class MachineWorker:
@@ -69,8 +70,9 @@ class MachineWorker:
         self.machine_id = machine_id
         self.attempts = attempts
         self.left_nothing = False
-        self._stored: list[str] = []  # what could not be done for storage
-        self._setbacks: dict[str, str] = {}  # unit, or `profiles` with whose -> what is tried again later
+        self._stored: list[Problem] = []  # what could not be done for storage
+        self._decided: dict[str, Decided] = {}  # unit -> what it has to do, for the run
+        self._setbacks: dict[str, Problem] = {}  # unit, or `profiles` with whose -> what is tried again later
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
@@ -84,11 +86,11 @@ class MachineWorker:
         except StartFailed as error:
             self._tell(str(error), "failed")
             due = self._in(error.retry_s) if error.retry_s is not None else None
-            return Outcome(due=due, attempts=self.attempts + 1, reason=contact.full_text(error), failed=True)
+            return Outcome(due=due, attempts=self.attempts + 1, problems=(Problem(error.full_text),))
         except installing.DeployFailed as error:
-            self._tell(contact.full_text(error), "failed")
+            self._tell(error.full_text, "failed")
             again = self._in(installing.FAILED_LOOK_S)
-            return Outcome(due=again, reason=contact.with_hint(error), failed=True)
+            return Outcome(due=again, problems=(problem_of(error),))
         except (LeaseLost, asyncio.CancelledError):
             await self._let_go()
             raise
@@ -97,10 +99,10 @@ class MachineWorker:
             return self._catch_up(overtaken)
         except StoreError as error:  # the machine is not to blame
             await self._let_go()  # it may keep what is committed and not acknowledged
-            return again_later(self.ctx, self.attempts, str(error))
+            return again_later(self.ctx, self.attempts, Problem(str(error)))
         except PushjujuError as error:
             await self._gave_up(error)
-            later = again_later(self.ctx, self.attempts, contact.with_hint(error))
+            later = again_later(self.ctx, self.attempts, problem_of(error))
             if isinstance(error, TransportError) and await self._was_stopped():
                 return replace(later, due=self.ctx.clock.now())  # the next contact starts it
             return later
@@ -153,12 +155,11 @@ class MachineWorker:
             await profiles.apply(self.runtime, machine)
         except profiles.ProfilesFailed as error:
             self._tell(str(error), "failed")
-            text = contact.with_hint(error)
             lacking = profiles.lacking(self.runtime, machine)
             waiting = [seat.name for seat in self._seats() if seat.name.partition("/")[0] in lacking]
-            self._setbacks |= {f"profiles of {unit}": f"unit {unit}: {text}" for unit in waiting}
+            self._setbacks |= {f"profiles of {unit}": of_unit(unit, error) for unit in waiting}
             if not waiting:  # a profile stays that nobody wants any more
-                self._setbacks["profiles"] = text
+                self._setbacks["profiles"] = problem_of(error)
             return False
         return True
 
@@ -168,6 +169,7 @@ class MachineWorker:
         if machine.keys_due:
             await keywriter.write(self.runtime, machine, machine_run.session)
         self._stored = await storage_worker.on_visit(self.runtime, machine, machine_run.session)
+        machine_run.decided, self._decided = self._decided, {}
         await machine_run.work()
         self._stored += machine_run.storage_problems
         self._setbacks |= machine_run.setbacks
@@ -181,17 +183,18 @@ class MachineWorker:
         dues = [self._next_due(), storage_worker.next_due(self.ctx, machine) if machine is not None else None]
         failures, attempts = list(self._stored), 0
         if self.unguarded is not None:
-            failures.append(contact.full_text(self.unguarded))
+            failures.append(Problem(self.unguarded.full_text))
         if self.unguarded is not None or self._setbacks:
-            again = again_later(self.ctx, self.attempts, "")
+            again = again_later(self.ctx, self.attempts)
             dues, attempts = [*dues, again.due], again.attempts
         due = min((moment for moment in dues if moment is not None), default=None)
         held, stuck = self._held_by_containers(machine)
-        failures += [held] if stuck else []
-        failures = sorted([*failures, *self._setbacks.values()], key=is_of_guest)  # `problems_of` splits them
-        reason = "; ".join(failures) or held or self._waits(machine)
+        failures += [Problem(held)] if stuck else []
+        failures = [*failures, *self._setbacks.values()]
+        failures.sort(key=lambda problem: problem.subject is not None)  # the machine's own come first
+        reason = "" if failures else held or self._waits(machine)
         routine = due is not None and due == self._next_update_status()
-        return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures), routine=routine)
+        return Outcome(due=due, attempts=attempts, reason=reason, problems=tuple(failures), routine=routine)
 
     def _held_by_containers(self, machine: Machine | None) -> tuple[str, bool]:
         """Return which containers a machine that is to go waits for, and whether one of them cannot go."""
@@ -211,8 +214,8 @@ class MachineWorker:
         waits = await storage_worker.empty(self.runtime, machine, self._session_of, stays=stays(machine))
         if waits and not machine.forced:
             again = storage_worker.next_due(self.ctx, machine)
-            reason = f"machine {machine.id} has attachments: {'; '.join(waits)}"
-            return Outcome(due=again, reason=reason, failed=True)
+            failure = Problem(f"machine {machine.id} has attachments: {'; '.join(waits)}")
+            return Outcome(due=again, problems=(failure,))
         await self._tear_down(machine)
         return Outcome()
 
@@ -287,9 +290,11 @@ class MachineWorker:
         return any(self._has_turn(unit) for unit in self._seats())
 
     def _has_turn(self, unit: Seat) -> bool:
-        turn = ask(self.ctx, unit, prepare=False)
+        turn = or_failed(ask, self.ctx, unit)
         if turn.failed:
-            self._setbacks[unit.name] = f"unit {unit.name}: {turn.reason}"
+            self._setbacks[unit.name] = Problem.of(Subject("unit", unit.name), turn.reason)
+        if turn.decided is not None:
+            self._decided[unit.name] = turn.decided
         return turn.answer in WORK
 
     def _wants_to_run(self, tx: Tx, unit: Unit) -> bool:
@@ -343,14 +348,10 @@ class MachineWorker:
         contact.note_failure(self.ctx, machine, error)
 
     def _catch_up(self, overtaken: Overtaken) -> Outcome:
-        """Draw a lease later than any that the machine knows: this lease is lost, or the store was restored.
-
-        Raises:
-            LeaseLost: Another process holds the lease.
-        """
+        """Draw a lease later than any that the machine knows: this one is lost, or the store was restored."""
         now = self.ctx.clock.now()
         if overtaken.lease > lease_at_least(now + timedelta(days=MOST_AHEAD_D)):
-            return again_later(self.ctx, self.attempts, str(overtaken))
+            return again_later(self.ctx, self.attempts, Problem(str(overtaken)))
         with self.ctx.store.write() as tx:
             skip_leases(tx, overtaken.lease)
         return Outcome(due=now, attempts=self.attempts + 1, reason=str(overtaken))
@@ -380,7 +381,7 @@ class MachineWorker:
         except PushjujuError as error:
             if not machine.forced:
                 raise
-            self._tell(f"files of ours stay there: {error}", "failed")
+            self._tell(f"files of pushjuju stay there: {error}", "failed")
 
     async def _tear_down(self, machine: Machine) -> None:
         if stays(machine):

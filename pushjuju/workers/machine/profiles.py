@@ -10,7 +10,6 @@ from pushjuju.plugins.api.providers import Profiled
 from pushjuju.services.entities.charm import charm_profiles
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.events import Event
-from pushjuju.workers.machine.contact import full_text
 from pushjuju.workers.runtime import Runtime
 
 FEATURE = "charm-profiles"
@@ -50,9 +49,9 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
         await provider.set_profiles(machine.instance_id, wanted, keep)
     except PushjujuError as error:
         with runtime.ctx.store.write() as tx:
-            charm_profiles.note(tx, machine, present, f"cannot apply charm profiles: {full_text(error)}")
+            charm_profiles.note(tx, machine, present, f"cannot apply charm profiles: {error.full_text}")
         raise ProfilesFailed(
-            f"machine {machine.id} cannot have the LXD profiles of its charms", detail=full_text(error)
+            f"machine {machine.id} cannot have the LXD profiles of its charms", detail=error.full_text
         ) from error
     runtime.checkpoint("profiles-applied")
     with runtime.ctx.store.write() as tx:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
+from pushjuju.portable.frames import Event
 from pushjuju.runner.session import TAIL
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.basis.context import Context
@@ -38,11 +39,7 @@ class RunningOperations:
         self._tasks[key] = asyncio.create_task(work, name=key)
 
     async def some_end(self) -> None:
-        """Wait until one has ended, or until it is time to look again.
-
-        Raises:
-            PushjujuError: An operation raised it.
-        """
+        """Wait until one has ended, or until it is time to look again."""
         ended, _ = await asyncio.wait(
             self._tasks.values(), timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED
         )
@@ -88,10 +85,10 @@ class EventSink:
         self._ctx = ctx
         self._id = operation_id
         self._show = show
-        self._waiting: list[tuple[int, dict[str, Any]]] = []
+        self._waiting: list[tuple[int, Event]] = []
         self._handle: asyncio.TimerHandle | None = None
 
-    def take(self, number: int, event: dict[str, Any]) -> None:
+    def take(self, number: int, event: Event) -> None:
         """Take one event."""
         if self._show is not None and (line := str(event.get("line") or event.get("message") or "").strip()):
             self._show(line)

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from pushjuju.core.errors import PushjujuError, StoreError, TransportError
-from pushjuju.core.storage import DISK_OF, MOST_MIB, STORAGE_DIR, Kind, is_storage
+from pushjuju.core.problems import Problem, Subject
+from pushjuju.core.storage import DISK_OF_MACHINE, MOST_MIB, STORAGE_DIR, Kind, is_storage
 from pushjuju.plugins.api.storage_types import (
     BootMount,
     MachineStorage,
@@ -75,7 +76,7 @@ def waits(ctx: Context, machine: Machine) -> str:
         return "; ".join(found) or removal.kept_text(tx, machine)
 
 
-async def on_visit(runtime: Runtime, machine: Machine, session: MachineSession) -> list[str]:
+async def on_visit(runtime: Runtime, machine: Machine, session: MachineSession) -> list[Problem]:
     """Do what is due for the storage of a machine that was just reached; return what could not be done."""
     if not machine.storage:
         return []
@@ -124,7 +125,7 @@ async def tend(runtime: Runtime, model: str) -> Outcome:
     with runtime.ctx.store.read() as tx:
         dues = [todo.due for todo in storage_work.on_no_machine(tx, model)]
     due = min((moment for moment in dues if moment is not None), default=None)
-    return Outcome(due=due, reason="; ".join(work.problems), failed=bool(work.problems))
+    return Outcome(due=due, problems=tuple(work.problems))
 
 
 class StorageWork:
@@ -139,7 +140,7 @@ class StorageWork:
         self.machine_id = machine_id
         self.session = session
         self.attempted: set[tuple[Step, str, str]] = set()
-        self.problems: list[str] = []
+        self.problems: list[Problem] = []
 
     async def work(self) -> None:
         """Do what is due, until nothing is or what is left has failed.
@@ -195,7 +196,7 @@ class StorageWork:
         except PushjujuError as error:
             with self.ctx.store.write() as tx:
                 credential_validity.note(tx, self.model, error, self.ctx.clock.now())
-            self._failed(todo, f"{error.message}: {error.detail}" if error.detail else error.message)
+            self._failed(todo, error.full_text)
         except Exception as bug:  # noqa: BLE001 - of a plugin that is not ours: told and tried again
             self._failed(todo, f"the storage provider failed: {bug!r}")
         self.runtime.checkpoint(f"storage-{todo.step}-noted")
@@ -214,21 +215,20 @@ class StorageWork:
         self.attempted.add((todo.step, todo.backing.kind, todo.backing.id))
         with self.ctx.store.write() as tx:
             storage_work.failed(tx, todo, why, self.ctx.clock.now())
-        self.problems.append(
-            f"{self._owner(todo.backing)}{todo.step} {todo.backing.kind} {todo.backing.id}: {why}"
-        )
+        text, subject = f"{todo.step} {todo.backing.kind} {todo.backing.id}: {why}", self._owner(todo.backing)
+        where = f" on machine {self.machine_id}" if self.machine_id else ""
+        self.problems.append(Problem(f"{subject}{where}: {text}" if subject else text, subject))
         self._tell(f"{todo.step} {storage_work.label(todo.backing)}: {why}", "failed")
 
-    def _owner(self, backing: Backing) -> str:
-        """Return what a failure is of, to stand in front: neighbours on the machine have no part in it."""
+    def _owner(self, backing: Backing) -> Subject | None:
+        """Return what a failure is of: neighbours on the machine have no part in it."""
         if is_storage(backing.storage):
-            where = f" on machine {self.machine_id}" if self.machine_id else ""
-            return f"storage {backing.storage}{where}: "
+            return Subject("storage", backing.storage)
         if self.machine_id:
-            return ""
+            return None
         with self.ctx.store.read() as tx:
             disk = tx.find(StorageInstance, "storage_instance_get", model=self.model, id=backing.storage)
-        return f"{DISK_OF}machine {disk.owner}: " if disk is not None else ""
+        return Subject(DISK_OF_MACHINE, disk.owner) if disk is not None else None
 
     def _tell(self, text: str, state: str = "running") -> None:
         entity = f"machine {self.machine_id}" if self.machine_id else "storage"
@@ -385,11 +385,7 @@ class StorageWork:
         return {name: value for name, equals, value in pairs if equals}
 
     def _size(self, found: dict[str, str], asked: int) -> int:
-        """Return the size that a machine tells.
-
-        Raises:
-            StorageFailed: The cloud gave no size.
-        """
+        """Return the size that a machine tells."""
         size = int(self._word(found, "size", _SIZE))
         if size > MOST_MIB:
             raise StorageFailed("the machine names an odd size")

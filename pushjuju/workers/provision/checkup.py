@@ -38,10 +38,6 @@ async def examine(
         environ: The process environment.
         warn: Told of plugins that fail.
         install: Install the packages that are missing first.
-
-    Raises:
-        NotFound: No such cloud, or nobody drives it.
-        ProviderError: The packages could not be installed.
     """
     name, asked = clouds.split(cloud)
     host = PluginHost(environ=environ, warn=warn)

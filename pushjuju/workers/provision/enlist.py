@@ -5,9 +5,10 @@ Mirrors: juju environs/manual/sshprovisioner (3.6)
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,48 @@ from pushjuju.store.tx import Tx
 from pushjuju.workers.events import Event
 from pushjuju.workers.provision import hostkeys
 from pushjuju.workers.provision.provisioner import hardware_document
-from pushjuju.workers.runtime import MANUAL, Runtime, target_document
+from pushjuju.workers.runtime import MANUAL, STARTS, Runtime, target_document
 
 _RESERVED = "enlist "  # with the target: the number of a machine that is being taken in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenHost:
+    """A machine that a user names by its address.
+
+    Attributes:
+        target: `ssh:[user@]host[:port]`.
+        identities: Private keys for the first login, beside the user's own.
+        jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty for the model's, if any.
+    """
+
+    target: str
+    identities: Sequence[Path] = ()
+    jump: str = ""
+
+
+async def take_in(
+    runtime: Runtime, model: str, hosts: Sequence[GivenHost], public_keys: Sequence[str]
+) -> list[str | PushjujuError]:
+    """Take in machines, several at a time; return the id of each one, or the error that kept it out."""
+    slots = asyncio.Semaphore(STARTS)
+
+    async def enlist(host: GivenHost) -> str | PushjujuError:
+        async with slots:
+            try:
+                machine = await add_given_machine(
+                    runtime,
+                    model,
+                    host.target,
+                    identities=host.identities,
+                    public_keys=public_keys,
+                    jump=host.jump,
+                )
+            except PushjujuError as error:
+                return error
+        return machine.id
+
+    return list(await asyncio.gather(*(enlist(host) for host in hosts)))
 
 
 async def add_given_machine(

@@ -17,6 +17,7 @@ from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid, ProviderError
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.core.problems import Subject
 from pushjuju.plugins.api.providers import Constrained, Provider, Zoned
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis.context import Context
@@ -106,12 +107,7 @@ def precheck(
 
 
 def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
-    """Refuse what no cloud can make of constraints: a kind of container that is not made, unknown spaces.
-
-    Raises:
-        NotFound: The model has no such space, and its cloud has no spaces of its own.
-        NotValid: A space is both wanted and excluded, or the kind of container is unknown.
-    """
+    """Refuse what no cloud can make of constraints: a kind of container that is not made, unknown spaces."""
     if rules.container_of(wanted) == "kvm":
         raise NotValid(machines.KVM, hint="known types of containers: none, lxd")
     named = [str(word) for word in wanted.get("spaces") or ()]
@@ -125,6 +121,7 @@ def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
         raise NotFound(
             f'bad "spaces" constraint: space "{unknown[0]}" not found',
             hint=f"known spaces: {', '.join(known)}",
+            subject=Subject("space", unknown[0]),
         )
 
 
@@ -133,7 +130,7 @@ async def _precheck_one(provider: Provider, base: Base, wanted: Mapping[str, Any
     try:
         await within(CALL_S, provider.precheck(base, wanted, directive))
     except NotValid as error:
-        if not error.message.startswith("unknown placement directive") or error.hint:
+        if error.hint or error.subject is None or error.subject.kind != "placement":
             raise
         listed = await within(CALL_S, provider.zones()) if isinstance(provider, Zoned) else ()
         places = ", ".join(["lxd", "lxd:ID", *(f"zone={zone.name}" for zone in listed)])

@@ -137,7 +137,7 @@ def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, 
         return False
     text = (
         f'failed to start machine {machine.id} in zone "{choice.zone}", '
-        f"retrying with new availability zone: {_cause(error)}"
+        f"retrying with new availability zone: {error.full_text}"
     )
     with runtime.ctx.store.write() as tx:
         if not zones.crossed_out(tx, machine, choice) or machines.get(tx, machine.model, machine.id).life != (
@@ -295,13 +295,9 @@ def _set(
     )
 
 
-def _cause(error: PushjujuError) -> str:
-    return error.message + (f": {error.detail}" if error.detail else "")
-
-
 def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
     """Record a failed start: tried again some times, or left for a user."""
-    cause = _cause(error)
+    cause = error.full_text
     with ctx.store.write() as tx:
         credential_validity.note(tx, machine.model, error, ctx.clock.now())
         attempts = machine.attempts + 1

@@ -17,14 +17,7 @@ from pushjuju.workers.timeouts import CALL_S, within
 def import_found(
     ctx: Context, model: str, pool: str, provider_id: str, name: str, *, warn: Callable[[str], None]
 ) -> str:
-    """Find a filesystem in the cloud and record it; return the id of its storage.
-
-    Raises:
-        NotFound: No such pool, or no such filesystem.
-        NotValid: The pool's provider cannot import.
-        Conflict: It belongs to a model.
-        CredentialInvalid: The cloud refuses the model's credential, or did so before.
-    """
+    """Find a filesystem in the cloud and record it; return the id of its storage."""
     type_name, kind = storage_requests.check_import(ctx, model, pool)
     runtime = Runtime(ctx, warn=warn)
     provider = runtime.host.open_storage(type_name, runtime.provider(model))

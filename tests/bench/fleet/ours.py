@@ -14,7 +14,8 @@ from pushjuju.core.base import Base
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests import deploy, integrate
+from pushjuju.services.requests import integrate
+from pushjuju.services.requests.application import new_application
 from pushjuju.store.datadir import DataDir
 from pushjuju.workers.driver import Driver
 
@@ -40,12 +41,14 @@ async def setup(ctx: context.Context, model: str) -> None:
     folder = Path(setting["folder"])
     packed = pack(folder / "bench", folder / "bench.charm")
     places = [Placement.parse(str(number)) for number in range(len(setting["hosts"]))]
-    request = deploy.DeployRequest(
+    request = new_application.NewApplication(
         application="bench", packed=packed, base=BASE, count=len(places), placements=places
     )
-    deploy.deploy(ctx, model, request)
+    new_application.add(ctx, model, request)
     packed = pack(folder / "sink", folder / "sink.charm")
-    deploy.deploy(ctx, model, deploy.DeployRequest(application="sink", packed=packed, base=BASE, count=0))
+    new_application.add(
+        ctx, model, new_application.NewApplication(application="sink", packed=packed, base=BASE, count=0)
+    )
     await settle(ctx, model)
 
 
@@ -67,7 +70,7 @@ async def settle(ctx: context.Context, model: str) -> None:
     """Drive to rest."""
     settled = await Driver(ctx, model).settle()
     if settled.problems:
-        raise SystemExit("\n".join(settled.problems))
+        raise SystemExit("\n".join(map(str, settled.problems)))
 
 
 async def main() -> None:

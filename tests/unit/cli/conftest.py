@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pushjuju.cli.work import drive
-from tests.world.commandline import Ended, Run, call
+from tests.world.commandline import Ended, Home, Run
 
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Return a function that runs a command line with a fresh data directory."""
     monkeypatch.chdir(tmp_path)
-
-    return partial(call, tmp_path)
+    return Home(tmp_path)
 
 
 @pytest.fixture

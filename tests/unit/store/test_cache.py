@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import SystemClock
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machines import new_machine
 from pushjuju.store import cache as memo_module
@@ -20,6 +20,7 @@ from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.statements import queries
+from pushjuju.store.tx import Tx
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.turn import Turn
 from tests.unit.workers.test_random_lives import live
@@ -41,6 +42,13 @@ class Distrustful(Memo):
             assert answer == make(self._connection.execute(statement, params), *record), statement
             Distrustful.told += before is not None and before[3] is answer
         return answer
+
+    def derived(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        made = super().derived(key, make)
+        trail = self.trail
+        assert made == make(), key
+        self.trail = trail
+        return made
 
 
 @pytest.fixture
@@ -131,6 +139,60 @@ def test_what_was_concluded_falls_with_a_write_of_another_process(remembering: S
     assert remembering.concluded("it") is None
 
 
+def wrapped(tx: Tx, key: str) -> object:
+    """Return something new that is made of a row, and of nothing else."""
+    return (tx.scalar("model_config_get", model=key, **KEY),)
+
+
+def drawn(tx: Tx, key: str) -> int:
+    return tx.next(key, "name")
+
+
+def refused(tx: Tx, key: str) -> None:
+    raise NotFound(f"no {key}")
+
+
+def test_what_is_made_of_rows_is_made_again_when_one_of_them_changes(
+    remembering: Store, model: Model
+) -> None:
+    def made() -> object:
+        with remembering.read() as tx:
+            return tx.derived(wrapped, model.uuid)
+
+    put(remembering, model, "1")
+    first = made()
+    assert first == ("1",)
+    assert made() is first
+    put(remembering, model, "2")
+    assert made() == ("2",)
+
+
+def test_what_follows_from_something_made_falls_with_its_rows(remembering: Store, model: Model) -> None:
+    for text in ("1", "2"):
+        put(remembering, model, text)
+        for _ in range(2):  # made, then known
+            with remembering.read() as tx:
+                tx.watch()
+                tx.conclude("it", tx.derived(wrapped, model.uuid))
+            assert remembering.concluded("it") == (text,)
+        put(remembering, model, "0")
+        assert remembering.concluded("it") is None
+
+
+def test_what_is_made_of_drawn_numbers_is_never_kept(remembering: Store) -> None:
+    with remembering.write() as tx:
+        assert [tx.derived(drawn, "scope") for _ in range(3)] == [0, 1, 2]
+
+
+def test_nothing_is_concluded_once_something_could_not_be_made(remembering: Store) -> None:
+    with remembering.read() as tx:
+        tx.watch()
+        with pytest.raises(NotFound):
+            tx.derived(refused, "row")
+        tx.conclude("it", "all is well")
+    assert remembering.concluded("it") is None
+
+
 def test_nothing_is_concluded_from_numbers_that_are_drawn(remembering: Store) -> None:
     with remembering.write() as tx:
         tx.watch()
@@ -210,38 +272,6 @@ def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store,
     set_status("web/0")
     read_status()
     assert any("FROM status" in text for text in seen)
-
-
-@pytest.mark.parametrize(
-    ("statement", "row"),
-    [
-        ("SELECT life FROM unit WHERE model = :model AND name = :unit ORDER BY name", ("unit", ("unit",))),
-        ("SELECT data FROM status WHERE kind = :k AND entity = :e LIMIT 1", ("status", ("e", "k"))),
-        ("SELECT data FROM status WHERE kind = 'workload' AND entity = :e", None),
-        ("SELECT life FROM unit WHERE model = :model AND name = :a OR life = :b", None),
-        ("SELECT life FROM unit WHERE model = :model AND NOT name = :name", None),
-        ("SELECT life FROM unit WHERE model = :model AND name >= :name", None),
-        ("SELECT life FROM unit WHERE (life = :life AND name = :name)", None),
-        ("SELECT life FROM unit WHERE name = :name AND machine IN (SELECT id FROM machine)", None),
-        ("SELECT u.life FROM unit u CROSS JOIN machine m WHERE u.name = :name", None),
-        ("UPDATE unit SET life = :life WHERE model = :model AND name = :name", ("unit", ("name",))),
-        ("UPDATE unit SET life = :life, name = :new WHERE model = :model AND name = :name", None),
-        ("UPDATE unit SET life = :name WHERE model = :model", None),
-        ("DELETE FROM lease WHERE model = :model AND application = :name", ("lease", ("name",))),
-        ("DELETE FROM lease WHERE model = :model AND holder = :name", None),
-        ("INSERT INTO work (key, due) VALUES (:key, :due)", ("work", ("key",))),
-        ("INSERT INTO work (key, due) VALUES (:key, :due) ON CONFLICT (key) DO NOTHING", ("work", ("key",))),
-        ("INSERT INTO relation (model, id) VALUES (:m, :id) ON CONFLICT (model, key) DO NOTHING", None),
-        ("INSERT INTO work (due) VALUES (:due)", None),
-        ("INSERT INTO work (key, due) SELECT key, due FROM work", None),
-        ("INSERT OR REPLACE INTO work (key, due) VALUES (:key, :due)", None),
-    ],
-)
-def test_which_rows_a_statement_touches(
-    remembering: Store, statement: str, row: tuple[str, tuple[str, ...]] | None
-) -> None:
-    assert remembering._memo is not None
-    assert remembering._memo.effects(statement).row == row
 
 
 def test_what_was_read_is_not_read_again(remembering: Store, model: Model) -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, StoreError
-from pushjuju.store.datadir import ControllerDir, DataDir, locate
+from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
+from pushjuju.store.files.places import locate
 from pushjuju.store.files.toml_files import edit_toml, read_toml
 
 CLOUDS = """\

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.clock import FakeClock
+from pushjuju.core.problems import Problem, Subject
 from pushjuju.store.db import Store
 from pushjuju.store.queue import (
     LEASE_S,
     SqliteWorkQueue,
     WorkQueue,
+    failed_since,
     machine_key,
     model_key,
     owner_alive,
@@ -159,6 +161,36 @@ def test_a_key_is_given_back_with_its_next_time_and_count(
     assert (again.attempts, again.reason) == (3, "no answer")
 
 
+def test_what_failed_keeps_its_subject(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+    failed = (Problem('no "nft"; unit web/1: gone'), Problem.of(Subject("unit", "web/0"), "boom", "wait"))
+    due(store, queue, clock)
+    claim = queue.claim("", clock.now())
+    assert claim
+    queue.finish(claim, clock.now(), clock.now(), attempts=1, problems=failed)
+    with store.read() as tx:
+        assert failed_since(tx, "", claim.lease) == {KEY: failed}
+        assert failed_since(tx, "", claim.lease + 1) == {}
+    (item,) = queue.items("")
+    assert item.reason == 'no "nft"; unit web/1: gone; unit web/0: boom; next: wait'
+    again = queue.claim("", clock.now())
+    assert again
+    assert again.reason == item.reason
+
+
+@pytest.mark.parametrize("reason", ["config changed", "unit web/0: boom", "5", "[]", '["a"]'])
+def test_a_reason_that_names_no_problem_is_a_problem_of_its_key(
+    store: Store, queue: SqliteWorkQueue, clock: FakeClock, reason: str
+) -> None:
+    """A store of an earlier version keeps a text; a wake after the failure leaves a text too."""
+    due(store, queue, clock)
+    claim = queue.claim("", clock.now())
+    assert claim
+    queue.finish(claim, clock.now(), None, problems=(Problem("boom"),))
+    due(store, queue, clock, reason=reason)
+    with store.read() as tx:
+        assert failed_since(tx, "", claim.lease) == {KEY: (Problem(reason),)}
+
+
 def test_a_touch_while_it_is_worked_is_not_lost(
     store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
 ) -> None:
@@ -228,6 +260,7 @@ CLAIM_AND_HANG = """
 import sys, time
 from pathlib import Path
 from datetime import UTC, datetime
+from pushjuju.core.problems import Problem, Subject
 from pushjuju.store.db import Store
 from pushjuju.store.queue import SqliteWorkQueue, process_owner
 store = Store.open(Path(sys.argv[1]))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import pushjuju
+from contrib import statement_names
 from pushjuju.store.db import Store
 from pushjuju.store.rows import records, storage_records
 from pushjuju.store.statements import migrations, queries
@@ -46,6 +47,18 @@ RECORDS = [
     for kind in vars(module).values()
     if isinstance(kind, type) and is_dataclass(kind) and kind not in PARTS
 ]
+
+
+def test_the_module_of_names_is_what_the_statements_say() -> None:
+    assert statement_names.TARGET.read_text() == statement_names.text(), "run `make statements`"
+
+
+def test_every_statement_has_a_caller() -> None:
+    folders = (CODE, CODE.parent / "tests")
+    paths = [path for folder in folders for path in folder.rglob("*.py") if path != statement_names.TARGET]
+    words = {word for path in paths for word in re.findall(r'"(\w+)"', path.read_text())}
+    made = ("inventory_", "application_annotation", "machine_annotation")  # their names are put together
+    assert not [name for name in queries() if name not in words and not name.startswith(made)]
 
 
 def parameters(sql: str) -> set[str]:

@@ -16,6 +16,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
+from pushjuju.uniter import turn
 from pushjuju.uniter.commit import commit, take_events, take_flood
 from pushjuju.uniter.decide import LocalState, OperationKind, Step, from_wire
 from pushjuju.uniter.dispatch import Dispatch
@@ -34,6 +35,21 @@ def _log(runtime: TestController) -> list[tuple[str, str, str, str]]:
 
 def _logging(runtime: TestController, config: str) -> None:
     runtime.write(lambda tx: model_config.change(tx, runtime.model, {"logging-config": config}))
+
+
+def test_a_fault_of_the_next_decision_leaves_the_result_of_the_hook(
+    runtime: TestController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("a fault of the resolver")
+
+    runtime.deploy()
+    dispatch = runtime.until("install")
+    with monkeypatch.context() as patched:
+        patched.setattr(turn, "decide", broken)
+        done = commit(runtime.ctx, dispatch.id, ok(), decides=True)
+    assert (done.ok, done.decided) == (True, None)
+    assert runtime.prepared().title != "install"
 
 
 # --- how a hook can end -----------------------------------------------------------------------------------

@@ -24,7 +24,9 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import update_status
 from tests.world.charms import Charms
 from tests.world.controller import TestController
-from tests.world.random_model import People, RandomModel, charm, check_nothing_left, check_rest
+from tests.world.stepped.checks import check_nothing_left, check_rest
+from tests.world.stepped.people import People
+from tests.world.stepped.random_model import RandomModel, charm
 
 SECONDS = float(os.environ.get("PUSHJUJU_MODEL_SECONDS", "20"))
 LENGTH = int(os.environ.get("PUSHJUJU_MODEL_LENGTH", "25"))

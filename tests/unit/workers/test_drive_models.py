@@ -60,4 +60,4 @@ def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: TwoModels) -> 
     driver._prefixes = driver._related()
     ended = driver._summary()
     assert ended.problems == ()
-    assert ended.elsewhere == ('unit db/0: hook failed: "update-status"',)
+    assert tuple(map(str, ended.elsewhere)) == ('unit db/0: hook failed: "update-status"',)

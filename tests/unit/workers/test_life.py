@@ -9,6 +9,7 @@ from pushjuju.services.lifecycle import removal
 from tests.world.charms import PEERS
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive
+from tests.world.said import problems_of
 
 PEER = "cluster-relation-"
 OPERATION = {
@@ -55,7 +56,7 @@ class Life:
     async def rest(self, *problems: str) -> dict[str, list[str]]:
         """Drive until all is at rest, with these problems; return what ran on each unit."""
         settled = await drive(self.world, self.work)
-        assert settled.problems == problems
+        assert problems_of(settled) == problems
         new: dict[str, list[str]] = {}
         for unit, hook in self.world.hooks():
             new.setdefault(unit, []).append(hook)

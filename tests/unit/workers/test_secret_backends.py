@@ -24,7 +24,8 @@ from pushjuju.services.requests import user_secrets
 from pushjuju.workers import live
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedRuntime, die_at, drive
-from tests.world.vault import TOKEN, StandIn
+from tests.world.said import problems_of
+from tests.world.vault import TOKEN, StandIn, running
 
 FIRST, SECOND = Content({"token": "Zmlyc3Q="}), Content({"token": "c2Vjb25k"})
 
@@ -112,8 +113,8 @@ async def test_while_the_backend_is_away_content_waits_and_can_be_read(
     vault_server.sealed = True
     add(runtime)
     settled = await drive(runtime, vault)
-    assert "secret backend: vault: POST" in settled.problems[0]
-    assert "503 Vault is sealed" in settled.problems[0]
+    assert "secret backend: vault: POST" in problems_of(settled)[0]
+    assert "503 Vault is sealed" in problems_of(settled)[0]
     assert reveal(runtime) == {"token": "first"}
     assert runtime.due("loop/secrets") is not None
     vault_server.sealed = False
@@ -157,6 +158,35 @@ async def test_a_process_that_dies_on_the_way_loses_nothing(
     assert reveal(runtime) == {"token": "first"}
 
 
+@pytest.mark.parametrize("change", ["removed", "wanted in the store", "wanted in another backend"])
+async def test_a_copy_that_nobody_wants_any_more_when_it_arrives_is_deleted(
+    runtime: TestController, vault_server: StandIn, vault: PlayedRuntime, host: PluginHost, change: str
+) -> None:
+    """The secret changes between the moment at which its content is in the backend and its record."""
+    secret = add(runtime)
+    changes: dict[str, Callable[[], object]] = {
+        "removed": lambda: user_secrets.remove(runtime.ctx, runtime.model, "apikey"),
+        "wanted in the store": lambda: choose(runtime, "internal"),
+        "wanted in another backend": lambda: choose(runtime, "other"),
+    }
+    copies: list[str] = []
+
+    def meanwhile(step: str) -> None:
+        if step == "secret-saved" and not copies:
+            copies.extend(vault_server.kept)
+            changes[change]()
+
+    vault.checkpoint = meanwhile
+    with running() as second:
+        secret_backends.add(runtime.ctx, host, "other", "vault", {"endpoint": second.url, "token": TOKEN})
+        assert problems_of(await drive(runtime, vault)) == ()
+        assert copies == [f"pushjuju/{runtime.model}/{secret}-1"]
+        assert vault_server.kept == {}
+        assert list(second.kept) == (copies if change == "wanted in another backend" else [])
+        if change != "removed":
+            assert reveal(runtime) == {"token": "first"}
+
+
 async def test_content_comes_back_when_the_model_wants_it_in_the_store(
     runtime: TestController, vault_server: StandIn, vault: PlayedRuntime, host: PluginHost
 ) -> None:
@@ -179,7 +209,7 @@ async def test_a_model_that_goes_takes_its_content_along(
     await drive(runtime, vault)
     vault_server.sealed = True
     runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
-    told = [problem for _ in range(3) for problem in (await drive(runtime, vault)).problems]
+    told = [problem for _ in range(3) for problem in problems_of(await drive(runtime, vault))]
     assert any("503 Vault is sealed" in problem for problem in told)
     vault_server.sealed = False
     runtime.clock.advance(600)

@@ -13,7 +13,7 @@ from pushjuju.cli.work.waiting import is_over
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.action import actions
-from pushjuju.store.rows.records import Task
+from pushjuju.services.views.tasks import Task
 
 
 @command(
@@ -36,8 +36,7 @@ def cancel_task(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
             drive.settle(cli, opened.ctx, opened.uuid, touched=())
     except PushjujuError as error:
         cli.console.warn(error.message)
-    with opened.ctx.store.read() as tx:
-        found = [actions.get_task(tx, opened.uuid, number) for number in numbers]
+    found = actions.get_tasks(opened.ctx, opened.uuid, numbers)
     cli.output.write({"actions": [_cancelled(task) for task in found]})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
 
 from pushjuju.cli.commands.action import task_table as formatters
 from pushjuju.cli.commands.action.task_start import (
@@ -32,11 +32,7 @@ EXEC_WAIT_S = 300.0
 def _check_targets(
     machines: Iterable[str], names: Iterable[str], units: Iterable[str], *, every: bool
 ) -> None:
-    """Check what exec is aimed at.
-
-    Raises:
-        UsageError: No target, too many kinds of targets, or wrong names; the messages are Juju's.
-    """
+    """Check what exec is aimed at."""
     given = (("machines", machines), ("applications", names), ("units", units))
     if every:
         for noun, found in given:
@@ -51,6 +47,22 @@ def _check_targets(
     bad += [f"  {quote(name)} is not a valid unit name" for name in units if not is_receiver(name)]
     if bad:
         raise UsageError("\n".join(["The following exec targets are not valid:", *bad]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecFlags:
+    """The flags of exec, as they were written."""
+
+    model: str
+    background: bool
+    wait: float | None
+    utc: bool
+    every: bool
+    parallel: bool
+    execution_group: str
+    machine: tuple[str, ...]
+    application: tuple[str, ...]
+    unit: tuple[str, ...]
 
 
 @command(
@@ -79,29 +91,30 @@ def _check_targets(
     examples="    pushjuju exec --unit web/0 'config-get title'\n"
     "    pushjuju exec --machine 0,1 -- uptime -p\n"
     "    pushjuju exec --application web --parallel=false 'systemctl restart web'\n",
+    into=ExecFlags,
     see_also=("run", "ssh", "show-operation"),
 )
-def execute(cli: Cli, args: tuple[str, ...], *, model: str, **given: Any) -> None:
+def execute(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> None:
     """Run shell commands and print what they say."""
-    check_wait(cli, background=given["background"])
-    _check_targets(given["machine"], given["application"], given["unit"], every=given["every"])
-    seconds = given["wait"] or EXEC_WAIT_S
+    check_wait(cli, background=flags.background)
+    _check_targets(flags.machine, flags.application, flags.unit, every=flags.every)
+    seconds = flags.wait or EXEC_WAIT_S
     request = actions.CommandRequest(
         command=args[0] if len(args) == 1 else shlex.join(args),
         timeout_s=max(seconds, 0.0),
-        units=given["unit"],
-        applications=given["application"],
-        machines=given["machine"],
-        every_machine=given["every"],
-        parallel=given["parallel"],
-        execution_group=given["execution_group"],
+        units=flags.unit,
+        applications=flags.application,
+        machines=flags.machine,
+        every_machine=flags.every,
+        parallel=flags.parallel,
+        execution_group=flags.execution_group,
     )
-    opened = session.open_model(cli, model)
+    opened = session.open_model(cli, flags.model)
     queued = actions.enqueue_commands(opened.ctx, opened.uuid, request)
-    if given["background"]:
+    if flags.background:
         return in_background(cli, opened, queued)
     say = cli.console.detail
-    waiter = Waiter(cli, opened, queued.tasks, seconds, say=say, utc=given["utc"])
+    waiter = Waiter(cli, opened, queued.tasks, seconds, say=say, utc=flags.utc)
     start(say, queued)
     waiter.wait()
-    return show_results(cli, opened, queued, formatters.exec_formatters(), utc=given["utc"])
+    return show_results(cli, opened, queued, formatters.exec_formatters(), utc=flags.utc)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.action import task_table as formatters
-from pushjuju.cli.commands.action.action_specs import action_specs, application_of
+from pushjuju.cli.commands.action.action_specs import application_of
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.services.entities.action import actions
 
 
 @command(
@@ -27,7 +28,8 @@ def list_actions(cli: Cli, args: tuple[str, ...], *, model: str, schema: bool) -
     name = application_of(args)
     if schema and cli.output.form == "tabular":
         raise UsageError("full schema not compatible with tabular output")
-    found = action_specs(session.open_model(cli, model), name)
+    opened = session.open_model(cli, model)
+    found = actions.specs_of(opened.ctx, opened.uuid, name)
     if cli.output.form == "default":
         cli.output.form = "yaml" if schema else "tabular"
     if not found and cli.output.form == "tabular":

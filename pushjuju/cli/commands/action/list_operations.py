@@ -82,11 +82,7 @@ def operations(
 
 
 def _check_filter(wanted: Mapping[str, Sequence[str]]) -> None:
-    """Refuse what can match nothing.
-
-    Raises:
-        UsageError: A name or a status does not exist; the error lists all that are wrong.
-    """
+    """Refuse what can match nothing."""
     faults = [
         f"invalid {noun} {quote(name)}"
         for noun, names, fits in (

@@ -87,6 +87,18 @@ def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[
     return found
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFlags:
+    """The flags of run, as they were written."""
+
+    model: str
+    background: bool
+    wait: float | None
+    utc: bool
+    params: str
+    string_args: bool
+
+
 @command(
     "run",
     usage="<unit> [<unit> ...] <action> [<key>=<value> [<key>[.<key> ...]=<value>]]",
@@ -104,30 +116,21 @@ def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[
     examples="    pushjuju run web/leader greet name=Kim\n"
     "    pushjuju run web/0 web/1 backup --params backup.yaml --wait 10m\n"
     "    pushjuju run web/0 show-page --background\n",
+    into=RunFlags,
     see_also=("actions", "show-operation", "show-task", "cancel-task"),
 )
-def run(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    model: str,
-    background: bool,
-    wait: float | None,
-    utc: bool,
-    params: str,
-    string_args: bool,
-) -> None:
+def run(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> None:
     """Run an action and print what it gives."""
-    check_wait(cli, background=background)
+    check_wait(cli, background=flags.background)
     options = _asked(args)
-    parameters = _parameters(cli, options, params, as_text=string_args)
-    opened = session.open_model(cli, model)
+    parameters = _parameters(cli, options, flags.params, as_text=flags.string_args)
+    opened = session.open_model(cli, flags.model)
     request = actions.ActionRequest(action=options.action, receivers=options.units, parameters=parameters)
     queued = actions.enqueue(opened.ctx, opened.uuid, request)
-    if background:
+    if flags.background:
         return in_background(cli, opened, queued)
-    seconds = wait or RUN_WAIT_S
-    waiter = Waiter(cli, opened, queued.tasks, seconds, say=cli.console.info, utc=utc)
+    seconds = flags.wait or RUN_WAIT_S
+    waiter = Waiter(cli, opened, queued.tasks, seconds, say=cli.console.info, utc=flags.utc)
     start(cli.console.info, queued)
     waiter.wait()
-    return show_results(cli, opened, queued, formatters.run_formatters(), utc=utc)
+    return show_results(cli, opened, queued, formatters.run_formatters(), utc=flags.utc)

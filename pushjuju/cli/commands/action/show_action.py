@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.action import task_table as formatters
-from pushjuju.cli.commands.action.action_specs import action_specs, application_of
+from pushjuju.cli.commands.action.action_specs import application_of
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import Silent, UsageError
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.action import actions
 
 
 @command(
@@ -26,7 +27,8 @@ def show_action(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     name = application_of(args)
     if len(args) < 2:
         raise UsageError("no action name specified")
-    spec = action_specs(session.open_model(cli, model), name).get(args[1])
+    opened = session.open_model(cli, model)
+    spec = actions.specs_of(opened.ctx, opened.uuid, name).get(args[1])
     if spec is None:
         cli.console.info(f"unknown action {quote(args[1])}")
         raise Silent

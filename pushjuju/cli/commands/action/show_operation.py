@@ -30,8 +30,7 @@ def show_operation(
     number = task_number(args[0], "operation")
     opened = session.open_model(cli, model)
     found = tasks.show_operation(opened.ctx, opened.uuid, number)
-    with opened.ctx.store.read() as tx:
-        waited = [actions.get_task(tx, opened.uuid, int(key)) for key in found.get("tasks", {})]
+    waited = actions.get_tasks(opened.ctx, opened.uuid, map(int, found.get("tasks", {})))
     follow(cli, opened, waited, wait, watch=watch, utc=utc, late="timeout reached", number=number)
     found = tasks.show_operation(opened.ctx, opened.uuid, number)
     cli.output.write(formatters.operation_texts(found, utc=utc))

@@ -27,10 +27,9 @@ def show_task(cli: Cli, args: tuple[str, ...], *, model: str, wait: float, watch
     check_watch(cli, watch=watch)
     number = task_number(args[0], "task")
     opened = session.open_model(cli, model)
-    with opened.ctx.store.read() as tx:
-        waited = actions.get_task(tx, opened.uuid, number)
+    waited = actions.get_tasks(opened.ctx, opened.uuid, [number])
     late = "maximum wait time reached"
-    follow(cli, opened, [waited], wait, watch=watch, utc=utc, late=late, number=number)
+    follow(cli, opened, waited, wait, watch=watch, utc=utc, late=late, number=number)
     shown = formatters.task_texts(tasks.show_task(opened.ctx, opened.uuid, number), utc=utc)
     if cli.output.form == "plain":
         return cli.output.text(formatters.plain_task(shown))

@@ -15,7 +15,7 @@ from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.action import actions
 from pushjuju.services.views import tasks
-from pushjuju.store.rows.records import Task
+from pushjuju.services.views.tasks import Task
 
 
 def is_receiver(text: str) -> bool:
@@ -77,11 +77,7 @@ def in_background(cli: Cli, opened: session.Session, queued: actions.Enqueued) -
 def show_results(
     cli: Cli, opened: session.Session, queued: actions.Enqueued, forms: Mapping[str, Any], *, utc: bool
 ) -> None:
-    """Print the results of tasks that are over.
-
-    Raises:
-        HookFailed: A script ended badly.
-    """
+    """Print the results of tasks that are over."""
     _refused(cli, queued)
     if not queued.tasks:
         return

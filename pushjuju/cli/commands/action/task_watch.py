@@ -11,7 +11,7 @@ from pushjuju.cli.work import session
 from pushjuju.cli.work.waiting import TimedOut, Waiter, is_over
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.store.rows.records import Task
+from pushjuju.services.views.tasks import Task
 
 FORMATS = ("plain", "yaml", "json")
 

@@ -1,25 +1,12 @@
-"""refresh: refresh an application's charm.
-
-Mirrors: juju cmd/juju/application deploy.go, refresh.go (3.6)
-"""
+"""refresh: refresh an application's charm. Mirrors: juju cmd/juju/application refresh.go (3.6)"""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
-from pushjuju.cli.commands.application import refreshing
-from pushjuju.cli.commands.application.charm_flags import CONFIG, bindings_of, warn_all
-from pushjuju.cli.syntax import flags, values
+from pushjuju.cli.commands.application.charm_flags import CONFIG
+from pushjuju.cli.commands.application.refresh_flags import RefreshFlags
+from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
-from pushjuju.cli.work import session
-from pushjuju.core.base import Base
-from pushjuju.core.errors import UsageError
-from pushjuju.portable.names import is_application
-from pushjuju.services.requests import refresh as service
 
 
 @command(
@@ -58,54 +45,11 @@ from pushjuju.services.requests import refresh as service
     "machines. With --base future units run on another base; those that are there stay as they are.",
     examples="    pushjuju refresh postgresql --channel 16/stable\n    pushjuju refresh web --path ./web\n"
     "    pushjuju refresh web --switch ./other\n",
+    into=RefreshFlags,
     see_also=("deploy",),
 )  # fmt: skip
-def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **options: Any) -> None:
+def refresh(cli: Cli, args: tuple[str, ...], flags: RefreshFlags) -> None:
     """Put an application on another revision of its charm."""
-    name = args[0]
-    _check_refresh(name, options)
-    given = values.settings(options["config"])
-    if len(given.files) > 1:
-        raise UsageError("only one config file can be given to refresh")
-    opened = session.open_model(cli, model)
+    from pushjuju.cli.commands.application import refreshing  # the requests: not for a help text
 
-    known = refreshing.look(opened, name)
-    refreshing.check_switch(known, options)
-    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        found = refreshing.get_charm(cli, opened, known, options, Path(folder))
-        request = service.RefreshRequest(
-            application=name,
-            packed=found.packed,
-            switch=bool(options["switch"]),
-            force_units=options["force_units"],
-            force=options["force"],
-            force_base=options["force_base"],
-            values=given.values,
-            file=given.files[0] if given.files else None,
-            trust=options["trust"],
-            resources=found.files,
-            storage=values.storage(options["storage"]),
-            bind=bindings_of(options["bind"]),
-            origin=found.origin,
-            store_resources=found.resources,
-            asked_resources=tuple(found.options),
-            base=Base.parse(options["base"]) if options["base"] else None,
-        )
-        if refreshing.stays(known, found):
-            if not refreshing.stay(cli, opened, request, found, by_revision="revision" in cli.given):
-                return
-        else:
-            revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
-            warn_all(cli, (*found.packed.charm.warnings, *warnings))
-            refreshing.tell_added(cli, found, revision)
-    refreshing.settle(cli, opened, name, options, no_wait=no_wait)
-
-
-def _check_refresh(name: str, options: Mapping[str, Any]) -> None:
-    if not is_application(name):
-        raise UsageError(f'invalid application name "{name}"')
-    pairs = (("switch", "revision"), ("path", "revision"), ("switch", "path"))
-    given = {key: options[key] not in ("", -1) for key in ("switch", "path", "revision")}
-    for left, right in pairs:
-        if given[left] and given[right]:
-            raise UsageError(f"--{left} and --{right} are mutually exclusive")
+    refreshing.refresh(cli, args[0], flags)

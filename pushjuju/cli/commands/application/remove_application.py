@@ -10,6 +10,7 @@ from pushjuju.cli.work import failures, removals, session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.views import removal_plan
 
 
 @command(
@@ -43,7 +44,7 @@ def remove_application(
         if not is_application(arg):
             raise UsageError(f'invalid application name "{arg}"')
     opened = session.open_model(cli, model)
-    look = partial(removals.application_lines, opened, destroy_storage=destroy_storage)
+    look = partial(removal_plan.application_lines, opened.ctx, opened.uuid, destroy_storage=destroy_storage)
     plan = removals.Plan.of(args, look, failed="removing application {} failed")
     told = removals.confirm(
         cli, opened, plan, what="application removal", no_prompt=no_prompt, dry_run=dry_run

@@ -15,7 +15,6 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.requests import backups
-from pushjuju.store.files.private import private_dir
 
 if TYPE_CHECKING:
     from pushjuju.services.requests.backups import Backup
@@ -78,8 +77,7 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
     name = filename if chosen else f"{started:juju-backup-%Y%m%d-%H%M%S.tar.gz}"
     target = Path(name).expanduser() if chosen else Path.cwd() / name
     if no_download:
-        target = ctx.controller.root / "backups" / name
-        private_dir(target.parent)
+        target = backups.kept_place(ctx, name)
     made = backups.create(ctx, target, args[0] if args else "")
     if not cli.console.quiet:
         cli.output.text(_described(made, started, cli.clock.now()))

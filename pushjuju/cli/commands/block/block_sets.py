@@ -9,11 +9,7 @@ VALID = ", ".join(blocks.SETS)
 
 
 def set_block(args: tuple[str, ...]) -> str:
-    """Return the set of commands that the argument names.
-
-    Raises:
-        UsageError: There is no such set; the message is Juju's.
-    """
+    """Return the set of commands that the argument names."""
     if args[0] not in blocks.SETS:
         raise UsageError(f"bad command set, valid options: {VALID}")
     return args[0]

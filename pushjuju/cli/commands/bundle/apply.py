@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pushjuju.cli.commands.bundle import bundle_files, bundling
-from pushjuju.cli.commands.bundle.overlay_files import OVERLAY
+from pushjuju.cli.commands.bundle import bundling
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import checks, drive, session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.bundles import plan_files, planning
+from pushjuju.services.bundles import plan_files, requests
+from pushjuju.services.bundles.requests import ApplyOptions
 
 if TYPE_CHECKING:
-    from pushjuju.services.bundles.planning import Prepared
+    from pushjuju.services.bundles.requests import Proposal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplyFlags:
+    """The flags of apply, as they were written."""
+
+    model: str
+    no_prompt: bool
+    overlay: tuple[str, ...]
+    storage: tuple[str, ...]
+    channel: str
+    revision: int
+    map_machines: str
+    trust: bool
+    force: bool
+    prune: bool
+    destroy_storage: bool
+    dry_run: bool
+    save_plan: str
+    plan: str
+    no_wait: bool
 
 
 @command(
@@ -29,7 +49,7 @@ if TYPE_CHECKING:
     flags=(
         *flags.MODEL,
         *flags.NO_PROMPT,
-        OVERLAY,
+        bundling.OVERLAY,
         flags.STORAGE,
         flags.text("channel", "Channel to use when getting the bundle from the model's store"),
         flags.number("revision", "The revision of a bundle of the model's store", default=-1),
@@ -61,66 +81,73 @@ if TYPE_CHECKING:
     examples="    pushjuju apply ./bundle.yaml\n    pushjuju apply ./bundle.yaml --prune\n"
     "    pushjuju apply ./bundle.yaml --save-plan plan.json\n"
     "    pushjuju apply ./bundle.yaml --plan plan.json --no-prompt\n",
+    into=ApplyFlags,
     see_also=("deploy", "diff-bundle", "export-bundle"),
 )
-def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **options: Any) -> None:
+def apply(cli: Cli, args: tuple[str, ...], flags: ApplyFlags) -> None:
     """Make a model equal to a bundle."""
-    if options["destroy_storage"] and not options["prune"]:
-        raise UsageError("--destroy-storage needs --prune")
-    if options["revision"] >= 0 and options["channel"]:
-        raise UsageError("revision and channel are mutually exclusive for a bundle. Please choose one.")
-    if options["save_plan"] and options["plan"]:
-        raise UsageError("--save-plan and --plan are mutually exclusive")
-
-    plan = plan_files.read(Path(options["plan"]).expanduser()) if options["plan"] else None
-    opened = session.open_model(cli, model)
-    path, url = bundle_files.find(
-        cli, opened, args[0], channel=options["channel"], revision=options["revision"]
+    options = _options(cli, args[0], flags)
+    opened = session.open_model(cli, flags.model)
+    applied = requests.apply(
+        opened.ctx,
+        opened.uuid,
+        options,
+        notices=cli.console,
+        precheck=checks.of_clouds().units,
+        agree=lambda proposal: _agree(cli, flags, proposal),
     )
-    loaded = bundle_files.load(cli, path, options["overlay"], dry_run=options["dry_run"])
-    wishes = replace(bundling.wishes_of(options), store_bundle=url, equal=True)
-    prepared = planning.prepare(opened.ctx, opened.uuid, loaded, wishes)
-    bundling.tell_prepared(cli, prepared)
-    bundling.precheck(cli, opened, prepared)
-    prepared, left = planning.with_removals(
-        prepared, prune=options["prune"], destroy_storage=options["destroy_storage"]
-    )
-    if plan is not None:
-        plan_files.require_same(plan, opened.uuid, prepared)
-    if options["save_plan"] and not cli.rehearsal:
-        plan_files.write(Path(options["save_plan"]).expanduser(), opened.uuid, prepared)
-    touched = sorted({*prepared.applications, *prepared.bundle.applications})
-    if _shown(cli, prepared, left, options):
-        planning.carry_out(
-            opened.ctx,
-            opened.uuid,
-            prepared,
-            planning.same_model(opened.uuid, prepared.facts.digest()),
-        )
+    if applied.done:
         cli.console.info("Bundle applied.")
-    elif prepared.changes:
+    elif applied.proposal.changes:
         return
-    drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=applied.proposal.applications, no_wait=flags.no_wait)
 
 
-def _shown(cli: Cli, prepared: Prepared, left: list[str], options: Mapping[str, Any]) -> bool:
-    """Show the changes, and ask; return True when the changes are to be made.
+def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> ApplyOptions:
+    """Return what the flags ask for.
 
     Raises:
-        Aborted: The answer is not yes.
+        UsageError: Flags exclude each other, or a directive of storage is wrong.
+        NotFound, NotValid: The file of the plan cannot be read.
     """
-    if prepared.fixed:
-        lines = "\n".join(f"- {line}" for line in prepared.fixed)
+    if flags.destroy_storage and not flags.prune:
+        raise UsageError("--destroy-storage needs --prune")
+    if flags.revision >= 0 and flags.channel:
+        raise UsageError("revision and channel are mutually exclusive for a bundle. Please choose one.")
+    if flags.save_plan and flags.plan:
+        raise UsageError("--save-plan and --plan are mutually exclusive")
+    save = Path(flags.save_plan).expanduser() if flags.save_plan and not cli.rehearsal else None
+    return ApplyOptions(
+        bundle=bundle,
+        overlays=flags.overlay,
+        channel=flags.channel,
+        revision=flags.revision,
+        map_machines=flags.map_machines,
+        trust=flags.trust,
+        force=flags.force,
+        storage=bundling.storage(flags.storage),
+        dry_run=flags.dry_run,
+        prune=flags.prune,
+        destroy_storage=flags.destroy_storage,
+        plan=plan_files.read(Path(flags.plan).expanduser()) if flags.plan else None,
+        save_plan=save,
+    )
+
+
+def _agree(cli: Cli, flags: ApplyFlags, proposal: Proposal) -> bool:
+    """Show the changes, and ask; return True when the changes are to be made."""
+    if proposal.fixed:
+        lines = "\n".join(f"- {line}" for line in proposal.fixed)
         cli.console.info(f"Not changed, because no command can change it:\n{lines}")
-    if left:
-        flag = "--destroy-storage" if options["prune"] else "--prune"
-        cli.console.info(f"Left alone without {flag}:\n" + "\n".join(left))
-    if not prepared.changes:
+    if proposal.left:
+        flag = "--destroy-storage" if flags.prune else "--prune"
+        cli.console.info(f"Left alone without {flag}:\n" + "\n".join(proposal.left))
+    if not proposal.changes:
         cli.console.info("No changes to apply.")
         return False
-    bundling.tell_changes(cli, "Changes to apply:", prepared.changes)
-    if options["dry_run"] or options["save_plan"]:
+    bundling.tell_changes(cli, "Changes to apply:", proposal.changes)
+    if flags.dry_run or flags.save_plan:
         return False
-    if not options["no_prompt"]:
+    if not flags.no_prompt:
         cli.console.confirm("\nContinue [y/N]? ", what="apply")
     return True

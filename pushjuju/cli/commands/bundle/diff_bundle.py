@@ -5,24 +5,34 @@ Mirrors: juju exportbundle.go, diffbundle.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-from pushjuju.cli.commands.bundle import bundle_files
 from pushjuju.cli.commands.bundle.bundle_document import document
-from pushjuju.cli.commands.bundle.overlay_files import OVERLAY
+from pushjuju.cli.commands.bundle.bundling import OVERLAY
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.output import format_yaml
 from pushjuju.portable.quote import quote
-from pushjuju.services.bundles.check import apply_changes
-from pushjuju.services.bundles.plan import diff, machines, model_facts
-from pushjuju.services.bundles.read import load
+from pushjuju.services.bundles import requests
+from pushjuju.services.bundles.requests import DiffOptions
 
 _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffFlags:
+    """The flags of diff-bundle, as they were written."""
+
+    model: str
+    overlay: tuple[str, ...]
+    map_machines: str
+    annotations: bool
+    channel: str
+    arch: str
+    series: str
+    base: str
 
 
 @command(
@@ -47,48 +57,30 @@ _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
     "tell which one.",
     examples="    pushjuju diff-bundle ./bundle.yaml\n"
     "    pushjuju diff-bundle ./bundle.yaml --overlay local.yaml --map-machines 3=4\n",
+    into=DiffFlags,
     see_also=("deploy", "export-bundle", "apply"),
 )
-def diff_bundle(
-    cli: Cli, args: tuple[str, ...], *, model: str, overlay: tuple[str, ...], **options: Any
-) -> None:
+def diff_bundle(cli: Cli, args: tuple[str, ...], flags: DiffFlags) -> None:
     """Show what is different between a bundle and a model."""
-    _check_diff(options)
-    base = values.base(options["base"], options["series"], cli.console)
-    arch = "" if options["arch"] == "all" else options["arch"]
-
-    mapping = machines.parse(options["map_machines"])
-    opened = session.open_model(cli, model)
-    path, _ = bundle_files.find(cli, opened, args[0], channel=options["channel"], base=base, arch=arch)
-    loaded = load.load(Path(path).expanduser(), list(overlay))
-    if unclear := diff.unclear_relations(loaded.bundle):
-        cli.console.warn(
-            "The provided bundle includes relations without explicit endpoints, which may appear as extra "
-            "entries in the diff output.\nTo avoid this in the future, update the endpoints for the "
-            "following bundle relations:\n" + "\n".join(unclear)
-        )
-    with opened.ctx.store.read() as tx:
-        facts = model_facts.read(tx, opened.uuid)
-    found = diff.diff(
-        loaded.bundle,
-        facts,
-        mapping=mapping,
-        annotations=options["annotations"],
-        files=apply_changes.fingerprints(loaded),
+    _check_diff(flags)
+    options = DiffOptions(
+        bundle=args[0],
+        overlays=flags.overlay,
+        map_machines=flags.map_machines,
+        annotations=flags.annotations,
+        channel=flags.channel,
+        base=values.base(flags.base, flags.series, cli.console),
+        arch="" if flags.arch == "all" else flags.arch,
     )
+    opened = session.open_model(cli, flags.model)
+    found = requests.compare(opened.ctx, opened.uuid, options, notices=cli.console)
     cli.output.text(format_yaml(document(found)))
 
 
-def _check_diff(options: Mapping[str, Any]) -> None:
-    """Refuse flags that make no sense.
-
-    Raises:
-        UsageError: The messages are Juju's.
-    """
-    if options["series"] and options["base"]:
+def _check_diff(flags: DiffFlags) -> None:
+    """Refuse flags that make no sense."""
+    if flags.series and flags.base:
         raise UsageError("--series and --base cannot be specified together")
-    if options["arch"] and options["arch"] not in ("all", *_ARCHES):
+    if flags.arch and flags.arch not in ("all", *_ARCHES):
         expected = "|".join(("all", *_ARCHES))
-        raise UsageError(
-            f"unexpected architecture flag value {quote(options['arch'])}, expected <{expected}>"
-        )
+        raise UsageError(f"unexpected architecture flag value {quote(flags.arch)}, expected <{expected}>")

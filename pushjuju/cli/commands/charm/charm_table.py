@@ -37,11 +37,7 @@ COLUMNS: Mapping[str, tuple[str, Callable[[Entry], str]]] = {
 
 
 def check_columns(letters: str) -> None:
-    """Refuse columns that `find` does not have.
-
-    Raises:
-        NotValid: A column is unknown, or no column is named; the message is Juju's.
-    """
+    """Refuse columns that `find` does not have."""
     if not letters:
         raise NotValid("expected at least one column")
     for letter in letters:

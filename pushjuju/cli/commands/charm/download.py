@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pushjuju.charms.values.charm_bases import DEFAULT_LTS
-from pushjuju.cli.commands.charm import charm_sources
 from pushjuju.cli.commands.charm.store_names import (
     EVERY,
     NOT_THERE,
@@ -31,7 +29,22 @@ from pushjuju.services.supply import store_charms
 if TYPE_CHECKING:
     from pushjuju.core.base import Base
     from pushjuju.core.charmstore import StoreCharm
-    from pushjuju.plugins.api.sources import CharmStore
+    from pushjuju.services.supply.store_charms import CharmStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DownloadFlags:
+    """The flags of download, as they were written."""
+
+    arch: str
+    series: str
+    base: str
+    channel: str
+    revision: int
+    filepath: str
+    no_progress: bool
+    resources: bool
+    charmhub_url: str
 
 
 @command(
@@ -54,21 +67,22 @@ if TYPE_CHECKING:
     "to the standard output.",
     examples="    pushjuju download postgresql --channel 14/stable\n"
     "    pushjuju download postgresql - > pg.charm\n",
+    into=DownloadFlags,
     see_also=("info", "find"),
 )
-def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **options: Any) -> None:
+def download(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> None:
     """Write a charm or bundle into a file."""
-    to_stdout = _download_flags(cli, args, options)
+    to_stdout = _download_flags(cli, args, flags)
     name = store_name(args[0], what="Charmhub")
-    store = open_store(cli, charmhub_url)
-    charm = _located(cli, store, _ask(cli, name, options), base_given=bool(options["base"]))
-    cli.console.info(_fetching(charm, by_revision=options["revision"] >= 0))
+    store = open_store(cli, flags.charmhub_url)
+    charm = _located(cli, store, _ask(cli, name, flags), base_given=bool(flags.base))
+    cli.console.info(_fetching(charm, by_revision=flags.revision >= 0))
     suffix = charm.kind if charm.kind == "bundle" else "charm"
-    target = Path(options["filepath"] or f"{charm.name}_r{charm.revision}.{suffix}")
+    target = Path(flags.filepath or f"{charm.name}_r{charm.revision}.{suffix}")
     try:
-        with charm_sources.downloading(cli, charm.name) as tell:
+        with cli.console.downloading(charm.name) as tell:
             what = f'{charm.kind} "{charm.name}"'
-            shown = None if options["no_progress"] else tell
+            shown = None if flags.no_progress else tell
             path = store_charms.cached(cli.env, store, charm.download, what, shown)
     except HubError as error:
         if error.reason == "checksum":
@@ -79,55 +93,47 @@ def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **options: A
         cli.console.info(f"Downloading of {charm.kind} complete")
         return
     _copy(path, target)
-    hints = _resources(cli, store, charm, target.parent) if options["resources"] else []
+    hints = _resources(cli, store, charm, target.parent) if flags.resources else []
     shown_path = str(target) if target.is_absolute() else f"./{target}"
     cli.console.info(
         f'Install the "{charm.name}" {charm.kind} with:\n    pushjuju deploy {" ".join([shown_path, *hints])}'
     )
 
 
-def _download_flags(cli: Cli, args: tuple[str, ...], options: Mapping[str, Any]) -> bool:
-    """Check the flags of `download`; return whether the archive goes to stdout.
-
-    Raises:
-        UsageError: They exclude each other, or make no sense; the messages are Juju's.
-    """
+def _download_flags(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> bool:
+    """Check the flags of `download`; return whether the archive goes to stdout."""
     if len(args) > 2 or (len(args) == 2 and args[1] != "-"):
         raise UsageError("expected a charm or bundle name, followed by hyphen to pipe to stdout")
-    if options["revision"] >= 0 and cli.given & {"arch", "base", "channel", "series"}:
+    if flags.revision >= 0 and cli.given & {"arch", "base", "channel", "series"}:
         raise UsageError("--revision cannot be specified together with --arch, --base, --channel or --series")
-    check_arch(options["arch"])
-    to_stdout = len(args) == 2 or options["filepath"] == "-"
-    if to_stdout and options["resources"]:
+    check_arch(flags.arch)
+    to_stdout = len(args) == 2 or flags.filepath == "-"
+    if to_stdout and flags.resources:
         raise UsageError("--resources cannot be used when the charm goes to stdout")
     return to_stdout
 
 
-def _ask(cli: Cli, name: str, options: Mapping[str, Any]) -> Ask:
-    base = values.base(options["base"], "" if options["series"] == EVERY else options["series"], cli.console)
-    arch = DEFAULT_ARCH if options["arch"] == EVERY else options["arch"]
+def _ask(cli: Cli, name: str, flags: DownloadFlags) -> Ask:
+    base = values.base(flags.base, "" if flags.series == EVERY else flags.series, cli.console)
+    arch = DEFAULT_ARCH if flags.arch == EVERY else flags.arch
     return Ask(
         name=name,
-        channel=Channel.parse(options["channel"] or "latest/stable"),
-        revision=options["revision"],
+        channel=Channel.parse(flags.channel or "latest/stable"),
+        revision=flags.revision,
         platform=Platform.of(base or DEFAULT_LTS, arch),
     )
 
 
 def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> StoreCharm:
-    """Return the revision to download; a charm that is not for the default base is asked for its own.
-
-    Raises:
-        HubError: The store has no such charm; the message is Juju's.
-    """
+    """Return the revision to download; a charm that is not for the default base is asked for its own."""
     (found,) = store.resolve([ask])
     if not isinstance(found, HubError):
         return found
     if ask.revision >= 0:
-        raise HubError(f"unable to locate {ask.name} revison {ask.revision}: {_bare(found)}")
+        raise HubError(f"unable to locate {ask.name} revison {ask.revision}: {found.why}")
     if found.reason != "revision-not-found":
         hint = alike_hint(store, ask.name) if found.reason in NOT_THERE else ""
-        raise HubError(f"unable to locate {ask.name}: {_bare(found)}", detail=found.detail, hint=hint)
+        raise HubError(f"unable to locate {ask.name}: {found.why}", detail=found.detail, hint=hint)
     assert ask.channel is not None, "a download without a revision has a channel"
     usable = list(dict.fromkeys(_same_channel(found, ask.channel, ask.platform.arch)))
     shown = _short(ask.channel)
@@ -149,7 +155,7 @@ def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> Stor
     other = replace(ask.platform, os=usable[0].os, track=usable[0].track)
     (again,) = store.resolve([replace(ask, platform=other)])
     if isinstance(again, HubError):
-        raise HubError(f"unable to locate {ask.name}: {_bare(again)}")
+        raise HubError(f"unable to locate {ask.name}: {again.why}")
     return again
 
 
@@ -177,10 +183,6 @@ def _same_channel(error: HubError, channel: Channel, arch: str) -> list[Base]:
     ]
 
 
-def _bare(error: HubError) -> str:
-    return error.message.removeprefix("resolving error: ")
-
-
 def _short(channel: Channel) -> str:
     return str(channel.normal()).removeprefix("latest/")
 
@@ -202,11 +204,7 @@ def _to_stdout(cli: Cli, path: Path) -> None:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        NotFound: The target cannot be written.
-    """
+    """Write a file whole or not at all."""
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pushjuju-") as folder:
             shutil.copyfile(path, Path(folder) / "new").replace(target)

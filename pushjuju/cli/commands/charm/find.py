@@ -5,6 +5,7 @@ Mirrors: juju cmd/juju/charmhub (3.6)
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.charms.hub import catalogue
@@ -14,6 +15,18 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.errors import HubError, UsageError
 from pushjuju.portable.gotypes import Struct
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindFlags:
+    """The flags of find, as they were written."""
+
+    category: str
+    channel: str
+    type: str
+    publisher: str
+    columns: str
+    charmhub_url: str
 
 
 @command(
@@ -31,29 +44,31 @@ from pushjuju.portable.gotypes import Struct
         *flags.CHARMHUB,
     ),
     examples="    pushjuju find wordpress\n    pushjuju find --type bundle kubernetes\n",
+    into=FindFlags,
     see_also=("info", "download"),
 )
-def find(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, columns: str, **options: str) -> None:
+def find(cli: Cli, args: tuple[str, ...], flags: FindFlags) -> None:
     """Search the store."""
-    if options["type"] not in ("", "charm", "bundle"):
+    filters = {key: getattr(flags, key) for key in ("category", "channel", "type", "publisher")}
+    if flags.type not in ("", "charm", "bundle"):
         raise UsageError("expected type to be charm or bundle")
-    formatters.check_columns(columns)
+    formatters.check_columns(flags.columns)
     query = args[0] if args else ""
     try:
-        results = open_store(cli, charmhub_url).find(query, options)
+        results = open_store(cli, flags.charmhub_url).find(query, filters)
     except HubError as error:
         if error.reason in NOT_THERE:
             raise HubError(f'Nothing found for query "{query}".', reason=error.reason) from None
         raise
     found = [catalogue.found_entry(item) for item in results]
     if cli.output.form == "tabular" and not found:
-        kind = f"{options['type']}s" if options["type"] else "charms or bundles"
+        kind = f"{flags.type}s" if flags.type else "charms or bundles"
         cli.console.info(f"No matching {kind}")
         return
-    empty = not query and not any(options.values())
+    empty = not query and not any(filters.values())
 
     def table(_document: Any) -> str:
-        text = formatters.found_table(found, columns)
+        text = formatters.found_table(found, flags.columns)
         if not empty:
             return text
         return (

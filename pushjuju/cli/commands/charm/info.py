@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.hub import catalogue
@@ -26,6 +27,21 @@ if TYPE_CHECKING:
     from pushjuju.core.base import Base
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InfoFlags:
+    """The flags of info, as they were written."""
+
+    arch: str
+    series: str
+    base: str
+    channel: str
+    config: bool
+    unicode: str
+    revision: int
+    track: str
+    charmhub_url: str
+
+
 @command(
     "info",
     usage="<charm>",
@@ -47,51 +63,46 @@ if TYPE_CHECKING:
     details="Channels of a track are listed from the safest to the newest. An arrow: the channel gives what\n"
     "the one above it gives; a dash: nothing was released there.",
     examples="    pushjuju info postgresql\n    pushjuju info --config postgresql --channel 14/stable\n",
+    into=InfoFlags,
     see_also=("find", "download"),
 )
-def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **options: Any) -> None:
+def info(cli: Cli, args: tuple[str, ...], flags: InfoFlags) -> None:
     """Show a charm or bundle."""
-    base = _info_flags(cli, options)
+    base = _info_flags(cli, flags)
     name = store_name(args[0], what="Charm Hub")
-    if options["channel"]:
-        parsed_channel(options["channel"])
+    if flags.channel:
+        parsed_channel(flags.channel)
     try:
-        store = open_store(cli, charmhub_url)
-        document = store.info(name, options["channel"])
+        store = open_store(cli, flags.charmhub_url)
+        document = store.info(name, flags.channel)
     except HubError as error:
         if error.reason in NOT_THERE:
             what = f'No information found for charm or bundle with the name "{name}"'
             raise HubError(what, reason=error.reason, hint=alike_hint(store, name)) from None
         raise
     entry = catalogue.info_document(document)
-    arch = "" if options["arch"] == EVERY else options["arch"]
-    entry = _narrowed(entry, options, arch=arch, base=base)
-    unicode = options["unicode"] == "always" or (options["unicode"] == "auto" and _speaks_unicode(cli))
+    arch = "" if flags.arch == EVERY else flags.arch
+    entry = _narrowed(entry, flags, arch=arch, base=base)
+    unicode = flags.unicode == "always" or (flags.unicode == "auto" and _speaks_unicode(cli))
 
     def text(_document: Any) -> str:
-        if not config:  # documents have the options always
+        if not flags.config:  # documents have the options always
             entry.get("charm", {}).pop("config", None)
         return formatters.info_text(entry, arch=arch, base=base.display if base else "", unicode=unicode)
 
     cli.output.write(Struct(entry.items()), {"tabular": text})
 
 
-def _info_flags(cli: Cli, options: Mapping[str, Any]) -> Base | None:
-    """Check the flags of `info`; return the base that was asked for.
-
-    Raises:
-        UsageError: They exclude each other, or have no such value.
-    """
-    if options["unicode"] not in ("auto", "never", "always"):
-        raise UsageError(
-            f'unexpected unicode flag value "{options["unicode"]}", expected <auto|never|always>'
-        )
-    check_arch(options["arch"])
+def _info_flags(cli: Cli, flags: InfoFlags) -> Base | None:
+    """Check the flags of `info`; return the base that was asked for."""
+    if flags.unicode not in ("auto", "never", "always"):
+        raise UsageError(f'unexpected unicode flag value "{flags.unicode}", expected <auto|never|always>')
+    check_arch(flags.arch)
     if cli.given & {"revision", "track"} and cli.given & {"arch", "base", "channel", "series"}:
         raise UsageError(
             "--revision and --track cannot be specified together with --arch, --base or --channel"
         )
-    return values.base(options["base"], "" if options["series"] == EVERY else options["series"], cli.console)
+    return values.base(flags.base, "" if flags.series == EVERY else flags.series, cli.console)
 
 
 def _speaks_unicode(cli: Cli) -> bool:
@@ -99,9 +110,7 @@ def _speaks_unicode(cli: Cli) -> bool:
     return "utf" in (env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "").lower()
 
 
-def _narrowed(
-    entry: dict[str, Any], options: Mapping[str, Any], *, arch: str, base: Base | None
-) -> dict[str, Any]:
+def _narrowed(entry: dict[str, Any], flags: InfoFlags, *, arch: str, base: Base | None) -> dict[str, Any]:
     """Return an entry with what was asked for of its channels."""
     wanted = {"name": base.os, "channel": base.track} if base else None
 
@@ -109,8 +118,8 @@ def _narrowed(
         return (
             (not arch or arch in item["architectures"] or EVERY in item["architectures"])
             and (wanted is None or wanted in item["bases"])
-            and (options["revision"] < 0 or item["revision"] == options["revision"])
-            and (not options["track"] or track == options["track"])
+            and (flags.revision < 0 or item["revision"] == flags.revision)
+            and (not flags.track or track == flags.track)
         )
 
     listed = {
@@ -121,5 +130,5 @@ def _narrowed(
         }
         for track, risks in entry["channels"].items()
     }
-    tracks = [track for track in entry["tracks"] if listed[track] or not (options["track"] or arch or base)]
+    tracks = [track for track in entry["tracks"] if listed[track] or not (flags.track or arch or base)]
     return {**entry, "channels": {track: listed[track] for track in tracks}, "tracks": tracks}

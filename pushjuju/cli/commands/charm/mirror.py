@@ -7,17 +7,15 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.charms.archive.bundles import is_bundle
 from pushjuju.charms.format.url import parse_url
-from pushjuju.cli.commands.charm import charm_sources
 from pushjuju.cli.commands.charm.store_names import open_store
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotFound, UsageError
-from pushjuju.plugins.sources import mirror as form
 from pushjuju.services.bundles import mirroring
-from pushjuju.services.bundles.read.source import is_bundle
 
 if TYPE_CHECKING:
     from pushjuju.services.bundles.mirroring import Wanted
@@ -64,7 +62,7 @@ def mirror(
     wanted = [item for text in args[1:] for item in _wanted(text, channel, platforms)]
     if wanted:
         store = open_store(cli, charmhub_url)
-        with charm_sources.downloading(cli, "mirror") as tell:
+        with cli.console.downloading("mirror") as tell:
             done = mirroring.mirror(store, wanted, folder, environ=cli.env, tell=tell)
         for item in done:
             what = f'"{item.charm.name}" revision {item.charm.revision} in channel {item.charm.channel}'
@@ -96,11 +94,7 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _serve(cli: Cli, folder: Path, address: tuple[str, int]) -> None:
-    """Serve a mirror until the command is interrupted.
-
-    Raises:
-        NotFound: There is no mirror, or the address is taken.
-    """
+    """Serve a mirror until the command is interrupted."""
     server = make_server(folder, address)
     host, port = server.server_address[:2]
     cli.console.info(
@@ -112,13 +106,8 @@ def _serve(cli: Cli, folder: Path, address: tuple[str, int]) -> None:
 
 
 def make_server(folder: Path, address: tuple[str, int]) -> ThreadingHTTPServer:
-    """Return a server of a mirror's files, and of nothing else.
-
-    Raises:
-        NotFound: There is no mirror, or the address is taken.
-    """
-    if not (folder / form.INDEX).is_file():
-        raise NotFound(f"{folder} is no mirror of charms: {form.INDEX} is missing")
+    """Return a server of a mirror's files, and of nothing else."""
+    mirroring.require(folder)
 
     class Handler(SimpleHTTPRequestHandler):
         """Serves the files of a mirror; lists no folder, follows no link out of the mirror, writes no log."""

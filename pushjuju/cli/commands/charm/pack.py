@@ -13,13 +13,12 @@ from pushjuju.charms.archive.pack import pack as write
 from pushjuju.charms.archive.reader import read_charm
 from pushjuju.charms.build import charmcraft
 from pushjuju.charms.format import manifest
-from pushjuju.cli.commands.charm import charm_sources
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
 from pushjuju.services.entities.model.architectures import own_arch
-from pushjuju.services.supply import charm_build
+from pushjuju.services.supply import charm_build, charm_places
 
 if TYPE_CHECKING:
     from pushjuju.charms.values.model import Charm
@@ -86,7 +85,8 @@ def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -
         InvalidCharm: It cannot be built here.
     """
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
-        tree = charm_sources.built(cli, path, Path(work), target.choose, alone=target.alone, scripts=scripts)
+        build = charm_places.Build(choose=target.choose, alone=target.alone, scripts=scripts)
+        tree = charm_places.built(path, Path(work), cli.env, cli.console, build)
         if not target.arch:
             _check_pure(tree)
         packed = write(tree, out)
@@ -97,11 +97,7 @@ def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -
 
 
 def _check_pure(tree: Path) -> None:
-    """Refuse machine code in an archive that is for any architecture.
-
-    Raises:
-        NotValid: There is some among the packages.
-    """
+    """Refuse machine code in an archive that is for any architecture."""
     found = sorted(path.name for path in (tree / "venv").rglob("*.so*"))
     if found:
         raise NotValid(
@@ -167,11 +163,7 @@ def _arches(charm: Charm, base: Base, own: str) -> list[str]:
 
 
 def _of_platform(path: Path, platform: str, wanted: Base | None) -> list[_Target]:
-    """Return the archives of a platform.
-
-    Raises:
-        NotValid: charmcraft.yaml names none like that.
-    """
+    """Return the archives of a platform."""
     listed = charmcraft.platforms(tree.read_document(tree.resolve_root(path), charmcraft.FILE) or b"")
     if platform not in listed:
         names = ", ".join(listed) or "none"

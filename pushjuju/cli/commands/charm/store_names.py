@@ -8,13 +8,11 @@ from pushjuju.charms.format.url import parse_url
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.core.channel import Channel
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.plugins.api.sources import SourceServices
-from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.store_charms import DEFAULT_URL
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.api.sources import CharmStore
+    from pushjuju.services.supply.store_charms import CharmStore
 
 STORE_ARCHES = ("all", "amd64", "arm64", "ppc64el", "riscv64", "s390x")
 
@@ -34,16 +32,11 @@ def open_store(cli: Cli, url: str) -> CharmStore:
     address = given or cli.env.get("CHARMHUB_URL") or url or DEFAULT_URL
     if "://" not in address:
         raise UsageError(f'invalid charmhub-url: parse "{address}": invalid URI for request')
-    services = SourceServices(environ=cli.env, clock=cli.clock)
-    return PluginHost(environ=cli.env, warn=cli.console.warn).open_charm_store(address, services)
+    return store_charms.store_at(address, cli.env, cli.clock, cli.console)
 
 
 def store_name(text: str, *, what: str) -> str:
-    """Return the name of a charm of a store.
-
-    Raises:
-        NotValid: The text is not the name of a charm; the message is Juju's.
-    """
+    """Return the name of a charm of a store."""
     try:
         url = parse_url(text)
     except NotValid:
@@ -66,9 +59,5 @@ def alike_hint(store: CharmStore, name: str) -> str:
 
 
 def parsed_channel(text: str) -> Channel:
-    """Return a channel.
-
-    Raises:
-        NotValid: The text is not a channel; the message is Juju's.
-    """
+    """Return a channel."""
     return Channel.parse(text).normal()

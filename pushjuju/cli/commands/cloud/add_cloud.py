@@ -12,8 +12,8 @@ from pushjuju.cli.terminal.questions import Asking, something
 from pushjuju.cli.work import scope
 from pushjuju.core.clouds import Cloud, is_cloud
 from pushjuju.core.errors import NotValid, PushjujuError, UsageError
-from pushjuju.plugins.api.clouds import ProviderType, Question
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.plugin_host import ProviderType, Question
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents
 
@@ -81,7 +81,7 @@ def add_cloud(
 
 def _told_local(cli: Cli, where: scope.Sides, cloud: Cloud) -> None:
     cli.console.info(f"Cloud {quote(cloud.name)} successfully added to your local client.")
-    kind = documents.kind_of(where.host, cloud.type)
+    kind = service.kind_of(where.host, cloud.type)
     if (
         kind
         and "empty" not in kind.credential_schemas
@@ -92,7 +92,7 @@ def _told_local(cli: Cli, where: scope.Sides, cloud: Cloud) -> None:
 
 def _hand_over(cli: Cli, where: scope.Sides, cloud: Cloud, credential: str) -> None:
     """Give a credential of the client's to the controller with the cloud."""
-    kind = documents.kind_of(where.host, cloud.type)
+    kind = service.kind_of(where.host, cloud.type)
     try:
         name = service.choose_credential((where.files,), cloud.name, credential)
     except PushjujuError as error:

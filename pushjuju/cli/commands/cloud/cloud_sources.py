@@ -11,6 +11,7 @@ from pushjuju.core.clouds import Cloud, read_clouds
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import cloud_checks
+from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -30,19 +31,14 @@ def controller_clouds(where: scope.Sides) -> dict[str, dict[str, Any]]:
 
 
 def cloud_of_file(cli: Cli, where: scope.Sides, path: str, name: str) -> Cloud:
-    """Read a cloud from Juju's YAML.
-
-    Raises:
-        NotFound: No such file, or the cloud is not in it.
-        NotValid: The file is wrong, or no provider has that type.
-    """
+    """Read a cloud from Juju's YAML."""
     found = read_clouds(values.yaml_map(values.read_file(path, cli.console.stdin), path))
     if name and name not in found:
         raise NotFound(f"cloud {quote(name)} not found in file {quote(path)}")
     if not name and len(found) > 1:
         raise UsageError(f"file {quote(path)} defines several clouds: name one of {', '.join(found)}")
     cloud = found[name or next(iter(found))]
-    kind = documents.kind_of(where.host, cloud.type)
+    kind = service.kind_of(where.host, cloud.type)
     if kind is None:
         known = ", ".join(sorted(item.name for item in where.host.provider_types()))
         raise NotValid(f"cloud type {quote(cloud.type)} not valid", hint=f"known types: {known}")

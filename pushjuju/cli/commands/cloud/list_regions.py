@@ -10,6 +10,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import NotFound
+from pushjuju.core.problems import Subject
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -31,7 +32,7 @@ def regions(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -
     here = documents.client_clouds(where.host, where.files).get(name) if where.client else None
     there = documents.controller_clouds(where.ctx, where.host).get(name) if where.ctx else None
     if here is None and there is None:
-        raise NotFound(f"cloud {name} not found")
+        raise NotFound(f"cloud {name} not found", subject=Subject("cloud", name))
     found = [
         {region["name"]: region["ends"] for region in _regions(cloud)} if cloud else None
         for cloud in (here[1] if here else None, there)

@@ -9,9 +9,10 @@ from pushjuju.cli.commands.cloud.cloud_sources import controller_clouds
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
-from pushjuju.core.errors import NotFound
-from pushjuju.plugins.api.clouds import ProviderType
+from pushjuju.core.errors import not_found
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.plugin_host import ProviderType
+from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -53,10 +54,10 @@ def show_cloud(
             (f"Cloud {quote(name)} from controller {quote(where.controller.controller.name)}:", document)
         )
     if not shown:
-        raise NotFound(f"cloud {quote(name)} not found")
+        raise not_found("cloud", name)
     if cli.output.form != "display":
         shown = [(head, {"name": name, "summary": head.rstrip(":"), **item}) for head, item in shown]
-    config = _config_text(documents.kind_of(where.host, kind)) if include_config else ""
+    config = _config_text(service.kind_of(where.host, kind)) if include_config else ""
     cli.output.text(cloud_table.show_cloud(cli.output.form, shown) + config)
 
 

@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
 from pushjuju.core.clouds import is_cloud
-from pushjuju.core.errors import NotFound, Silent, UsageError
+from pushjuju.core.errors import Silent, UsageError, not_found
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents
@@ -46,7 +46,7 @@ def update_cloud(cli: Cli, args: tuple[str, ...], *, client: bool, controller: s
         source = "provided file" if cloud else "client cloud definition"
         known = cloud or service.definition((where.files,), name, where.host)
         if name not in documents.controller_clouds(where.ctx, where.host):
-            raise NotFound(f"cloud {quote(name)} not found")
+            raise not_found("cloud", name)
         where.ctx.controller.cloud_files.put_cloud(name, known.to_document())
         there = quote(where.ctx.controller.name)
         cli.console.info(f"Cloud {quote(name)} updated on controller {there} using {source}.")

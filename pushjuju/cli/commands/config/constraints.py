@@ -28,6 +28,5 @@ def constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Show the constraints of an application."""
     name = values.application_name(args)
     opened = session.open_model(cli, model)
-    with opened.ctx.store.read() as tx:
-        found = applications.get(tx, opened.uuid, name).constraints
+    found = applications.constraints(opened.ctx, opened.uuid, name)
     cli.output.text(formatters.constraints(cli.output.form, found))

@@ -55,11 +55,7 @@ def controller_config(
 
 
 def _changeable(cli: Cli, changes: dict[str, Any], *, ignore: bool) -> dict[str, Any]:
-    """Return what may be set.
-
-    Raises:
-        NotValid: Something may not, and that is not to be ignored; the message is Juju's.
-    """
+    """Return what may be set."""
     fixed = sorted(key for key in changes if not service.may_change(key))
     listed = " ".join(fixed)
     if fixed and not ignore:

@@ -25,6 +25,5 @@ from pushjuju.services.entities.model import constraints as service
 def model_constraints(cli: Cli, _args: tuple[str, ...], *, model: str) -> None:
     """Show the constraints of a model."""
     opened = session.open_model(cli, model)
-    with opened.ctx.store.read() as tx:
-        found = service.of_model(tx, opened.uuid)
+    found = service.get(opened.ctx, opened.uuid)
     cli.output.text(formatters.constraints(cli.output.form, found))

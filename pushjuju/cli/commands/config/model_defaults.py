@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.cli.commands.config import config_arguments, provider_keys
+from pushjuju.cli.commands.config import config_arguments
 from pushjuju.cli.commands.config import config_table as formatters
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model import model_config, provider_keys
 from pushjuju.services.entities.model import model_defaults as service
 
 
@@ -122,5 +122,5 @@ def _plain(entry: Any, region: str) -> Any:
 
 def _warn_of_unknown(cli: Cli, ctx: Context, cloud: str, keys: tuple[str, ...]) -> None:
     present = service.document(ctx.controller.settings(), cloud)
-    for key in provider_keys.unknown(keys, provider_keys.of(cli, keys), present):
+    for key in provider_keys.unknown(keys, provider_keys.of(scope.host(cli), keys), present):
         cli.console.warn(f'key "{key}" is not defined in the known model configuration: possible misspelling')

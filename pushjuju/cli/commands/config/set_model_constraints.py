@@ -11,7 +11,6 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.services.entities.model import constraints as service
-from pushjuju.services.entities.model import models
 
 
 @command(
@@ -27,7 +26,5 @@ def set_model_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> Non
     """Replace the constraints of a model."""
     options = values.constraints(args, cli.console)
     opened = session.open_model(cli, model)
-    with opened.ctx.store.read() as tx:
-        found = models.get(tx, opened.uuid)
-    check_change(cli, opened, options, f'model "{found.name}"')
+    check_change(cli, opened, options, f'model "{opened.model.name}"')
     service.set_model(opened.ctx, opened.uuid, options)

@@ -6,21 +6,34 @@ Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.work import making, session
+from pushjuju.cli.work import making, scope, session
 from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import UsageError
-from pushjuju.plugins.manager import PluginHost
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import constraints, controller_config, model_config, new_models
-from pushjuju.services.entities.storage import storage_pools
-from pushjuju.store.rows.model import Model
+from pushjuju.services.requests import bootstrap as request
+from pushjuju.services.requests.bootstrap import BootstrapOptions, StoragePool
 from pushjuju.workers.provision.checkup import reach
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootstrapFlags:
+    """The flags of bootstrap, as they were written."""
+
+    constraints: tuple[str, ...]
+    bootstrap_constraints: tuple[str, ...]
+    credential: str
+    config: tuple[str, ...]
+    model_default: tuple[str, ...]
+    storage_pool: tuple[str, ...]
+    add_model: str
+    clouds: bool
+    regions: str
+    no_switch: bool
 
 
 @command(
@@ -75,52 +88,55 @@ from pushjuju.workers.provision.checkup import reach
     details="A controller is a directory on this computer; no machine is started.\n"
     "Without arguments the cloud is `local`: machines on this computer.",
     examples="    pushjuju bootstrap\n    pushjuju bootstrap manual lab --add-model shop\n",
+    into=BootstrapFlags,
     see_also=("add-model", "controllers", "destroy-controller"),
 )
-def bootstrap(cli: Cli, args: tuple[str, ...], **options: Any) -> None:
+def bootstrap(cli: Cli, args: tuple[str, ...], flags: BootstrapFlags) -> None:
     """Create a controller, and its first model when asked."""
-    if options["clouds"] or options["regions"]:
-        return _list(cli, options["regions"])
+    if flags.clouds or flags.regions:
+        return _list(cli, flags.regions)
     cloud = args[0] if args else making.FIRST_CLOUD
-    config = values.model_settings(options["config"])
-    defaults = values.model_settings(options["model_default"])
-    _check(cli, options, {**config, **defaults})
-    if options["add_model"]:
-        new_models.require_name(options["add_model"])
-    place = _reach(cli, cloud, options["credential"])
+    options = _options(cli, flags)
+    options.check()
+    place = _reach(cli, cloud, flags.credential)
     name = making.make_controller(
         cli,
         place,
         args[1] if len(args) > 1 else None,
-        config={**config, "model-defaults": defaults},
-        switch=not options["no_switch"],
-        credential=options["credential"],
+        config=options.controller_settings(),
+        switch=not flags.no_switch,
+        credential=flags.credential,
     )
     cli.console.info(f'Creating Juju controller "{name}" on {place}')
     ctx = session.open_controller(cli, name)
     cli.console.info(f'Bootstrap complete, controller "{name}" is now available')
-    if options["add_model"]:
-        settings = {**defaults, **model_keys(config)}
-        model = _first_model(cli, ctx, options["add_model"], options["credential"], settings)
-        _furnish(cli, ctx, model, options)
-    elif options["constraints"] or options["storage_pool"]:
+    if options.model:
+        model = request.add_first_model(ctx, options)
+        cli.console.info(f'Initial model "{model.name}" added')
+    elif flags.constraints or flags.storage_pool:
         cli.console.info(
             "--constraints and --storage-pool are ignored: they are for the model of --add-model"
         )
     return None
 
 
-def _furnish(cli: Cli, ctx: Context, model: Model, options: dict[str, Any]) -> None:
-    """Give the first model its constraints and its storage pool; in Juju the controller's model has them."""
-    if options["constraints"]:
-        constraints.set_model(ctx, model.uuid, values.constraints(options["constraints"], cli.console))
-    if options["storage_pool"]:
-        name, kind, attributes = _pool(options["storage_pool"])
-        storage_pools.create(ctx, model.uuid, name, kind, attributes)
+def _options(cli: Cli, flags: BootstrapFlags) -> BootstrapOptions:
+    config = values.model_settings(flags.config)
+    defaults = values.model_settings(flags.model_default)
+    constraints = values.constraints(flags.constraints, cli.console)
+    values.constraints(flags.bootstrap_constraints, cli.console)  # checked, and of no use
+    return BootstrapOptions(
+        credential=flags.credential,
+        config=config,
+        defaults=defaults,
+        model=flags.add_model,
+        constraints=constraints,
+        pool=_pool(flags.storage_pool) if flags.storage_pool else None,
+    )
 
 
-def _pool(texts: Sequence[str]) -> tuple[str, str, dict[str, str]]:
-    """Return name, provider and attributes of `--storage-pool`.
+def _pool(texts: Sequence[str]) -> StoragePool:
+    """Return the pool of `--storage-pool`.
 
     Raises:
         UsageError: Name or type is missing; the message is Juju's.
@@ -129,22 +145,16 @@ def _pool(texts: Sequence[str]) -> tuple[str, str, dict[str, str]]:
     for key in ("name", "type"):
         if not found.get(key):
             raise UsageError(f"missing storage pool {key}")
-    return found.pop("name"), found.pop("type"), found
+    return StoragePool(name=found.pop("name"), kind=found.pop("type"), attributes=found)
 
 
 def _reach(cli: Cli, text: str, credential: str) -> str:
-    """Return `cloud/region` of a cloud that answers and takes the credential, and say what it would cost.
-
-    Raises:
-        NotFound: No such cloud, region or credential.
-        NotValid: The cloud needs a credential, and the user has no credential for it, or several.
-        ProviderError: The cloud does not answer, or refuses the credential.
-    """
+    """Return `cloud/region` of a cloud that answers and takes the credential, and say what it would cost."""
     name, options = clouds.split(text)
     folder = session.data_dir(cli)
     places = clouds.folders(folder)
     name = clouds.first_name(places, name)
-    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    host = scope.host(cli)
     cloud = clouds.definition(places, name, host)
     region = clouds.choose_region(places, cloud, options)
     chosen = clouds.choose_credential(places, name, credential)
@@ -159,37 +169,13 @@ def _reach(cli: Cli, text: str, credential: str) -> str:
     return f"{name}/{region}"
 
 
-def _check(cli: Cli, options: dict[str, Any], config: dict[str, Any]) -> None:
-    """Refuse what could only fail half-way, and name what has no meaning here."""
-    values.constraints(options["constraints"], cli.console)
-    values.constraints(options["bootstrap_constraints"], cli.console)
-    if options["storage_pool"]:
-        _pool(options["storage_pool"])
-    model_config.parse_values(model_keys(config))
-    controller_config.parse_values(config)
-
-
-def model_keys(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries of a bootstrap configuration that belong to models."""
-    return {
-        key: value for key, value in config.items() if key in {*model_config.ATTRIBUTES, model_config.SERIES}
-    }
-
-
-def _first_model(cli: Cli, ctx: Context, name: str, credential: str, config: dict[str, Any]) -> Model:
-    model = new_models.add_model(ctx, name, credential=credential, config=config)
-    session.focus(ctx, model)
-    cli.console.info(f'Initial model "{name}" added')
-    return model
-
-
 def _list(cli: Cli, cloud: str) -> None:
     folder = session.data_dir(cli)
     if not cloud:
-        public = clouds.public_clouds(PluginHost(environ=cli.env, warn=cli.console.warn))
+        public = clouds.public_clouds(scope.host(cli))
         listed = sorted({*public, *clouds.BUILT_IN, *folder.clouds()})
         return cli.output.text("".join(f"{name}\n" for name in listed))
-    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    host = scope.host(cli)
     places = clouds.folders(folder)
     found = clouds.definition(places, clouds.first_name(places, cloud), host)
     regions = [region.name for region in found.regions] or [DEFAULT_REGION]

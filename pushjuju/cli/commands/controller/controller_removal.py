@@ -9,9 +9,10 @@ from pushjuju.cli.commands.model.model_removal import count_text
 from pushjuju.cli.commands.model.model_table import emptied
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import session
-from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import controllers as service
-from pushjuju.store.rows.records import Application, Model
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model.sessions import Model
+from pushjuju.services.requests.destroy_model import counts
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -22,11 +23,7 @@ STILL_ALL = "The models go on dying; give the command again to end it."
 
 
 def confirm_controller(cli: Cli, ctx: Context, hosted: Sequence[Model]) -> None:
-    hosts = applications = 0
-    with ctx.store.read() as tx:
-        for model in hosted:
-            hosts += len(machines.list_machines(tx, model.uuid))
-            applications += len(tx.list(Application, "application_list", model=model.uuid))
+    hosts, applications = counts(ctx, hosted)
     named = "".join(f'   - "{model.qualified}" ({model.life})\n' for model in hosted)
     name = ctx.controller.name
     cli.console.warn(
@@ -49,15 +46,10 @@ def ask_for_controller(cli: Cli, name: str) -> None:
 
 def tell_left(cli: Cli, ctx: Context, left: Sequence[Model]) -> None:
     """Say what a controller waits for."""
-    hosts = applications = there = 0
-    with ctx.store.read() as tx:
-        for model in left:
-            there += tx.find(Model, "model_by_uuid", uuid=model.uuid) is not None
-            hosts += len(machines.list_machines(tx, model.uuid))
-            applications += len(tx.list(Application, "application_list", model=model.uuid))
-    if there:
-        counts = emptied([(there, "model"), (hosts, "machine"), (applications, "application")])
-        cli.console.info(f"Waiting for {counts}")
+    if there := sum(models.exists(ctx, model.uuid) for model in left):
+        hosts, applications = counts(ctx, left)
+        waited = emptied([(there, "model"), (hosts, "machine"), (applications, "application")])
+        cli.console.info(f"Waiting for {waited}")
 
 
 def remove_directory(cli: Cli, name: str) -> None:

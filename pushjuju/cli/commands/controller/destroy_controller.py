@@ -104,7 +104,7 @@ def destroy_controller(
         confirm_controller(cli, ctx, hosted)
     cli.console.info("Destroying controller")
     cli.on_interrupt = STILL_ALL
-    begin_removal(cli, ctx, hosted, forced, destroy_storage=said)
+    begin_removal(ctx, hosted, forced, destroy_storage=said)
     if cli.rehearsal:
         cli.extra[ENDS] = "when its models are gone"
         return
@@ -118,10 +118,6 @@ def destroy_controller(
 
 
 def _require_unblocked(ctx: Context) -> None:
-    """Check that no model of a controller has disabled commands.
-
-    Raises:
-        Blocked: A model has disabled commands; the text is Juju's.
-    """
+    """Check that no model of a controller has disabled commands."""
     if listed := blocks.of_controller(ctx):
         raise Blocked(_BLOCKED, detail=table(listed))

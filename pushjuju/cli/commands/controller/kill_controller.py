@@ -25,8 +25,8 @@ from pushjuju.core.errors import (
     StoreError,
 )
 from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model.sessions import Model
 from pushjuju.services.lifecycle import removal
-from pushjuju.store.rows.records import Model
 from pushjuju.workers.provision.killing import end_model
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout
     cli.console.info(f'Destroying controller "{name}"')
     cli.on_interrupt = STILL_ALL
     until = time.monotonic() + max(0.0, timeout)
-    begin_removal(cli, ctx, hosted, removal.Force(wait_s=0.0), destroy_storage=True)
+    begin_removal(ctx, hosted, removal.Force(wait_s=0.0), destroy_storage=True)
     if cli.rehearsal:
         cli.extra[ENDS] = f"after {timeout:g} s at the latest"
         cli.extra[KILLS] = True
@@ -96,9 +96,8 @@ def _kill_model(cli: Cli, ctx: Context, model: Model, until: float) -> None:
             await_removal(cli, ctx, model, forced=True, until=until)
         except PushjujuError as error:
             cli.console.warn(error.message)
-    with ctx.store.read() as tx:
-        if tx.find(Model, "model_by_uuid", uuid=model.uuid) is None:
-            return
+    if not models.exists(ctx, model.uuid):
+        return
     cli.console.info(f"Ending model {model.qualified} directly")
 
     for problem in end_model(ctx, model, cli.console.warn):

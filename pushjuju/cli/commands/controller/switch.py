@@ -10,9 +10,10 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound
+from pushjuju.core.problems import Subject
 from pushjuju.services.entities.model import controllers as service
-from pushjuju.services.entities.model import models
-from pushjuju.store.datadir import DataDir
+from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.entities.model.sessions import DataDir
 
 
 @command(
@@ -42,17 +43,13 @@ def switch(cli: Cli, args: tuple[str, ...]) -> None:
     with session.moving(cli):
         if model is not None:
             ctx = session.open_controller(cli, controller)
-            session.focus(ctx, models.resolve(ctx, model))
+            sessions.focus(ctx, models.resolve(ctx, model))
         folder.set_current_controller(controller)
     return cli.console.info(switched(before, session.position(cli)))
 
 
 def _previous(folder: DataDir) -> str:
-    """Return where we were before.
-
-    Raises:
-        NotFound: Nowhere else.
-    """
+    """Return where we were before."""
     found = str(folder.main().get("previous") or "")
     if not found:
         raise NotFound("no previous model found: not found", hint="pushjuju models    lists the models")
@@ -73,7 +70,8 @@ def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
     if text in folder.controllers():
         return text, None
     if not folder.current_controller():
-        raise NotFound(f'"{text}" is not the name of a controller: not found')
+        fault = f'"{text}" is not the name of a controller: not found'
+        raise NotFound(fault, subject=Subject("controller or model", text))
     current = service.current(folder, None, cli.env)
     try:
         models.resolve(session.open_controller(cli, current), text)
@@ -81,5 +79,6 @@ def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
         raise NotFound(
             f'"{text}" is not the name of a model or controller: not found',
             hint=f"{cli.program} models    lists the models",
+            subject=Subject("controller or model", text),
         ) from None
     return current, text

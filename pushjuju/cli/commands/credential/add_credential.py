@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pushjuju.cli.commands.credential.credential_entries import finished, known_cloud, put, upload
+from pushjuju.cli.commands.credential.credential_entries import upload
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.questions import Asking
@@ -21,11 +21,11 @@ from pushjuju.core.clouds import (
     read_credentials,
 )
 from pushjuju.core.errors import Aborted, NotFound, NotValid, Silent
-from pushjuju.plugins.api.clouds import Attr, ProviderType
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.plugin_host import Attr, ProviderType
 from pushjuju.services.entities.cloud import clouds as service
-from pushjuju.services.entities.cloud import opened as opened_clouds
-from pushjuju.store.cloudfiles import CloudFiles
+from pushjuju.services.entities.cloud.clouds import CloudFiles
+from pushjuju.services.requests.credentials import exchanged, finished, keep, known_cloud
 
 FILE = flags.text("file", "The YAML file containing credentials", short="f")
 
@@ -76,11 +76,7 @@ def _auth_types(cloud: Cloud, kind: ProviderType) -> list[str]:
 
 
 def require_region(cloud: Cloud, region: str) -> None:
-    """Check a region that was named.
-
-    Raises:
-        PushjujuError: The cloud has no such region.
-    """
+    """Check a region that was named."""
     if region not in {item.name for item in cloud.regions}:
         raise NotValid(f"provided region {quote(region)} for cloud {quote(cloud.name)} not valid")
 
@@ -88,12 +84,7 @@ def require_region(cloud: Cloud, region: str) -> None:
 def _from_file(
     cli: Cli, path: str, cloud: Cloud, kind: ProviderType, allowed: Sequence[str]
 ) -> dict[str, StoredCredential]:
-    """Read the credentials of a cloud from Juju's YAML.
-
-    Raises:
-        NotFound: No such file, or none for this cloud in it.
-        NotValid: A credential is not one of this cloud.
-    """
+    """Read the credentials of a cloud from Juju's YAML."""
     listed = read_given(cli, path).get(cloud.name)
     if listed is None:
         raise NotFound(f"no credentials for cloud {cloud.name} exist in file {path}")
@@ -116,13 +107,6 @@ def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
         raise NotValid(f"parsing credentials file: {error.message}") from None
 
 
-def exchanged(where: scope.Sides, cloud: Cloud, item: StoredCredential) -> StoredCredential:
-    """Return the credential to keep: a plugin may have exchanged it for another, in the cloud."""
-    spec = opened_clouds.spec_of(cloud, cloud.regions[0].name if cloud.regions else "")
-    auth_type, attributes = where.host.finalize_credential(spec, item.auth_type, item.attributes)
-    return StoredCredential(auth_type=auth_type, attributes=attributes)
-
-
 def _keep_here(
     cli: Cli,
     files: CloudFiles,
@@ -141,7 +125,7 @@ def _keep_here(
         )
     new = [name for name in found if name not in known]
     for name in new:
-        put(files, cloud, name, found[name], kind)
+        keep(files, cloud, name, found[name], kind)
     if not new:
         cli.output.text(f"No local credentials for cloud {quote(cloud)} changed.\n")
     else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pushjuju.cli.commands.credential.credential_entries import finished, known_cloud, put, upload
+from pushjuju.cli.commands.credential.credential_entries import upload
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
@@ -15,9 +15,10 @@ from pushjuju.core.clouds import (
     StoredCredential,
 )
 from pushjuju.core.errors import NotFound, PushjujuError
-from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.plugin_host import DetectedCredential, ProviderType
+from pushjuju.services.requests.credentials import finished, keep, known_cloud
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -54,11 +55,7 @@ def autoload_credentials(cli: Cli, args: tuple[str, ...], *, client: bool, contr
 
 
 def _type_meant(where: scope.Sides, word: str) -> str:
-    """Return a type of cloud; the name of a cloud stands for its type.
-
-    Raises:
-        NotFound: The argument is neither a cloud nor a type.
-    """
+    """Return a type of cloud; the name of a cloud stands for its type."""
     kinds = sorted(kind.name for kind in where.host.provider_types())
     if word in kinds:
         return word
@@ -122,7 +119,7 @@ def _save(cli: Cli, where: scope.Sides, name: str, kind: ProviderType, item: Det
     stored = finished(name, item.name, stored, kind)
     if where.client:
         before = where.files.credentials(name)
-        put(where.files, name, item.name, stored, kind)
+        keep(where.files, name, item.name, stored, kind)
         if item.region and item.region in {region.name for region in cloud.regions}:
             where.files.set_default(name, "default-region", item.region)
         if item.default and not before.default_credential:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pushjuju.cli.commands.credential import credential_entries
 from pushjuju.cli.syntax import values
 from pushjuju.cli.work.scope import Sides
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, read_clouds, read_credentials
@@ -13,6 +12,7 @@ from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import cloud_checks
 from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.requests import credentials
 from pushjuju.services.views import cloud_documents as documents
 
 CLOUDS = ("clouds.yaml", "public-clouds.yaml")
@@ -33,12 +33,7 @@ def has_any(environ: Mapping[str, str]) -> bool:
 
 
 def take_over(where: Sides, source: Path) -> Iterator[str]:
-    """Copy the clouds and credentials that are not known here yet; yield what became of each.
-
-    Raises:
-        NotValid: A file is no YAML, or has another form.
-        NotFound: A file cannot be read.
-    """
+    """Copy the clouds and credentials that are not known here yet; yield what became of each."""
     for name in CLOUDS:
         document = _document(source / name)
         for cloud in read_clouds(document).values() if document else ():
@@ -61,7 +56,7 @@ def _document(path: Path) -> object:
 
 def _cloud(where: Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
     """Take a cloud over; with `quiet`, clouds that are left out are not mentioned."""
-    kind = documents.kind_of(where.host, cloud.type)
+    kind = service.kind_of(where.host, cloud.type)
     if cloud.name in documents.client_clouds(where.host, where.files):
         said = f"cloud {quote(cloud.name)} is known here already"
     elif kind is None:
@@ -94,12 +89,10 @@ def _credential(where: Sides, cloud: str, name: str, item: StoredCredential) -> 
     if name in where.files.credentials(cloud).credentials:
         return f"{said} is known here already"
     try:
-        found, kind = credential_entries.known_cloud(where, cloud)
+        found, kind = credentials.known_cloud(where, cloud)
         if item.auth_type not in service.auth_types(kind):
             return f"{said} is left out: auth-type {quote(item.auth_type)} is not supported"
-        credential_entries.put(
-            where.files, found.name, name, credential_entries.finished(cloud, name, item, kind), kind
-        )
+        credentials.keep(where.files, found.name, name, credentials.finished(cloud, name, item, kind), kind)
     except PushjujuError as error:
         return f"{said} is left out: {error.message}"
     return f"{said} is taken over"

@@ -5,12 +5,12 @@ Mirrors: juju cmd/juju/cloud/updatecredential.go, removecredential.go (3.6)
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.credential.credential_entries import kinds_of, put
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
+from pushjuju.services.requests.credentials import keep, kinds_of
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -71,6 +71,6 @@ def _remove_here(cli: Cli, where: scope.Sides, cloud: str, name: str) -> None:
     for controller in where.folder.controllers():
         own = where.folder.controller(controller).cloud_files
         if _may_use(cli, controller, cloud, name) and name not in own.credentials(cloud).credentials:
-            put(own, cloud, name, stored.credentials[name], kind)
+            keep(own, cloud, name, stored.credentials[name], kind)
     where.files.remove_credential(cloud, name)
     return cli.console.info(f"Credential {quote(name)} for cloud {quote(cloud)} removed from this client.")

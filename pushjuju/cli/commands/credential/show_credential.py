@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli.commands.credential import credential_table
-from pushjuju.cli.commands.credential.credential_entries import SHOW_SECRETS, kinds_of
+from pushjuju.cli.commands.credential.credential_entries import SHOW_SECRETS
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
@@ -17,6 +17,7 @@ from pushjuju.core.clouds import (
     CloudCredentials,
 )
 from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.services.requests.credentials import kinds_of
 from pushjuju.services.views import cloud_documents as documents
 
 

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pushjuju.cli.commands.credential.add_credential import (
     FILE,
     REGION,
-    exchanged,
     read_given,
     require_region,
 )
-from pushjuju.cli.commands.credential.credential_entries import finished, known_cloud, put
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, scope, session
@@ -23,11 +21,11 @@ from pushjuju.core.clouds import (
     StoredCredential,
 )
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
-from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.plugin_host import ProviderType
 from pushjuju.services.entities.machine import credential_validity
-from pushjuju.services.entities.model import models
+from pushjuju.services.requests.credentials import exchanged, finished, keep, known_cloud
 from pushjuju.workers.machine import credentials as trial
 
 
@@ -82,9 +80,9 @@ def update_credential(
         if (cloud, name) in refused:
             continue
         if where.client and file:
-            put(where.files, cloud, name, item, kind)
+            keep(where.files, cloud, name, item, kind)
         if where.ctx:
-            put(where.ctx.controller.cloud_files, cloud, name, item, kind)
+            keep(where.ctx.controller.cloud_files, cloud, name, item, kind)
             cli.console.info(
                 f"Controller credential {quote(name)} for user {quote(where.ctx.user)} on cloud "
                 f"{quote(cloud)} updated.\n"
@@ -159,9 +157,7 @@ def _problems(
     for ctx in _meant(cli, where):
         if not where.ctx and name in ctx.controller.cloud_files.credentials(cloud).credentials:
             continue  # it has one of its own
-        with ctx.store.read() as tx:
-            users = credential_validity.using(tx, cloud, name)
-        for model in users:
+        for model in credential_validity.models_using(ctx, cloud, name):
             found[model.name] = trial.problems(ctx, where.host, model, name, item, warn=cli.console.warn)
     return found
 
@@ -169,12 +165,7 @@ def _problems(
 def _wake(cli: Cli, where: scope.Sides, changed: set[tuple[str, str]]) -> None:
     """Let machines be tried anew that the cloud refused because of a credential that changed."""
     for ctx in _meant(cli, where):
-        waiting = [model for model in models.list_models(ctx) if (model.cloud, model.credential) in changed]
-        woken: list[str] = []
-        for model in waiting:
-            with ctx.store.write() as tx:
-                woken += credential_validity.renew(tx, model, cli.clock.now())
-        if woken:
+        if credential_validity.renew_models(ctx, changed):
             drive.background(cli, ctx)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED, KEYS
+from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.work import session
 from pushjuju.portable.gotypes import Struct
-from pushjuju.services.entities.model import firewall, model_config
+from pushjuju.services.requests import model_config
 
 
 def _table(rules: list[dict[str, Any]]) -> str:
@@ -39,9 +39,7 @@ def firewall_rules(cli: Cli, args: tuple[str, ...], *, model: str) -> None:  # n
 
     opened = session.open_model(cli, model)
     rules = []
-    with opened.ctx.store.read() as tx:
-        for service, key in reversed(KEYS.items()):
-            allowed = firewall.split(str(model_config.get(tx, opened.uuid, key)))
-            told = {"allowlist-subnets": allowed} if allowed else {}
-            rules.append(Struct({"known-service": service, **told}))
+    for service, allowed in reversed(model_config.firewall_rules(opened.ctx, opened.uuid).items()):
+        told = {"allowlist-subnets": allowed} if allowed else {}
+        rules.append(Struct({"known-service": service, **told}))
     cli.output.write(rules, {"tabular": _table})

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED, KEYS
+from pushjuju.cli.commands.firewall.rule_keys import DEPRECATED
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session, subjects
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.firewall import parse_cidr
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.model import firewall, model_config
-from pushjuju.services.requests import consume
+from pushjuju.services.requests import model_config
 
 
 @command(
@@ -37,14 +36,12 @@ def set_firewall_rule(
     if allowlist and whitelist:
         raise UsageError("cannot specify both allowlist and whitelist")
     cidrs = _cidrs(allowlist or whitelist)
-    if args[0] not in KEYS:
-        raise NotValid(f"service {quote(args[0])} not supported", hint=f"services: {', '.join(sorted(KEYS))}")
+    if args[0] not in model_config.FIREWALL_KEYS:
+        known = ", ".join(sorted(model_config.FIREWALL_KEYS))
+        raise NotValid(f"service {quote(args[0])} not supported", hint=f"services: {known}")
     cli.console.warn(DEPRECATED)
     opened = session.open_model(cli, model)
-    with opened.ctx.store.write() as tx:
-        model_config.change(tx, opened.uuid, {KEYS[args[0]]: ",".join(cidrs)})
-        firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
-        consume.config_changed(tx, opened.uuid, cli.clock.now())
+    model_config.set_firewall_rule(opened.ctx, opened.uuid, args[0], cidrs)
     drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)
 
 

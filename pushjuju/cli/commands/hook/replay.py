@@ -12,7 +12,7 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.services.entities.application import decisions
-from pushjuju.uniter.replay import replayed
+from pushjuju.workers.deciding import replayed
 
 DIFFERS = 2  # exit status of a decision that would be another one today
 
@@ -62,11 +62,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
 
 
 def _from_file(cli: Cli, path: str) -> decisions.Decided:
-    """Read a record that another user sent.
-
-    Raises:
-        NotValid: The file is not a record of a hook.
-    """
+    """Read a record that another user sent."""
     try:
         text = (
             cli.console.stdin.read() if path == "-" else Path(path).expanduser().read_text(encoding="utf-8")

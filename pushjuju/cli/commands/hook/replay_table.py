@@ -11,8 +11,7 @@ from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.portable.gotypes import Struct
 from pushjuju.services.entities.application.decisions import Decided
-from pushjuju.uniter.decide import Decision
-from pushjuju.uniter.replay import Replayed, decision_text
+from pushjuju.workers.deciding import Decision, Replayed, decision_text
 
 
 def document(found: Decided, again: Replayed) -> Struct:

@@ -14,20 +14,19 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.terminal.progress import progress
 from pushjuju.cli.work import checks, drive, making, session
-from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.model.placement import PlacementKind
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model.constraints import default_base
 from pushjuju.services.requests import inventories
-from pushjuju.workers.provision.enlist import add_given_machine
-from pushjuju.workers.runtime import STARTS, Runtime
+from pushjuju.services.requests.add_machines import AddMachinesOptions, add_machines
+from pushjuju.workers.provision.enlist import GivenHost, take_in
+from pushjuju.workers.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pushjuju.cli.terminal.progress import Report
-    from pushjuju.services.requests.inventories import Listed
 
 
 @command(
@@ -105,13 +104,16 @@ def add_machine(
     chosen = values.base(base, series, cli.console)
     opened = making.open_or_make_model(cli, model)
     if target is not None and target.kind is PlacementKind.SSH:
-        machine_id = _take_in(cli, opened, str(target), private_key=private_key, public_key=public_key)
-        cli.console.info(f"created machine {machine_id}")
-        made = [machine_id]
+        host = GivenHost(target=str(target), identities=_identities(private_key))
+        (found,) = _enlist(cli, opened, [host], values.public_keys(public_key))
+        if isinstance(found, PushjujuError):
+            raise found
+        cli.console.info(f"created machine {found}")
+        made = [found]
     else:
         inside = target if target is not None and target.kind is PlacementKind.CONTAINER else None
         placement = "" if target is None or inside else str(target)
-        real = chosen or _default_base(opened)
+        real = chosen or default_base(opened.ctx, opened.uuid)
         checks.of_clouds().machine(
             opened.ctx,
             opened.uuid,
@@ -120,19 +122,12 @@ def add_machine(
             directives=[] if inside and inside.parent else [placement],
             warn=cli.console.warn,
         )
-        made = []
-        for _ in range(n):
-            machine = machines.add_machine(
-                opened.ctx,
-                opened.uuid,
-                base=real,
-                constraints=wanted,
-                placement=placement,
-                container=inside,
-                disks=volumes,
-            )
-            made.append(machine.id)
-            cli.console.info(f"created {'container' if '/' in machine.id else 'machine'} {machine.id}")
+        options = AddMachinesOptions(
+            base=real, constraints=wanted, placement=placement, container=inside, disks=volumes, count=n
+        )
+        made = add_machines(opened.ctx, opened.uuid, options)
+        for machine_id in made:
+            cli.console.info(f"created {'container' if '/' in machine_id else 'machine'} {machine_id}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=made, no_wait=no_wait)
 
 
@@ -151,16 +146,15 @@ def _take_in_file(
         raise NotValid(f"{source} is no text") from None
     keys = values.public_keys(public_key)
     opened = making.open_or_make_model(cli, model)
-    with opened.ctx.store.read() as tx:
-        known = {
-            (machine.ssh.get("host"), machine.ssh.get("port"))
-            for machine in machines.list_machines(tx, opened.uuid)
-        }
+    known = machines.hosts(opened.ctx, opened.uuid)
     new = [item for item in listed if (item.host, item.port) not in known]
     if len(new) < len(listed):
         cli.console.info(f"{len(listed) - len(new)} of {len(listed)} hosts are machines of the model already")
-    with progress(cli.console) as report:
-        found = asyncio.run(_enlist_all(cli, opened, new, report, private_key=private_key, keys=keys))
+    hosts = [
+        GivenHost(target=item.target, identities=_identities(private_key, item.identity), jump=item.jump)
+        for item in new
+    ]
+    found = _enlist(cli, opened, hosts, keys)
     for item, outcome in zip(new, found, strict=True):
         if isinstance(outcome, str):
             cli.console.info(f"created machine {outcome} ({item.name})")
@@ -173,64 +167,21 @@ def _take_in_file(
         raise Silent
 
 
-async def _enlist_all(
-    cli: Cli,
-    opened: session.Session,
-    listed: Sequence[Listed],
-    report: Report,
-    *,
-    private_key: str,
-    keys: Sequence[str],
+def _enlist(
+    cli: Cli, opened: session.Session, hosts: Sequence[GivenHost], public_keys: Sequence[str]
 ) -> list[str | PushjujuError]:
     """Return the id of each host's machine, or the error for that host."""
-    runtime = Runtime(opened.ctx, report, cli.console.warn)
-    slots = asyncio.Semaphore(STARTS)
 
-    async def enlist(item: Listed) -> str | PushjujuError:
-        async with slots:
-            try:
-                machine = await add_given_machine(
-                    runtime,
-                    opened.uuid,
-                    item.target,
-                    identities=_identities(private_key, item.identity),
-                    public_keys=keys,
-                    jump=item.jump,
-                )
-            except PushjujuError as error:
-                return error
-        return machine.id
-
-    try:
-        return list(await asyncio.gather(*(enlist(item) for item in listed)))
-    finally:
-        await runtime.close()
-
-
-def _identities(*paths: str) -> list[Path]:
-    return [Path(path).expanduser() for path in paths if path]
-
-
-def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str, public_key: str) -> str:
-    """Take in an existing machine, and return its id. A machine that cannot be reached is not recorded."""
-    keys = values.public_keys(public_key)
-    identities = [Path(private_key).expanduser()] if private_key else []
-
-    async def enlist(report: Report) -> str:
+    async def enlist(report: Report) -> list[str | PushjujuError]:
         runtime = Runtime(opened.ctx, report, cli.console.warn)
         try:
-            machine = await add_given_machine(
-                runtime, opened.uuid, target, identities=identities, public_keys=keys
-            )
+            return await take_in(runtime, opened.uuid, hosts, public_keys)
         finally:
             await runtime.close()
-        return machine.id
 
     with progress(cli.console) as report:
         return asyncio.run(enlist(report))
 
 
-def _default_base(opened: session.Session) -> Base:
-    with opened.ctx.store.read() as tx:
-        text = model_config.get(tx, opened.uuid, "default-base")
-    return Base.parse(text) if text else Base("ubuntu", "24.04")
+def _identities(*paths: str) -> list[Path]:
+    return [Path(path).expanduser() for path in paths if path]

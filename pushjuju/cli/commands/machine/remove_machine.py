@@ -9,6 +9,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import removals, session
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.views import removal_plan
 
 
 @command(
@@ -46,9 +47,9 @@ def remove_machine(
     forced = removals.force(force=force, no_wait=no_wait)
     ids = [machines.require_id(arg) for arg in args]
     opened = session.open_model(cli, model)
-    look = partial(removals.machine_lines, opened, keep_instance=keep_instance)
+    look = partial(removal_plan.machine_lines, opened.ctx, opened.uuid, keep_instance=keep_instance)
     plan = removals.Plan.of(ids, look, failed="removing machine failed")
-    besides = [line for line in plan.text() if not line.startswith(removals.DISK)]
+    besides = [line for line in plan.text() if not line.startswith(removal_plan.DISK)]
     told = removals.confirm(
         cli,
         opened,
@@ -61,7 +62,6 @@ def remove_machine(
     if dry_run:
         return
     remove = partial(removal.remove_machines, opened.ctx, opened.uuid)
-    with opened.ctx.store.read() as tx:
-        there = [unit.name for name in ids for unit in machines.units_on(tx, opened.uuid, name)]
+    there = machines.unit_names(opened.ctx, opened.uuid, ids)
     plan.carry_out(lambda names: remove(names, force=forced, keep_instance=keep_instance))
     removals.finish(cli, opened, plan, told=told, touched=(*ids, *there))

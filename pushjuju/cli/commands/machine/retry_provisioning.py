@@ -21,8 +21,5 @@ def retry_provisioning(cli: Cli, args: tuple[str, ...], *, model: str, every: bo
     if bool(args) == every:
         raise UsageError("specify machines or --all" if every else "no machine specified")
     opened = session.open_model(cli, model)
-    with opened.ctx.store.write() as tx:
-        names = [machines.require_id(arg) for arg in args] or list(machines.not_started(tx, opened.uuid))
-        for name in names:
-            machines.retry_provisioning(tx, opened.uuid, name, cli.clock.now())
+    names = machines.retry_provisioning(opened.ctx, opened.uuid, args)
     drive.settle(cli, opened.ctx, opened.uuid, touched=names)

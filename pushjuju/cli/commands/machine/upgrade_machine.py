@@ -14,10 +14,10 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import Conflict, UsageError
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.names import application_of, is_machine
-from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.problems import Problem
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.machine import upgrade_machine
+from pushjuju.services.requests import upgrade_machine as request
 
 _STEPS = {"prepare": 3, "complete": 2}  # -> number of arguments
 
@@ -65,11 +65,7 @@ def upgrade(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, yes: bo
 
 
 def _step(args: Sequence[str]) -> str:
-    """Return the step that the user named.
-
-    Raises:
-        UsageError: The arguments make no sense; the message is Juju's.
-    """
+    """Return the step that the user named."""
     if len(args) < min(_STEPS.values()):
         raise UsageError("wrong number of arguments")
     machine, step, *_ = args
@@ -101,9 +97,7 @@ def _prepare(
     cli: Cli, opened: session.Session, machine: str, base: Base, *, force: bool, yes: bool, no_wait: bool
 ) -> None:
     try:
-        with opened.ctx.store.read() as tx:
-            upgrade_machine.check(tx, opened.uuid, machine, base, force=force)
-            affected = upgrade_machine.affected_units(tx, opened.uuid, machine)
+        affected = request.plan(opened.ctx, opened.uuid, machine, base, force=force)
         if not yes:
             cli.output.text(_warning(machine, base, affected))
             cli.console.confirm("\nContinue [y/N]? ", what="upgrade machine")
@@ -119,14 +113,11 @@ def _prepare(
 
 
 def _complete(cli: Cli, opened: session.Session, machine: str, *, no_wait: bool) -> None:
-    with opened.ctx.store.read() as tx:
-        seen = upgrade_machine.last_message(tx, opened.uuid, machine)
-    upgrade_machine.complete(opened.ctx, opened.uuid, machine)
+    seen = upgrade_machine.complete(opened.ctx, opened.uuid, machine)
     if no_wait:
         drive.background(cli, opened.ctx)
         return
-    with opened.ctx.store.read() as tx:
-        affected = upgrade_machine.affected_units(tx, opened.uuid, machine)
+    affected = request.units_of(opened.ctx, opened.uuid, machine)
     problems = _Follower(cli, opened, machine, affected, seen=seen).follow(SeriesStatus.NOT_STARTED)
     cli.console.info(f"\nUpgrade machine base {quote(machine)} has successfully completed\n")
     failures.judge(cli, opened.ctx, opened.uuid, problems, (machine, *affected))
@@ -187,9 +178,9 @@ class _Follower:
         self._affected, self._seen = affected, seen
         self._status = SeriesStatus.NOT_STARTED
         self._wanted = SeriesStatus.NOT_STARTED
-        self._failed: Sequence[str] = ()
+        self._failed: Sequence[Problem] = ()
 
-    def follow(self, wanted: SeriesStatus) -> Sequence[str]:
+    def follow(self, wanted: SeriesStatus) -> Sequence[Problem]:
         """Work until the machine has reached a step; return failures of other entities.
 
         Raises:
@@ -203,7 +194,7 @@ class _Follower:
             "Stopped watching. The upgrade goes on with the next command;\n"
             f"{self._cli.program} show-machine {self._machine}    tells how far it is"
         )
-        problems: Sequence[str] = ()
+        problems: Sequence[Problem] = ()
         if drive.waits(self._cli):
             problems = waiting.foreground(self._cli, self._opened, self.look)
         else:
@@ -216,17 +207,10 @@ class _Follower:
 
     def look(self) -> bool:
         """Print new messages; return True when the upgrade got as far as it can."""
-        model, machine = self._opened.uuid, self._machine
-        with self._opened.ctx.store.read() as tx:
-            self._status = upgrade_machine.status_of(tx, model, machine)
-            new = upgrade_machine.messages(tx, model, machine, self._seen)
-            agents = {name: statuses.get_status(tx, model, StatusKind.AGENT, name) for name in self._affected}
-        for item in new:
+        ctx, uuid = self._opened.ctx, self._opened.uuid
+        found = request.progress(ctx, uuid, self._machine, self._affected, self._seen)
+        self._status, self._failed = found.status, found.failed
+        for item in found.new:
             self._seen = item.id
             self._cli.console.info(item.message)
-        self._failed = [
-            f"unit {name}: {agent.message}"
-            for name, agent in agents.items()
-            if agent is not None and agent.status == Agent.ERROR
-        ]
         return self._status is self._wanted or bool(self._failed)

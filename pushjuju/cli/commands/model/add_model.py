@@ -10,10 +10,10 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import checks, session
 from pushjuju.core.errors import NotFound
-from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.plugin_host import PluginHost
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import new_models
+from pushjuju.services.entities.model import new_models, sessions
 
 
 @command(
@@ -60,7 +60,7 @@ def add_model(
     )
     if not no_switch:
         with session.moving(cli):
-            session.focus(ctx, model)
+            sessions.focus(ctx, model)
             ctx.datadir.set_current_controller(ctx.controller.name)
     place = f" on {model.cloud}/{model.region}"
     held = f" with credential '{credential}'" if credential else ""

@@ -25,14 +25,13 @@ from pushjuju.core.errors import (
 )
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import models
-from pushjuju.store.rows.records import Application, Model
-from pushjuju.store.rows.storage_records import Backing
+from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.entities.model.sessions import Model
+from pushjuju.services.requests import destroy_model as request
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.store.tx import Tx
+    from pushjuju.services.requests.destroy_model import Contents
 
 _STILL = "Model {model} goes on dying{until}; '{program} update-status' continues it."
 
@@ -80,12 +79,11 @@ def destroy_model(
     if models.is_controller(model):
         raise NotValid(f"\"{model.name}\" is a controller; use 'pushjuju destroy-controller' to destroy it")
     if not force:
-        with ctx.store.read() as tx:
-            blocks.require(tx, model.uuid, blocks.DESTROY)
+        sessions.require(ctx, model.uuid, blocks.DESTROY)
     if not no_prompt and not cli.rehearsal:
         _confirm(cli, ctx, model, released=said is False)
     cli.console.info("Destroying model")
-    waits = begin_removal(cli, ctx, [model], forced, destroy_storage=said)
+    waits = begin_removal(ctx, [model], forced, destroy_storage=said)
     until = f", {end}" if (end := hints.deadline(ctx, model.uuid)) else ""
     cli.on_interrupt = _STILL.format(program=cli.program, model=model.qualified, until=until)
     if waits:
@@ -97,8 +95,7 @@ def destroy_model(
 
 
 def _confirm(cli: Cli, ctx: Context, model: Model, *, released: bool) -> None:
-    with ctx.store.read() as tx:
-        lines = _affected(tx, model.uuid, released=released)
+    lines = _affected(request.contents(ctx, model.uuid), released=released)
     cli.console.warn(
         f'This command will destroy the "{model.qualified}" model and affect the following resources. '
         "It cannot be stopped.\n\n" + "\n".join(lines)
@@ -110,10 +107,9 @@ def _confirm(cli: Cli, ctx: Context, model: Model, *, released: bool) -> None:
     )
 
 
-def _affected(tx: Tx, model: str, *, released: bool) -> list[str]:
+def _affected(there: Contents, *, released: bool) -> list[str]:
     """Return the lines that list what a model's end removes, as Juju's client prints them."""
-    hosts = machines.list_machines(tx, model)
-    names = [item.name for item in tx.list(Application, "application_list", model=model)]
+    hosts, names = there.machines, there.applications
     lines = []
     if hosts:
         lines.append(f" - {count_text(len(hosts), 'machine')} will be destroyed")
@@ -121,8 +117,7 @@ def _affected(tx: Tx, model: str, *, released: bool) -> list[str]:
     lines.append(f" - {count_text(len(names), 'application')} will be removed")
     if names:
         lines.append(f"  - application list:{_quoted(sorted(names, key=natural_key))}")
-    kinds = [item.kind for item in tx.list(Backing, "backing_list", model=model)]
-    stored = " and ".join(count_text(kinds.count(kind), kind) for kind in ("filesystem", "volume"))
+    stored = " and ".join(count_text(there.stored.count(kind), kind) for kind in ("filesystem", "volume"))
     return [*lines, f" - {stored} will be {'released' if released else 'destroyed'}"]
 
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from pushjuju.cli.commands.model.model_table import emptied
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import drive, hints, session
+from pushjuju.cli.work import drive, hints
 from pushjuju.core.errors import (
     HookFailed,
     NotFound,
     UsageError,
 )
-from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model.sessions import Model
 from pushjuju.services.lifecycle import removal
-from pushjuju.store.rows.records import Application, Cleanup, Model
+from pushjuju.services.requests import destroy_model
 from pushjuju.workers import background
 
 if TYPE_CHECKING:
@@ -39,11 +39,7 @@ NO_WAIT = flags.switch("no-wait", "Rush through destruction without waiting for 
 
 
 def force_of(flag: str, *, force: bool, no_wait: bool, timeout: float | None) -> removal.Force | None:
-    """Return how a destruction is forced, or None.
-
-    Raises:
-        UsageError: The flag is of use with --force only; the message is Juju's.
-    """
+    """Return how a destruction is forced, or None."""
     if timeout is not None and not force:
         raise UsageError(f"{flag} can only be used with --force (dangerous)")
     if timeout is not None and timeout < 0:
@@ -55,11 +51,7 @@ def force_of(flag: str, *, force: bool, no_wait: bool, timeout: float | None) ->
 
 
 def storage_fate(*, destroy: bool, release: bool) -> bool | None:
-    """Return what becomes of storage: True destroyed, False released, or None when the model must have none.
-
-    Raises:
-        UsageError: Both are asked for.
-    """
+    """Return what becomes of storage: True destroyed, False released, None when the model must have none."""
     if destroy and release:
         raise UsageError("--destroy-storage and --release-storage cannot both be specified")
     return True if destroy else False if release else None
@@ -70,26 +62,13 @@ def count_text(number: int, noun: str) -> str:
 
 
 def begin_removal(
-    cli: Cli,
-    ctx: Context,
-    doomed: Sequence[Model],
-    force: removal.Force | None,
-    *,
-    destroy_storage: bool | None,
+    ctx: Context, doomed: Sequence[Model], force: removal.Force | None, *, destroy_storage: bool | None
 ) -> str:
     """Make models die, all of them or, after a refusal, none; return what waits for that, in words."""
-    waits: list[str] = []
-    hosts = left = 0
-    with ctx.store.write() as tx:
-        for model in doomed:
-            found = models.get(tx, model.uuid)
-            removal.destroy_model(tx, found, cli.clock.now(), force, destroy_storage=destroy_storage)
-            waits += removal.blockers(tx, model.uuid)
-            left += len(tx.list(Application, "application_list", model=model.uuid))
-            hosts += len(machines.list_machines(tx, model.uuid))
-    if session.current_model(ctx) in [model.qualified for model in doomed]:
-        ctx.controller.set("current-model", None)
-    return emptied([(hosts, "machine"), (left, "application")]) if waits else ""
+    if not destroy_model.destroy_models(ctx, doomed, force, destroy_storage=destroy_storage):
+        return ""
+    hosts, applications = destroy_model.counts(ctx, doomed)
+    return emptied([(hosts, "machine"), (applications, "application")])
 
 
 def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: float | None = None) -> None:
@@ -113,21 +92,19 @@ def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: 
         elif time.monotonic() - started > _START_S:
             drive.background(cli, ctx)
             started = time.monotonic()
-        with ctx.store.read() as tx:
-            if tx.find(Model, "model_by_uuid", uuid=model.uuid) is None:
-                return
-            reasons = removal.blockers(tx, model.uuid)
-            ends = tx.list(Cleanup, "cleanup_list", model=model.uuid)
-        if reasons and not told and (told := hints.deadline(ctx, model.uuid)):
-            cli.console.info(f"{reasons[0]}; {told} at the latest")
+        left = destroy_model.dying(ctx, model.uuid)
+        if left is None:
+            return
+        if left.reasons and not told and (told := hints.deadline(ctx, model.uuid)):
+            cli.console.info(f"{left.reasons[0]}; {told} at the latest")
         served = (
             time.monotonic() - started < _START_S or drive.waits(cli) or background.running(ctx.controller)
         )
         working = served and models.being_worked(ctx, model.uuid)
-        idle_s = 0.0 if ends or working else idle_s + _LOOK_AGAIN_S
+        idle_s = 0.0 if left.has_ends or working else idle_s + _LOOK_AGAIN_S
         if idle_s > _IDLE_S or (until is not None and time.monotonic() > until):
             text = f"model {model.qualified} is not removed yet"
-            raise NotFound(text, detail="\n".join(reasons), hint=cli.on_interrupt)
+            raise NotFound(text, detail="\n".join(left.reasons), hint=cli.on_interrupt)
         time.sleep(_LOOK_AGAIN_S)
 
 

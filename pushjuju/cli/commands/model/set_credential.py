@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive, scope, session
 from pushjuju.core.clouds import StoredCredential
 from pushjuju.core.errors import NotValid
-from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.cloud import opened as opened_clouds
 from pushjuju.services.entities.machine import credential_validity
@@ -36,7 +35,7 @@ def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         raise NotValid(f'cloud "{cloud}" does not match the cloud "{opened.model.cloud}" of the model')
     places = clouds.folders(opened.ctx.datadir, opened.ctx.controller)
     found = opened_clouds.open_credential(places, cloud, name)
-    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    host = scope.host(cli)
     stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
     if problems := trial.problems(opened.ctx, host, opened.model, name, stored, warn=cli.console.warn):
         raise NotValid(f'credential "{name}" cannot be used for model {opened.model.name}: {problems[0]}')

@@ -35,12 +35,7 @@ DETAILS = (
 
 
 def check_version(version: str, stream: str) -> None:
-    """Refuse a version that is no version, and every one but our own.
-
-    Raises:
-        UsageError: Version or stream make no sense.
-        NotFound: There is no such version here.
-    """
+    """Refuse a version that is no version, and every one but our own."""
     if stream and stream not in _STREAMS:
         raise UsageError(f'agent stream "{stream}" not valid', hint=f"known streams: {', '.join(_STREAMS)}")
     if not version:

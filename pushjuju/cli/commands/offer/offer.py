@@ -49,11 +49,7 @@ def offer(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
 
 
 def _parts(text: str) -> tuple[str, str, list[str]]:
-    """Return model, application and endpoints of `[MODEL.]APP:ENDPOINT[,...]`; the model may be empty.
-
-    Raises:
-        NotValid: The text is not an offer; the messages are Juju's.
-    """
+    """Return model, application and endpoints of `[MODEL.]APP:ENDPOINT[,...]`; the model may be empty."""
     found = _APPLICATION.fullmatch(text)
     if found is None or ":" not in text:
         raise NotValid(_FORM)

@@ -64,11 +64,7 @@ def _settle_all(cli: Cli, ctx: Context, places: Sequence[str]) -> None:
 
 
 def _offer_url(ctx: Context, text: str) -> OfferUrl:
-    """Read an offer's URL; a name alone means one of the current model.
-
-    Raises:
-        NotValid: The text is neither the name nor the URL of an offer; the message is Juju's.
-    """
+    """Read an offer's URL; a name alone means one of the current model."""
     try:
         return parse(text)
     except NotValid:

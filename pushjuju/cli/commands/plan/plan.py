@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pushjuju.cli.commands import registry
-from pushjuju.cli.commands.bundle.bundle_names import NOT_THERE
+from pushjuju.cli.commands.bundle.bundling import NOT_THERE
 from pushjuju.cli.commands.controller import controller_removal, kill_controller
 from pushjuju.cli.commands.plan import plan_table
 from pushjuju.cli.commands.plan.plannable import NOT_PLANNED, PLANNED
@@ -27,17 +27,14 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, PushjujuError, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.context import Context, open_context
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.requests import copies
 from pushjuju.services.views import inventory
 from pushjuju.services.views.inventory import Change
-from pushjuju.store.datadir import DataDir
-from pushjuju.store.rehearsal import copy_datadir, gone
 from pushjuju.workers.rehearsal import rehearse
 
 if TYPE_CHECKING:
     from pushjuju.services.views.inventory import Inventory
-    from pushjuju.store.datadir import ControllerDir
     from pushjuju.workers.rehearsal import Foreseen, Rehearsal
 
 CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
@@ -112,15 +109,14 @@ def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
     try:
         with_it, without = folder / "with", folder / "without"
         for part in (with_it, without):
-            part.mkdir(mode=0o700)
-            copy_datadir(source, part)
+            copies.make(source, part)
         inner = _run(cli, words, model, with_it, source.root)
         try:
             opened = _controller(inner)
             if opened is None:
                 return Plan(command=words, changes=(), steps=(), unknown=())
             after = _side(opened, kills=kill_controller.KILLS in inner.extra)
-            return _compared(words, inner, opened.controller, _without(cli, opened, without), after)
+            return _compared(words, inner, opened, _without(cli, opened, without), after)
         finally:
             _close(inner)
     finally:
@@ -139,28 +135,22 @@ def _side(ctx: Context, *, kills: bool = False) -> _Side:
         for text in found.blocked:
             found.cannot_know(f"how far this gets before the model is ended directly: {text}")
         found.blocked.clear()
-        left = models.list_models(ctx)
-        with ctx.store.write() as tx:
-            for model in left:
-                models.delete(tx, model.uuid)
-    with ctx.store.read() as tx:
-        return _Side(rehearsal=found, inventory=inventory.take(tx, ctx.controller.settings()))
+        copies.end_models(ctx)
+    return _Side(rehearsal=found, inventory=inventory.stock(ctx))
 
 
-def _compared(
-    words: Sequence[str], inner: Cli, controller: ControllerDir, before: _Side | None, after: _Side
-) -> Plan:
+def _compared(words: Sequence[str], inner: Cli, ctx: Context, before: _Side | None, after: _Side) -> Plan:
     """Return what is other with the command than without it; `before` is None for a new controller."""
     now = before.inventory if before is not None else {}
-    changes = inventory.differences(now, after.inventory, gone(controller.store_path))
+    changes = inventory.changes(ctx, now, after.inventory)
     blocked = after.rehearsal.blocked
     if before is None:
-        changes.insert(0, _of_controller("add", controller.name))
+        changes.insert(0, _of_controller("add", ctx.controller.name))
     elif controller_removal.ENDS in inner.extra and not blocked:
         when = {"when": inner.extra[controller_removal.ENDS]}
         # What only the controller holds is deleted together with the controller.
         changes = [change for change in changes if change.model]
-        changes.append(_of_controller("remove", controller.name, when))
+        changes.append(_of_controller("remove", ctx.controller.name, when))
     return Plan(
         command=words,
         changes=changes,
@@ -184,10 +174,9 @@ def _left(inner: Cli) -> Sequence[str]:
 
 def _without(cli: Cli, opened: Context, folder: Path) -> _Side | None:
     """Return what would happen, and be, without the command; None when it makes the controller."""
-    datadir, name = DataDir(folder), opened.controller.name
-    if name not in datadir.controllers():
+    ctx = copies.open_copy(folder, opened.controller.name, clock=cli.clock, environ=cli.env)
+    if ctx is None:
         return None
-    ctx = open_context(datadir, name, clock=cli.clock, environ=cli.env)
     try:
         return _side(ctx)
     finally:

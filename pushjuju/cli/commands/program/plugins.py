@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from pushjuju.cli.commands.program.plugin_table import plugins as table
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.plugins.manager import PluginHost
+from pushjuju.cli.work import scope
 
 
 @command(
@@ -19,6 +19,6 @@ from pushjuju.plugins.manager import PluginHost
 )
 def plugins(cli: Cli, _args: tuple[str, ...]) -> None:
     """List the plugins."""
-    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    host = scope.host(cli)
     entries = [{**asdict(info), "hooks": list(info.hooks)} for info in host.list_plugins()]
     cli.output.write(entries, {"tabular": lambda listed: table(listed, colour=cli.output.colour)})

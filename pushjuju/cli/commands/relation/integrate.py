@@ -51,11 +51,7 @@ def integrate(cli: Cli, args: tuple[str, ...], *, model: str, via: str, no_wait:
 
 
 def _ends(args: Sequence[str]) -> tuple[list[str], OfferUrl | None]:
-    """Return both ends as `APP[:ENDPOINT]`, and the offer that one of them is.
-
-    Raises:
-        UsageError: Both are offers.
-    """
+    """Return both ends as `APP[:ENDPOINT]`, and the offer that one of them is."""
     names, found = [], []
     for arg in args:
         try:
@@ -85,5 +81,4 @@ def _subnets(via: str) -> list[str]:
 
 def _in_parts(error: AlreadyExists) -> AlreadyExists:
     """Lay the error out as Juju does: what failed, why, what to look at."""
-    what, _, why = error.message.partition(": ")
-    return AlreadyExists(what, detail=f"{why} (already exists):\n\n", hint=error.hint)
+    return AlreadyExists(error.what, detail=f"{error.why} (already exists):\n\n", hint=error.hint)

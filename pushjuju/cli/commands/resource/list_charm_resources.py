@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.format.arguments import ArgumentKind
 from pushjuju.charms.format.url import parse_url
-from pushjuju.cli.commands.charm import charm_sources, store_names
+from pushjuju.cli.commands.charm import store_names
 from pushjuju.cli.commands.resource import resource_table as formatters
 from pushjuju.cli.commands.resource.resource_texts import NOTHING
 from pushjuju.cli.syntax import flags
@@ -18,7 +19,7 @@ from pushjuju.cli.work import session
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask
 from pushjuju.core.errors import HubError, NotFound, NotValid
-from pushjuju.services.supply import store_charms
+from pushjuju.services.supply import charm_places, store_charms
 from pushjuju.services.views import resource_documents
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 )
 def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str) -> None:
     """List what a charm declares."""
-    if charm_sources.is_store_name(cli, args[0]):
+    if charm_places.kind_of(args[0], cli.env, cli.console) is ArgumentKind.CHARMHUB:
         found = resource_documents.in_store(_in_store(cli, args[0], model=model, channel=channel))
     else:
         found = resource_documents.declared(_declared(cli, args[0], model=model).values())
@@ -58,17 +59,13 @@ def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMe
     if model:
         session.open_model(cli, model)  # one that is not there is an error, as for every command
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        origin = "" if charm_sources.is_brought(argument) else None
-        path = charm_sources.bring(cli, argument, Path(folder))
+        origin = "" if charm_places.is_brought(argument) else None
+        path = charm_places.bring(argument, Path(folder), cli.env, cli.console)
         return read_charm(path, origin=origin).charm.meta.resources
 
 
 def _in_store(cli: Cli, argument: str, *, model: str, channel: str) -> Sequence[StoreResource]:
-    """Return the resources of a store's charm, in the model's store or in Charmhub.
-
-    Raises:
-        HubError: There is no such charm; the message is Juju's.
-    """
+    """Return the resources of a store's charm, in the model's store or in Charmhub."""
     ask = Ask(name=parse_url(argument).name, channel=Channel.parse(channel))
     try:
         opened = session.open_model(cli, model)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from pushjuju.cli.commands.secret.backend_settings import (
     CONFIG,
-    plugin_host,
     settings_of_file,
     settings_of_words,
 )
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.secret import secret_backends as service
 
@@ -37,4 +36,4 @@ def add_backend(cli: Cli, args: tuple[str, ...], *, controller: str, config: str
         raise UsageError("must specify a config file or key values")
     ctx = session.open_controller(cli, controller)
     found = {**settings_of_file(cli, config), **given}
-    service.add(ctx, plugin_host(cli), args[0], args[1], found, number=import_id)
+    service.add(ctx, scope.host(cli), args[0], args[1], found, number=import_id)

@@ -8,7 +8,6 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote, quote_list
 
 REVEAL = flags.switch("reveal", "Include sensitive backend config content")
@@ -16,16 +15,8 @@ REVEAL = flags.switch("reveal", "Include sensitive backend config content")
 CONFIG = FlagSpec(name="config", kind=Kind.PATH, default="", help="Path to yaml-formatted configuration file")
 
 
-def plugin_host(cli: Cli) -> PluginHost:
-    return PluginHost(environ=cli.env, warn=cli.console.warn)
-
-
 def settings_of_words(words: Sequence[str]) -> dict[str, str]:
-    """Read `key=value` words; no error shows a value.
-
-    Raises:
-        UsageError: A word is not `key=value`, or a key comes twice; the messages are Juju's.
-    """
+    """Read `key=value` words; no error shows a value."""
     found: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")

@@ -6,10 +6,10 @@ Mirrors: juju cmd/juju/secretbackends (3.6)
 from __future__ import annotations
 
 from pushjuju.cli.commands.secret import secret_table as formatters
-from pushjuju.cli.commands.secret.backend_settings import REVEAL, plugin_host
+from pushjuju.cli.commands.secret.backend_settings import REVEAL
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.work import scope, session
 from pushjuju.services.entities.secret import secret_backends as service
 
 
@@ -29,7 +29,7 @@ def backends(cli: Cli, _args: tuple[str, ...], *, controller: str, reveal: bool)
     if reveal and cli.output.form == "tabular":
         cli.console.info("sensitive config values are not shown in tabular format")
     ctx = session.open_controller(cli, controller)
-    document = service.documents(ctx, plugin_host(cli), reveal=reveal)
+    document = service.documents(ctx, scope.host(cli), reveal=reveal)
     if cli.output.form == "tabular":
         return cli.output.text(formatters.backends_table(document))
     return cli.output.text(formatters.backends(cli.output.form, document))

@@ -6,10 +6,10 @@ Mirrors: juju cmd/juju/secretbackends (3.6)
 from __future__ import annotations
 
 from pushjuju.cli.commands.secret import secret_table as formatters
-from pushjuju.cli.commands.secret.backend_settings import REVEAL, plugin_host
+from pushjuju.cli.commands.secret.backend_settings import REVEAL
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import session
+from pushjuju.cli.work import scope, session
 from pushjuju.services.entities.secret import secret_backends as service
 
 
@@ -27,5 +27,5 @@ from pushjuju.services.entities.secret import secret_backends as service
 def show_backend(cli: Cli, args: tuple[str, ...], *, controller: str, reveal: bool) -> None:
     """Show one backend."""
     ctx = session.open_controller(cli, controller)
-    document = service.documents(ctx, plugin_host(cli), args[0], reveal=reveal)
+    document = service.documents(ctx, scope.host(cli), args[0], reveal=reveal)
     cli.output.text(formatters.backends(cli.output.form, document))

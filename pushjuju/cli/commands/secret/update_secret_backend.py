@@ -9,13 +9,12 @@ from collections.abc import Sequence
 
 from pushjuju.cli.commands.secret.backend_settings import (
     CONFIG,
-    plugin_host,
     settings_of_file,
     settings_of_words,
 )
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive, scope, session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.secret import secret_backends as service
 
@@ -45,6 +44,6 @@ def update_backend(
         raise UsageError("must specify a config file or key/reset values")
     ctx = session.open_controller(cli, controller)
     service.update(
-        ctx, plugin_host(cli), args[0], {**settings_of_file(cli, config), **given}, gone, force=force
+        ctx, scope.host(cli), args[0], {**settings_of_file(cli, config), **given}, gone, force=force
     )
     drive.background(cli, ctx)  # what waited for it goes on

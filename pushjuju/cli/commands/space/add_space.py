@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.space.space_words import everybody, failing_to, name_and_cidrs
+from pushjuju.cli.commands.space.space_words import failing_to, name_and_cidrs
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.machine import spaces as service
 
 
@@ -28,4 +29,6 @@ def add_space(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> 
     cli.console.info(
         f"added space {quote(name)} with " + (f"subnets {', '.join(cidrs)}" if cidrs else "no subnets")
     )
-    drive.settle(cli, opened.ctx, opened.uuid, touched=everybody(opened), no_wait=no_wait)
+    drive.settle(
+        cli, opened.ctx, opened.uuid, touched=applications.names(opened.ctx, opened.uuid), no_wait=no_wait
+    )

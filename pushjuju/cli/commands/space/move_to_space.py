@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.space import space_table as formatters
-from pushjuju.cli.commands.space.space_words import everybody, failing_to, name_and_cidrs
+from pushjuju.cli.commands.space.space_words import failing_to, name_and_cidrs
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.machine import spaces as service
 
 
@@ -33,4 +34,6 @@ def move_to_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, n
     document = [{"from": item.old, "to": item.new, "cidr": item.cidr} for item in moved]
     shown = {"human": formatters.moved_lines, "tabular": formatters.moved_table}
     cli.output.write([formatters.moved(item) for item in document], shown)
-    drive.settle(cli, opened.ctx, opened.uuid, touched=everybody(opened), no_wait=no_wait)
+    drive.settle(
+        cli, opened.ctx, opened.uuid, touched=applications.names(opened.ctx, opened.uuid), no_wait=no_wait
+    )

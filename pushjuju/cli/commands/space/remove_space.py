@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.space.space_words import BAD, everybody, failing_to, space_name
+from pushjuju.cli.commands.space.space_words import BAD, failing_to, space_name
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.machine import spaces as service
 
 _SAFE = (
@@ -41,9 +42,8 @@ def remove_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, ye
     opened = session.open_model(cli, model)
     failing = f"cannot remove space {quote(name)}"
     if force and not yes:
-        with failing_to(failing), opened.ctx.store.read() as tx:
-            space = service.require_removable(tx, opened.uuid, name)
-            lines = service.uses(tx, opened.uuid, space).lines(name)
+        with failing_to(failing):
+            lines = service.plan_removal(opened.ctx, opened.uuid, name).lines(name)
         _confirm(cli, "\n".join(lines))
     with failing_to(failing):
         left = service.remove(opened.ctx, opened.uuid, name, force=force).lines(name)
@@ -51,7 +51,7 @@ def remove_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, ye
         boundaries = "\n".join(left)
         raise NotValid(f"Cannot remove space {quote(name)}\n\n{boundaries}\n\nUse --force to remove space\n")
     cli.console.info(f"removed space {quote(name)}")
-    drive.settle(cli, opened.ctx, opened.uuid, touched=everybody(opened))
+    drive.settle(cli, opened.ctx, opened.uuid, touched=applications.names(opened.ctx, opened.uuid))
 
 
 def _confirm(cli: Cli, boundaries: str) -> None:

@@ -6,7 +6,6 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from pushjuju.cli.work import session
 from pushjuju.core.errors import PushjujuError, UsageError
 from pushjuju.core.names import is_space
 from pushjuju.portable.quote import quote
@@ -21,11 +20,7 @@ def space_name(text: str) -> str:
 
 
 def name_and_cidrs(args: Sequence[str], *, optional: bool) -> tuple[str, list[str]]:
-    """Read `NAME CIDR...`.
-
-    Raises:
-        UsageError: A name or CIDR is wrong, or comes twice; the messages are Juju's.
-    """
+    """Read `NAME CIDR...`."""
     if not args:
         raise UsageError(f"{BAD}space name is required")
     found: list[str] = []
@@ -58,10 +53,4 @@ def failing_to(what: str) -> Iterator[None]:
     try:
         yield
     except PushjujuError as error:
-        raise type(error)(f"{what}: {error.message}", detail=error.detail, hint=error.hint) from None
-
-
-def everybody(opened: session.Session) -> list[str]:
-    """Return all applications: any of them may have an address that went to another space."""
-    with opened.ctx.store.read() as tx:
-        return [row["name"] for row in tx.rows("application_list", model=opened.uuid)]
+        raise error.prefixed(what) from None

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-from pushjuju.cli.commands.ssh.debug_start import start_debugging
+from pushjuju.cli.commands.ssh.debug_start import DebugFlags, start_debugging
 from pushjuju.cli.commands.ssh.ssh_session import FLAGS, PTY
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebugCodeFlags(DebugFlags):
+    """The flags of debug-code, as they were written."""
+
+    at: str
 
 
 @command(
@@ -24,8 +31,9 @@ from pushjuju.cli.syntax.command import Cli, command
     details="As debug-hooks, but the hooks run by themselves in their windows, with JUJU_DEBUG_AT set:\n"
     "charms that know it stop there and open their debugger.",
     examples="    pushjuju debug-code web/0 config-changed\n    pushjuju debug-code --at=hook web/0\n",
+    into=DebugCodeFlags,
     see_also=("debug-hooks", "ssh"),
 )
-def debug_code(cli: Cli, args: tuple[str, ...], *, model: str, at: str, **options: Any) -> None:
+def debug_code(cli: Cli, args: tuple[str, ...], flags: DebugCodeFlags) -> None:
     """Run hooks in windows of their own, with JUJU_DEBUG_AT."""
-    start_debugging(cli, args, model, options, kind="code", at=at)
+    start_debugging(cli, args, flags, kind="code", at=flags.at)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pushjuju.cli.commands.ssh.debug_start import start_debugging
+from pushjuju.cli.commands.ssh.debug_start import DebugFlags, start_debugging
 from pushjuju.cli.commands.ssh.ssh_session import FLAGS, PTY
 from pushjuju.cli.syntax.command import Cli, command
 
@@ -20,8 +18,9 @@ from pushjuju.cli.syntax.command import Cli, command
     details="The hooks and actions that are named, or all of them, open a window with everything they have;\n"
     "how the shell there ends is how they end. Leaving the session lets hooks run by themselves again.",
     examples="    pushjuju debug-hooks web/0\n    pushjuju debug-hooks web/leader config-changed start\n",
+    into=DebugFlags,
     see_also=("debug-code", "ssh", "resolved"),
 )
-def debug_hooks(cli: Cli, args: tuple[str, ...], *, model: str, **options: Any) -> None:
+def debug_hooks(cli: Cli, args: tuple[str, ...], flags: DebugFlags) -> None:
     """Open a shell for the user in the place of hooks."""
-    start_debugging(cli, args, model, options, kind="hooks", at="")
+    start_debugging(cli, args, flags, kind="hooks", at="")

@@ -17,17 +17,12 @@ from pushjuju.cli.syntax.command import Cli, Exited
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.core import children
-from pushjuju.core.errors import Conflict, NotFound, NotValid
+from pushjuju.core.errors import Conflict, NotFound
 from pushjuju.core.jumps import Hop
-from pushjuju.core.names import UnitName, is_machine, machine_tag, parent_machine
-from pushjuju.portable.names import is_unit
-from pushjuju.portable.quote import quote
-from pushjuju.services.entities.application import units
-from pushjuju.services.entities.basis import leadership
-from pushjuju.services.entities.machine import machines
+from pushjuju.core.names import machine_tag, parent_machine
 from pushjuju.services.entities.model import jump_hosts
-from pushjuju.store.rows.records import Machine
-from pushjuju.store.tx import Tx
+from pushjuju.services.views import ssh_targets
+from pushjuju.services.views.ssh_targets import Machine
 
 _GIVEN = "manual"  # who made machines that were taken in
 
@@ -69,11 +64,8 @@ def target_of(
         name: The name as the user typed it.
         user: The login that was asked for; empty for the usual one.
         proxy: Whether to go through a jump host; with None, when the machine has one.
-
-    Raises:
-        NotFound: The entity does not exist, its machine does not run yet, or there is no jump host.
     """
-    machine = machine_of(opened, name)
+    machine = ssh_targets.machine_of(opened.ctx, opened.uuid, name)
     if not machine.ssh.get("host"):
         raise NotFound(f'target "{name}" has no address yet', hint="pushjuju status")
     alias = f"juju-{name.replace('/', '-')}{f'-{user}' if user else ''}"
@@ -94,37 +86,16 @@ def target_of(
 def _hops(
     opened: session.Session, machine: Machine, proxy: bool | None, own: Mapping[str, Sequence[str]]
 ) -> Sequence[Hop]:
-    """Return the jump hosts on the way to a machine.
-
-    Raises:
-        NotFound: A jump host is needed, and the machine has no jump host.
-    """
+    """Return the jump hosts on the way to a machine."""
     if proxy is False:
         return ()
-    with opened.ctx.store.read() as tx:
-        hops = jump_hosts.to(tx, opened.uuid, machine.ssh)
-        wanted = proxy or jump_hosts.is_asked_for(tx, opened.uuid)
-    if hops or not wanted or ssh_config.goes_through(own):
+    hops, asked_for = ssh_targets.way(opened.ctx, opened.uuid, machine.ssh)
+    if hops or not (proxy or asked_for) or ssh_config.goes_through(own):
         return hops
     raise NotFound(
         f"no jump host is known for machine {machine.id}",
         hint=f"pushjuju model-config {jump_hosts.KEY}=[USER@]HOST[:PORT]    names one for all machines",
     )
-
-
-def machine_of(opened: session.Session, name: str) -> Machine:
-    with opened.ctx.store.read() as tx:
-        if is_machine(name):
-            return machines.get(tx, opened.uuid, name)
-        application, _, word = name.partition("/")
-        if word == "leader":
-            name = leader_of(tx, opened.uuid, application)
-        if not is_unit(name):
-            raise NotValid(f'invalid target "{name}": expected a machine, a unit or an application\'s leader')
-        unit = units.get(tx, opened.uuid, str(UnitName.parse(name)))
-        if unit.machine is None:
-            raise NotFound(f'unit "{name}" has no machine yet', hint="pushjuju status")
-        return machines.get(tx, opened.uuid, unit.machine)
 
 
 def _start_if_stopped(cli: Cli, opened: session.Session, machine: Machine) -> None:
@@ -133,13 +104,6 @@ def _start_if_stopped(cli: Cli, opened: session.Session, machine: Machine) -> No
         from pushjuju.cli.commands.ssh import stopped_machine  # what works on machines is large
 
         stopped_machine.start(cli, opened, machine)
-
-
-def leader_of(tx: Tx, model: str, application: str) -> str:
-    leader = leadership.holder(tx, model, application)
-    if leader is None:
-        raise NotFound(f"could not determine leader for {quote(application)}")
-    return leader
 
 
 def run_program(
@@ -154,9 +118,6 @@ def run_program(
 
     Args:
         meanwhile: Called every few seconds while it runs.
-
-    Raises:
-        Exited: The program ended; carries its status.
     """
     program = shutil.which(words[0])
     if program is None:

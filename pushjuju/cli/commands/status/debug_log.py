@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -19,11 +18,10 @@ from pushjuju.cli.terminal import log_lines
 from pushjuju.cli.terminal.paint import colours_on
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.core.suggest import closest
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import logs
-from pushjuju.store.rows.records import Model, Unit
+from pushjuju.services.entities.model import models
 
 _FOLLOW_S = 0.1
 
@@ -35,6 +33,31 @@ class _Amount:
     backlog: int | None
     limit: int
     follow: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DebugLogFlags:
+    """The flags of debug-log, as they were written."""
+
+    model: str
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    include_module: tuple[str, ...]
+    exclude_module: tuple[str, ...]
+    include_label: tuple[str, ...]
+    exclude_label: tuple[str, ...]
+    level: str
+    lines: int
+    limit: int
+    replay: bool
+    no_tail: bool
+    tail: bool
+    color: bool
+    utc: bool
+    location: bool
+    date: bool
+    ms: bool
+    retry: bool
 
 
 @command(
@@ -72,21 +95,22 @@ class _Amount:
     ),
     examples="    pushjuju debug-log --replay --no-tail\n"
     "    pushjuju debug-log --include web/0 --level WARNING\n",
+    into=DebugLogFlags,
     see_also=("status", "show-status-log"),
 )
-def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **options: Any) -> None:
+def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
     """Show the log of a model, and follow it."""
-    amount = _amount(cli, options)
-    selection = _selection(options)
+    amount = _amount(cli, flags)
+    selection = _selection(flags)
     terminal = cli.console.stdout.isatty()
     look = log_lines.Look(
-        date=options["date"],
-        milliseconds=options["ms"],
-        utc=options["utc"],
-        location=options["location"],
-        colour=colours_on(cli.env, terminal=terminal, force=options["color"]),
+        date=flags.date,
+        milliseconds=flags.ms,
+        utc=flags.utc,
+        location=flags.location,
+        colour=colours_on(cli.env, terminal=terminal, force=flags.color),
     )
-    opened = session.open_model(cli, model)
+    opened = session.open_model(cli, flags.model)
     _tell_unknown(cli, opened, (*selection.include, *selection.exclude))
     cli.on_interrupt = "Following ended."
     left = amount.limit or sys.maxsize
@@ -104,51 +128,43 @@ def _tell_unknown(cli: Cli, opened: session.Session, names: Sequence[str]) -> No
 
     Removed entities may still be in the log, and new entities may come while the log is followed.
     """
-    with opened.ctx.store.read() as tx:
-        units = [unit.name for unit in tx.list(Unit, "unit_list", model=opened.uuid)]
-        hosts = [str(row["id"]) for row in tx.rows("machine_list", model=opened.uuid)]
-        known = {*units, *hosts, *(row["name"] for row in tx.rows("application_list", model=opened.uuid))}
-        tags = {*map(unit_tag, units), *map(machine_tag, hosts)}
-        unknown = [
-            name
-            for name in names
-            if "*" not in name
-            and not {name, log_lines.exact_tag(name)} & (known | tags)
-            and not logs.has(tx, opened.uuid, log_lines.exact_tag(name) or f"unit-{name}-*")
-        ]
-    for name in unknown:
-        near = closest(name, sorted(known))
+    tags = {name: log_lines.exact_tag(name) for name in names if "*" not in name}
+    for name, known in logs.unknown(opened.ctx.store, opened.uuid, tags).items():
+        near = closest(name, known)
         meant = f'; did you mean "{near}"?' if near else ""
         cli.console.warn(f"there is no {quote(name)} in model {quote(opened.model.name)} or its log{meant}")
 
 
-def _selection(options: dict[str, Any]) -> log_lines.Selection:
-    level = options["level"].upper()
+def _selection(flags: DebugLogFlags) -> log_lines.Selection:
+    level = flags.level.upper()
     if level and level not in log_lines.CHOICES:
         listed = ", ".join(quote(word) for word in log_lines.CHOICES)
-        raise UsageError(f"level value {quote(options['level'])} is not one of {listed}")
-    kinds = ("include", "exclude", "include_module", "exclude_module", "include_label", "exclude_label")
-    return log_lines.Selection(level=level, **{kind: options[kind] for kind in kinds})
+        raise UsageError(f"level value {quote(flags.level)} is not one of {listed}")
+    return log_lines.Selection(
+        level=level,
+        include=flags.include,
+        exclude=flags.exclude,
+        include_module=flags.include_module,
+        exclude_module=flags.exclude_module,
+        include_label=flags.include_label,
+        exclude_label=flags.exclude_label,
+    )
 
 
-def _amount(cli: Cli, options: dict[str, Any]) -> _Amount:
-    """Decide how much is shown.
-
-    Raises:
-        UsageError: Flags that exclude each other.
-    """
-    if options["tail"] and options["no_tail"]:
+def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
+    """Decide how much is shown."""
+    if flags.tail and flags.no_tail:
         raise UsageError("setting --tail and --no-tail not valid")
-    if options["no_tail"] and options["retry"]:
+    if flags.no_tail and flags.retry:
         raise UsageError("setting --no-tail and --retry not valid")
-    follow = options["tail"] or (cli.console.stdout.isatty() and not options["no_tail"])
-    if options["replay"]:
-        return _Amount(backlog=None, limit=options["limit"], follow=follow)
+    follow = flags.tail or (cli.console.stdout.isatty() and not flags.no_tail)
+    if flags.replay:
+        return _Amount(backlog=None, limit=flags.limit, follow=follow)
     if "limit" in cli.given:
         # The newest N lines, where Juju's client stops at its ten; without following 0 means the whole log.
-        backlog = options["limit"] or (options["lines"] if follow else None)
-        return _Amount(backlog=backlog, limit=options["limit"], follow=follow)
-    return _Amount(backlog=options["lines"], limit=0, follow=follow)
+        backlog = flags.limit or (flags.lines if follow else None)
+        return _Amount(backlog=backlog, limit=flags.limit, follow=follow)
+    return _Amount(backlog=flags.lines, limit=0, follow=follow)
 
 
 def _pages(
@@ -173,6 +189,5 @@ def _pages(
         for page in logs.pages_after(store, model, last, among):
             last = page[-1].id
             yield [record for record in page if shown(record)]
-        with store.read() as tx:
-            if tx.find(Model, "model_by_uuid", uuid=model) is None:
-                return
+        if not models.exists(opened.ctx, model):
+            return

@@ -85,16 +85,9 @@ def show_status_log(
         raise UsageError(f"{quote(args[0])} is not a valid name for a {noun}")
     since = _since(cli.clock.now(), days=days, from_date=from_date)
     opened = session.open_model(cli, model)
-    with opened.ctx.store.read() as tx:
-        entries = statuses.history(
-            tx,
-            opened.uuid,
-            kinds[0],
-            args[0] if args and kind != "model" else opened.model.name,
-            also=kinds[-1],
-            limit=n or (sys.maxsize if since else _BACKLOG),
-            since=since,
-        )
+    name = args[0] if args and kind != "model" else opened.model.name
+    limit = n or (sys.maxsize if since else _BACKLOG)
+    entries = statuses.history_of(opened.ctx, opened.uuid, kinds, name, limit=limit, since=since)
     cli.output.write(
         entries, history_table.formatters(utc=wants_utc(cli.env, flag=utc), colour=cli.output.colour)
     )

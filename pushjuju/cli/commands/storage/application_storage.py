@@ -15,7 +15,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.work import session
-from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.errors import NotValid, UsageError, not_found
 from pushjuju.core.storage import Directive, is_store, parse_directives
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
@@ -49,7 +49,7 @@ def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: st
         return storage_requests.set_application_directives(opened.ctx, opened.uuid, args[0], options)
     known = storage_requests.application_directives(opened.ctx, opened.uuid, args[0])
     if wish.key and wish.key not in known:
-        raise NotFound(f"storage {quote(wish.key)} not found")
+        raise not_found("storage", wish.key)
     document = {
         name: {"pool": item.pool, "size": item.size, "count": item.count}
         for name, item in known.items()
@@ -65,12 +65,7 @@ def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: st
 
 
 def _directives_of_file(cli: Cli, path: str) -> dict[str, Directive]:
-    """Read the directives of a YAML file; `-` is stdin.
-
-    Raises:
-        NotFound: There is no such file.
-        NotValid: It is not such a file.
-    """
+    """Read the directives of a YAML file; `-` is stdin."""
     found = values.yaml_map(values.read_file(path, cli.console.stdin), path)
     return {str(name): _directive_of_file(str(name), value) for name, value in found.items()}
 

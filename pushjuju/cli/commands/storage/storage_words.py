@@ -54,11 +54,7 @@ def finish_change(
     *,
     no_wait: bool,
 ) -> None:
-    """Print what was requested and what was refused, then work the model.
-
-    Raises:
-        Silent: A part was refused, and the refusal was printed.
-    """
+    """Print what was requested and what was refused, then work the model."""
     for line in (*lines, *failed):
         cli.console.info(line)
     for answer in answers:

@@ -5,14 +5,11 @@ Mirrors: juju cmd/juju/application deploy.go, refresh.go (3.6)
 
 from __future__ import annotations
 
-from pushjuju.cli.commands.application.unit_checks import check_number, precheck
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import drive, session
-from pushjuju.core.base import Base
-from pushjuju.core.errors import UsageError
-from pushjuju.portable.names import is_application
-from pushjuju.services.entities.application import applications, units
+from pushjuju.cli.work import checks, drive, session
+from pushjuju.services.requests.application import add_units as request
+from pushjuju.services.requests.application.add_units import AddUnitsOptions
 
 
 @command(
@@ -41,17 +38,15 @@ def add_unit(
     no_wait: bool,
 ) -> None:
     """Add units."""
-    check_number(num_units)
-    if attach_storage and num_units != 1:
-        raise UsageError("--attach-storage cannot be used with -n")
-    if not is_application(args[0]):
-        raise UsageError(f'invalid application name "{args[0]}"')
-    targets = values.placements(to)
-
+    options = AddUnitsOptions(
+        application=args[0],
+        num_units=num_units,
+        placements=values.placements(to),
+        attach_storage=attach_storage,
+    )
     opened = session.open_model(cli, model)
-    with opened.ctx.store.read() as tx:
-        found = applications.get(tx, opened.uuid, args[0])
-    precheck(cli, opened, Base.parse(found.base), found.constraints, num_units, targets)
-    added = units.add_units(opened.ctx, opened.uuid, args[0], num_units, targets, attach_storage)
-    cli.console.detail(f"added {', '.join(unit.name for unit in added)}")
-    drive.settle(cli, opened.ctx, opened.uuid, touched=[unit.name for unit in added], no_wait=no_wait)
+    added = request.add_units(
+        opened.ctx, opened.uuid, options, notices=cli.console, precheck=checks.of_clouds().units
+    )
+    cli.console.detail(f"added {', '.join(added)}")
+    drive.settle(cli, opened.ctx, opened.uuid, touched=added, no_wait=no_wait)

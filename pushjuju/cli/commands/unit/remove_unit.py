@@ -11,6 +11,7 @@ from pushjuju.cli.work import failures, removals, session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.views import removal_plan
 
 
 @command(
@@ -46,7 +47,7 @@ def remove_unit(
         if not is_unit(arg):
             raise UsageError(f'invalid unit name "{arg}"')
     opened = session.open_model(cli, model)
-    look = partial(removals.unit_lines, opened, destroy_storage=destroy_storage)
+    look = partial(removal_plan.unit_lines, opened.ctx, opened.uuid, destroy_storage=destroy_storage)
     plan = removals.Plan.of(args, look, failed="removing unit {} failed")
     told = removals.confirm(cli, opened, plan, what="unit removal", no_prompt=no_prompt, dry_run=dry_run)
     if dry_run:

@@ -8,15 +8,11 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Command, Function, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.core.model.offerurl import parse
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import LEVELS, Kind
-from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import models
-from pushjuju.services.entities.relation import offers
-from pushjuju.store.tx import Tx
+from pushjuju.services.requests.access import AccessOptions
 
-Act = Callable[[Tx, str, str, Kind, str], None]
+Act = Callable[[Context, AccessOptions], None]
 
 _NOTE = "Recorded for the day when there is a server; who may read the data directory is admin today."
 
@@ -27,11 +23,7 @@ _MEANT = (
 
 
 def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
-    """Return (user, level, targets).
-
-    Raises:
-        UsageError: An argument is missing; the message is Juju's.
-    """
+    """Return (user, level, targets)."""
     if not args:
         raise UsageError("no user specified")
     if len(args) < 2:
@@ -40,12 +32,7 @@ def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
 
 
 def _kind(word: str, level: str, targets: Sequence[str]) -> Kind:
-    """Return what the targets are.
-
-    Raises:
-        UsageError: The entities are of two kinds, or the level does not fit the kind; the messages are
-            Juju's.
-    """
+    """Return what the targets are."""
     # An owner may have a dot: bob@example.com/shop.
     offers = [target for target in targets if "." in target.rpartition("/")[2]]
     if offers and len(offers) < len(targets):
@@ -62,34 +49,12 @@ def _kind(word: str, level: str, targets: Sequence[str]) -> Kind:
     raise UsageError(f'"{level}" {kind} access not valid', hint=f"known levels: {', '.join(LEVELS[kind])}")
 
 
-def _targets(ctx: Context, kind: Kind, names: Sequence[str]) -> list[str]:
-    if kind is Kind.CONTROLLER:
-        return [""]
-    if kind is Kind.OFFER:
-        return [_offer(ctx, name) for name in names]
-    return [models.resolve(ctx, name.rpartition(":")[2]).uuid for name in names]
-
-
-def _offer(ctx: Context, name: str) -> str:
-    """Return an offer's key.
-
-    Raises:
-        NotFound: There is no such offer; the message is Juju's.
-        NotValid: The text is not the URL of an offer.
-    """
-    with ctx.store.read() as tx:
-        return offers.resolve(ctx, tx, parse(name))[1].uuid
-
-
 def access_command(name: str, summary: str, act: Act, examples: str) -> Command:
     def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
         user, level, targets = _word(args)
         kind = _kind(name, level, targets)
-        ctx = session.open_controller(cli, controller)
-        found = _targets(ctx, kind, targets)
-        with ctx.store.write() as tx:
-            for target in found:
-                act(tx, user, level, kind, target)
+        options = AccessOptions(user=user, level=level, kind=kind, names=targets)
+        act(session.open_controller(cli, controller), options)
 
     function: Function = run
     run.__doc__ = summary
@@ -115,12 +80,8 @@ def cloud_access_command(name: str, summary: str, act: Act) -> Command:
             raise UsageError(
                 f'"{level}" cloud access not valid', hint=f"known levels: {', '.join(LEVELS[Kind.CLOUD])}"
             )
-        ctx = session.open_controller(cli, controller)
-        for cloud in names:
-            clouds.definition(clouds.folders(ctx.datadir, ctx.controller), cloud)
-        with ctx.store.write() as tx:
-            for cloud in names:
-                act(tx, user, level, Kind.CLOUD, cloud)
+        options = AccessOptions(user=user, level=level, kind=Kind.CLOUD, names=names)
+        act(session.open_controller(cli, controller), options)
 
     function: Function = run
     run.__doc__ = summary

@@ -6,11 +6,11 @@ Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
 from __future__ import annotations
 
 from pushjuju.cli.commands.user.access_words import access_command
-from pushjuju.services.entities.basis import users
+from pushjuju.services.requests import access
 
 grant = access_command(
     "grant",
     "Grants access level to a Juju user for a model, controller, or application offer.",
-    users.grant,
+    access.grant,
     "    pushjuju grant kim read shop\n    pushjuju grant kim superuser\n",
 )

@@ -8,7 +8,7 @@ from pushjuju.cli.syntax.refusing import refusal
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotPermitted, UsageError
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, sessions
 
 
 @command(
@@ -53,11 +53,11 @@ def login(
 
 def _focus(cli: Cli, ctx: Context) -> None:
     """Choose a model when there is one only, or say which there are."""
-    if session.current_model(ctx):
+    if sessions.current_model(ctx):
         return
     hosted = models.list_models(ctx)
     if len(hosted) == 1:
-        session.focus(ctx, hosted[0])
+        sessions.focus(ctx, hosted[0])
         cli.console.info(f'\nCurrent model set to "{hosted[0].qualified}".')
     elif hosted:
         listed = "".join(f"\n  - {cli.program} switch {model.qualified}" for model in hosted)

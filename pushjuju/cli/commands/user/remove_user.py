@@ -29,8 +29,7 @@ user please use the "pushjuju disable-user" command. See
 def remove_user(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:
     """Remove a user."""
     ctx, name = session.open_controller(cli, controller), args[0]
-    with ctx.store.read() as tx:
-        people.require(tx, name)
+    people.check(ctx, name)
     if not yes:
         cli.output.text(_REMOVAL.format(user=f'"{name}"', controller=f'"{ctx.controller.name}"'))
         cli.console.confirm("Continue [y/N]? ", what="user removal")

@@ -6,11 +6,11 @@ Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
 from __future__ import annotations
 
 from pushjuju.cli.commands.user.access_words import access_command
-from pushjuju.services.entities.basis import users
+from pushjuju.services.requests import access
 
 revoke = access_command(
     "revoke",
     "Revokes access from a Juju user for a model, controller, or application offer.",
-    users.revoke,
+    access.revoke,
     "    pushjuju revoke kim write shop\n",
 )

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.commands.wait.query import scopes
-from pushjuju.cli.commands.wait.query.run import Query
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
@@ -19,12 +17,13 @@ from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import models
-from pushjuju.store.rows.records import Application, Machine, Model, Unit
+from pushjuju.services.views.query import scopes
+from pushjuju.services.views.query.run import Query
+from pushjuju.services.views.query.scopes import Goal
 
 if TYPE_CHECKING:
-    from pushjuju.cli.commands.wait.query.run import Asked, Scope
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.store.tx import Tx
+    from pushjuju.services.views.query.run import Asked
 
 _POLL_S = 0.2  # while a model that is waited for is not there yet
 
@@ -101,12 +100,13 @@ def wait_for(
     deadline = time.monotonic() + timeout
     if word == "model":
         ctx = session.open_controller(cli, session.split_model(model)[0])
-        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _model(tx, ctx.user, name))
+        watch = _Watch(cli, ctx, Goal(kind=word, name=name, within=ctx.user), asked, deadline)
         opened = watch.model_when_there()
     else:
         opened = session.open_model(cli, model)
         ctx = opened.ctx
-        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _entity(tx, opened, word, name))
+        watch = _Watch(cli, ctx, Goal(kind=word, name=name, within=opened.uuid), asked, deadline)
+        watch.model = opened.identifier
     try:
         watch.follow(opened)
     finally:
@@ -135,60 +135,14 @@ def _target(args: tuple[str, ...]) -> tuple[str, str]:
     return word, names[0]
 
 
-def _model(tx: Tx, owner: str, name: str) -> Scope | None:
-    found = tx.find(Model, "model_by_name", owner=owner, name=name)
-    return scopes.model(tx, found) if found is not None else None
-
-
-def _application(tx: Tx, uuid: str, name: str) -> Scope | None:
-    found = tx.find(Application, "application_get", model=uuid, name=name)
-    return scopes.application(tx, found) if found is not None else None
-
-
-def _unit(tx: Tx, uuid: str, name: str) -> Scope | None:
-    found = tx.find(Unit, "unit_get", model=uuid, name=name)
-    return scopes.unit(tx, found) if found is not None else None
-
-
-def _machine(tx: Tx, uuid: str, name: str) -> Scope | None:
-    found = tx.find(Machine, "machine_get", model=uuid, id=name)
-    return scopes.machine(tx, found) if found is not None else None
-
-
-_READ: dict[str, Callable[[Tx, str, str], Scope | None]] = {
-    "application": _application,
-    "machine": _machine,
-    "unit": _unit,
-}
-
-
-def _entity(tx: Tx, opened: session.Session, word: str, name: str) -> Scope | None:
-    """Return what there is of an entity of a model, or None.
-
-    Raises:
-        Gone: The model was removed: the entity never comes.
-    """
-    found = _READ[word](tx, opened.uuid, name)
-    if found is None and tx.find(Model, "model_by_uuid", uuid=opened.uuid) is None:
-        raise Gone(f"model {opened.identifier} removed")
-    return found
-
-
 class _Watch:
     """Looks at one entity whenever the store has changed."""
 
-    def __init__(
-        self,
-        cli: Cli,
-        ctx: Context,
-        word: str,
-        name: str,
-        query: Query,
-        deadline: float,
-        read: Callable[[Tx], Scope | None],
-    ) -> None:
-        self._cli, self._ctx, self._word, self._name = cli, ctx, word, name
-        self._query, self._deadline, self._read = query, deadline, read
+    def __init__(self, cli: Cli, ctx: Context, goal: Goal, query: Query, deadline: float) -> None:
+        self._cli, self._ctx, self._goal = cli, ctx, goal
+        self._word, self._name = goal.kind, goal.name
+        self._query, self._deadline = query, deadline
+        self.model = ""  # of the entity, as messages name the model; empty for a model itself
         self._seen: tuple[int, int] | None = None  # the store's version at the last look
         self._asked: Asked | None = None  # of the entity, when it was there
         self._said = ""
@@ -230,21 +184,19 @@ class _Watch:
         return self._holds
 
     def _evaluate(self) -> bool:
-        with self._ctx.store.read() as tx:
-            scope = self._read(tx)
-            if scope is None:
-                return self._missing()
-            self._life = str(scope.values["life"]())
-            holds = self._query.holds(scope)
-            self._asked = scope.asked
-            status = scope.values["status"]() if self._word == "application" and not holds else ""
-        if not holds:
-            found = f"found with {quote(status)}" if status else "found"
-            self._say(f"{self._word} {quote(self._name)} {found}, waiting...")
-        return holds
+        found = scopes.answer(self._ctx, self._goal, self._query)
+        if found is None:
+            return self._missing()
+        self._life, self._asked = found.life, found.asked
+        if not found.holds:
+            how = f"found with {quote(found.status)}" if found.status else "found"
+            self._say(f"{self._word} {quote(self._name)} {how}, waiting...")
+        return found.holds
 
     def _missing(self) -> bool:
         """Return True when the query holds for an entity that is not there: removed, or not yet made."""
+        if self.model and not models.exists(self._ctx, self._goal.within):
+            raise Gone(f"model {self.model} removed")
         if self._asked is None:
             self._say(f"{self._word} {quote(self._name)} not found, waiting...")
             return False

@@ -87,7 +87,7 @@ class Vault:
             raise BackendError(f"{what}: {status} {_errors(text)}".rstrip())
         try:
             found = json.loads(text) if text else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise BackendError(f"{what}: the answer is no document")
@@ -151,6 +151,6 @@ def _errors(text: bytes) -> str:
     """Return the reasons of a refusal: the server's own words, nothing of the request."""
     try:
         found = json.loads(text).get("errors")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return ""
     return "; ".join(str(item).strip() for item in found)[:500] if isinstance(found, list) else ""

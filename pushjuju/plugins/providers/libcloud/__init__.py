@@ -47,7 +47,7 @@ def pushjuju_open_provider(
     services: Services,
 ) -> Provider | None:
     """Return the provider of a cloud that has one."""
-    if cloud.type != "ec2" and cloud.type not in ADAPTERS:
+    if cloud.type not in ADAPTERS:
         return None
     return _opening().provider(cloud, credential, model, config, services)
 
@@ -57,11 +57,9 @@ def pushjuju_open_firewall(
     model: ModelInfo, provider_type: str, provider: Provider | None
 ) -> Firewall | None:
     """Guard machines by their security groups; in a cloud without such groups, machines guard themselves."""
-    if provider is None and provider_type in ADAPTERS:
-        return NftablesFirewall(model)
-    if provider is None or (provider_type != "ec2" and provider_type not in ADAPTERS):
+    if provider_type not in ADAPTERS:
         return None
-    return _opening().firewall(provider)
+    return NftablesFirewall(model) if provider is None else _opening().firewall(provider)
 
 
 @hookimpl

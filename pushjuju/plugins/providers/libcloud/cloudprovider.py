@@ -23,6 +23,7 @@ from pushjuju.core.errors import (
     ProviderError,
     PushjujuError,
     QuotaExceeded,
+    unknown_placement,
 )
 from pushjuju.core.extras import install_command
 from pushjuju.core.firewall import MachineRules
@@ -106,27 +107,28 @@ class CloudProvider:
         return [Zone(name=name, available=usable) for name, usable in await self._known_zones()]
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
-        """Return the zone that a placement names, or the one of volumes that it will have."""
-        placed, adapter = await self._placed(request.placement), self.adapter
-        if placed or not request.attached or not isinstance(adapter, HasVolumes):
-            return placed
+        """Return the zone of a placement, or the one of volumes that it will have."""
+        adapter = self.adapter
+        kind, place = await self._placed(request.placement)
+        if kind == "zone":
+            return [place]
+        if kind:
+            return [await self._call.run(lambda driver: adapter.zone_of(driver, place))]
+        if not request.attached or not isinstance(adapter, HasVolumes):
+            return []
         listed = await self._call.run(adapter.volumes)
         return sorted({item.zone for item in listed if item.id in request.attached and item.zone})[:1]
 
-    async def _placed(self, placement: str) -> list[str]:
-        """Read `zone=NAME`.
-
-        Raises:
-            NotValid: Another directive, or no such zone; the messages are Juju's.
-        """
+    async def _placed(self, placement: str) -> tuple[str, str]:
+        """Read `zone=NAME`, or another directive of the cloud; both parts are empty without a placement."""
         kind, equals, value = placement.partition("=")
         if not placement:
-            return []
-        if not equals or kind != "zone" or not value:
-            raise NotValid(f"unknown placement directive: {placement}")
-        if value not in {name for name, _ in await self._known_zones()}:
+            return "", ""
+        if not equals or kind not in self.adapter.directives or not value:
+            raise unknown_placement(placement)
+        if kind == "zone" and value not in {name for name, _ in await self._known_zones()}:
             raise NotValid(f'availability zone "{value}" not valid')
-        return [value]
+        return kind, value
 
     async def _known_zones(self) -> Sequence[tuple[str, bool]]:
         if self._zones is None:
@@ -183,6 +185,7 @@ class CloudProvider:
     async def _order(self, request: StartRequest, wanted: Identity) -> Order:
         constraints = request.constraints
         size = await self._picked(constraints)
+        directive, _, place = request.placement.partition("=")
         arch = str(constraints.get("arch") or (size.arches[0] if len(size.arches) == 1 else "amd64"))
         order = Order(
             identity=wanted,
@@ -192,6 +195,7 @@ class CloudProvider:
             arch=arch,
             image=str(constraints.get("image-id") or self._images.get(request.base.display) or ""),
             zone=request.zone,
+            place="" if directive == "zone" else place,
             tags={**request.tags, **wanted.tags()},
             user_data=cloud_config.as_text(self._document(request)),
             keys=request.authorized_keys,

@@ -37,11 +37,7 @@ def _text(path: Path | None) -> str | None:
 
 
 def _ini(path: Path | None) -> configparser.ConfigParser | None:
-    """Read an ini file.
-
-    Raises:
-        NotValid: The file is not in INI format; the message names the file only.
-    """
+    """Read an ini file."""
     text = _text(path)
     if text is None:
         return None

@@ -11,11 +11,9 @@ from pushjuju.plugins.api.providers import ModelInfo, Provider, Services
 from pushjuju.plugins.api.storage_types import StorageProvider
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.detect import FINDERS
-from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
+from pushjuju.plugins.providers.libcloud.drivers import open_adapter
 from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Site
 from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
-from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
-from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
 from pushjuju.plugins.providers.libcloud.vspherestorage import VsphereStorage
@@ -31,27 +29,19 @@ class Opening:
         model: ModelInfo,
         config: Mapping[str, Any],
         services: Services,
-    ) -> Provider | None:
-        """Return the provider of a cloud that has one."""
-        if cloud.type == "ec2":
-            return Ec2Provider(
-                cloud=cloud, credential=credential, model=model, config=config, services=services
-            )
-        if cloud.type not in ADAPTERS:
-            return None
+    ) -> Provider:
+        """Return the provider of a cloud that has an adapter."""
         site = Site(cloud=cloud, credential=credential, model=model, config=config, services=services)
         return CloudProvider(open_adapter(site))
 
     @staticmethod
     def firewall(provider: Provider) -> Firewall | None:
         """Return the security groups of a provider."""
-        return SecurityGroups(provider) if isinstance(provider, Ec2Provider | CloudProvider) else None
+        return SecurityGroups(provider) if isinstance(provider, CloudProvider) else None
 
     @staticmethod
     def storage(type_name: str, provider: Provider) -> StorageProvider | None:
         """Return the volumes of a provider."""
-        if isinstance(provider, Ec2Provider):
-            return EbsStorage(provider)
         if not isinstance(provider, CloudProvider):
             return None
         if type_name == "vsphere" and isinstance(provider.adapter, Vsphere):

@@ -60,11 +60,7 @@ class BaseRoot:
 
 
 def find_cached(config: BasesConfig, base: Base, cache: Path) -> BaseRoot | None:
-    """Return the root of a base when it is there already, else None. Needs no rights and takes no time.
-
-    Raises:
-        NotFound: Nobody knows how to get this base, and nothing may stand in.
-    """
+    """Return the root of a base when it is there already, else None. Needs no rights and takes no time."""
     source = config.source(base, host_arch())
     if source is None:
         return None
@@ -82,10 +78,6 @@ def ensure_base(config: BasesConfig, base: Base, cache: Path, progress: Progress
         base: The base asked for.
         cache: Where built bases are kept.
         progress: Called with each step.
-
-    Raises:
-        NotFound: The base cannot be had and nothing may stand in.
-        ProviderError: The build failed.
     """
     found = find_cached(config, base, cache)
     if found:

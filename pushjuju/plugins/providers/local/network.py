@@ -29,9 +29,6 @@ def choose_subnet(key: str, taken: Iterable[str]) -> IPv4Network:
     Args:
         key: Text that spreads controllers over the range, so that one gets the same subnet again.
         taken: Networks and addresses in use (routes, addresses, name servers).
-
-    Raises:
-        ProviderError: All are in use.
     """
     used = [ipaddress.IPv4Network(item, strict=False) for item in taken]
     first = int(key, 16)
@@ -44,11 +41,7 @@ def choose_subnet(key: str, taken: Iterable[str]) -> IPv4Network:
 
 
 def parse_subnet(text: str) -> IPv4Network:
-    """Read the cloud's `subnet`.
-
-    Raises:
-        NotValid: It is no IPv4 network, or has no room for machines.
-    """
+    """Read the cloud's `subnet`."""
     try:
         subnet = IPv4Network(text)
     except ValueError as error:
@@ -185,11 +178,7 @@ def remove_network(layout: Layout) -> None:
 
 
 def free_index(subnet: IPv4Network, used: Sequence[int]) -> int:
-    """Return the lowest number of an address that no machine has.
-
-    Raises:
-        ProviderError: The subnet is full.
-    """
+    """Return the lowest number of an address that no machine has."""
     taken = set(used)
     for index in range(2, subnet.num_addresses - 1):
         if index not in taken:

@@ -40,11 +40,7 @@ def sudo_works() -> bool:
 
 
 def _let_in() -> str:
-    """Return the path of sudo, after the user was asked for a password if sudo needs a password.
-
-    Raises:
-        SudoRefused: There is no sudo, no right to use it, or no terminal for the question.
-    """
+    """Return the path of sudo, after the user was asked for a password if sudo needs a password."""
     sudo = which("sudo")
     if sudo is None:
         raise errors.SudoRefused(

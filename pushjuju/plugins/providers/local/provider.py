@@ -18,7 +18,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.cloudinit_script import to_script, unknown_keys
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError, unknown_placement
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.clouds import CloudSpec
 from pushjuju.plugins.api.findings import Finding
@@ -92,7 +92,7 @@ class LocalProvider:
             NotFound: The base is unknown, and no other base may take its place.
         """
         if placement and placement.removeprefix("zone=") not in self._zones:
-            raise NotValid(f"unknown placement directive: {placement}")
+            raise unknown_placement(placement)
         unknown = [zone for zone in constraints.get("zones") or () if zone not in self._zones]
         if self._zones and unknown:
             listed = " ".join(self._zones)
@@ -299,11 +299,7 @@ def hardware(record: Record, *, cores: int, mem: int) -> Hardware:
 
 
 def _zone_names(given: object) -> tuple[str, ...]:
-    """Return the zones of a cloud's table.
-
-    Raises:
-        NotValid: No list of names.
-    """
+    """Return the zones of a cloud's table."""
     if not isinstance(given, (list, tuple)) or any(not isinstance(name, str) or not name for name in given):
         raise NotValid("`zones` of a local cloud must be a list of names")
     return tuple(dict.fromkeys(given))

@@ -102,11 +102,7 @@ def _unescape(text: str) -> str:
 
 
 def unmount_below(folder: Path) -> None:
-    """Unmount everything at or below a folder.
-
-    Raises:
-        ProviderError: Something stays mounted; nothing below the folder may be deleted then.
-    """
+    """Unmount everything at or below a folder."""
     for lazy in ((), ("-l",)):
         for point in mounts_below(folder):
             run(["umount", *lazy, point], check=False)

@@ -146,11 +146,7 @@ def _point(layout: Layout, volume: str, instance_id: str) -> Path:
 
 
 def detach(layout: Layout, volume: str, instance_id: str) -> None:
-    """Take a volume from a machine; one that is gone, or has it not, is no error.
-
-    Raises:
-        ProviderError: Somebody uses it, or the machine has put a link in the way.
-    """
+    """Take a volume from a machine; one that is gone, or has it not, is no error."""
     with locked(layout.lock):
         point = _point(layout, volume, instance_id)
         for path in mounts_below(point):
@@ -191,12 +187,7 @@ def release(layout: Layout, volume: str) -> None:
 
 
 def take_in(layout: Layout, volume: str, model_uuid: str) -> Volume:
-    """Make a volume that was let go a model's own.
-
-    Raises:
-        NotFound: It is not there.
-        Conflict: It belongs to another model.
-    """
+    """Make a volume that was let go a model's own."""
     with locked(layout.lock):
         found = _get(layout, volume)
         if found.model_uuid not in ("", model_uuid):

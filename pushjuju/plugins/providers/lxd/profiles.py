@@ -17,11 +17,7 @@ CHARM_KEY = "user.pushjuju-charm"
 
 
 def ensure(api: Api, wanted: Sequence[CharmProfile], model: str) -> None:
-    """Make profiles that are not there, and let those that are have the right content.
-
-    Raises:
-        ProviderError: A profile of the name belongs to another model.
-    """
+    """Make profiles that are not there, and let those that are have the right content."""
     for item in wanted:
         document = _document(item, model)
         found = ignore_gone(lambda name=item.name: api.get(f"profiles/{name}"))  # type: ignore[misc]

@@ -15,7 +15,14 @@ from typing import Any
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
-from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, PushjujuError
+from pushjuju.core.errors import (
+    CredentialInvalid,
+    NotFound,
+    NotValid,
+    ProviderError,
+    PushjujuError,
+    unknown_placement,
+)
 from pushjuju.core.extras import install_command
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.clouds import CloudSpec, Credential, Reached
@@ -71,12 +78,7 @@ class LxdProvider:
     # --- the server ---------------------------------------------------------------------------------------
 
     async def _facts(self) -> Mapping[str, Any]:
-        """Return what the server says of itself.
-
-        Raises:
-            CredentialInvalid: The server does not trust the client's certificate.
-            NotValid: The server has no such project.
-        """
+        """Return what the server says of itself."""
         if not self._about:
             self._about = await self._server.run(lambda api: _facts(api, self._project))
         return self._about
@@ -128,16 +130,12 @@ class LxdProvider:
         return await self._placed(request.placement)
 
     async def _placed(self, placement: str) -> list[str]:
-        """Read `zone=MEMBER` or `MEMBER`.
-
-        Raises:
-            NotValid: Another directive, or no such member; the messages are Juju's.
-        """
+        """Read `zone=MEMBER` or `MEMBER`."""
         if not placement:
             return []
         kind, equals, value = placement.partition("=")
         if equals and kind != "zone":
-            raise NotValid(f"unknown placement directive: {placement}")
+            raise unknown_placement(placement)
         wanted = value if equals else placement
         if wanted not in {zone.name for zone in await self.zones()}:
             known = ", ".join(zone.name for zone in await self.zones())

@@ -105,11 +105,7 @@ def connect(cloud: CloudSpec, credential: Credential, services: Services, projec
 
 
 def certificate_files(cloud: CloudSpec, credential: Credential, data_dir: Path) -> tuple[Path, Path, Path]:
-    """Write the PEM texts of a credential into files that only the owner reads, and return their paths.
-
-    Raises:
-        CredentialInvalid: One of them is missing.
-    """
+    """Write the PEM texts of a credential into files that only the owner reads, and return their paths."""
     texts = [credential.attributes.get(name, "") for name in _REMOTE]
     if not all(texts):
         raise CredentialInvalid(

@@ -7,7 +7,6 @@ token. Mirrors: juju provider/lxd/credentials.go, finalizeToken (3.6)
 from __future__ import annotations
 
 import base64
-import binascii
 import contextlib
 import hashlib
 import hmac
@@ -35,14 +34,10 @@ _NEW = "lxc config trust add    (on that server) makes a token"
 
 
 def fingerprint_of(token: str) -> str:
-    """Return the fingerprint of the server's certificate that a token names.
-
-    Raises:
-        NotValid: The text is not a token; it is not part of the message.
-    """
+    """Return the fingerprint of the server's certificate that a token names."""
     try:
         found = json.loads(base64.b64decode(token.strip(), validate=True))["fingerprint"]
-    except (binascii.Error, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise NotValid("the trust token is none of LXD's", hint=_NEW) from None
     return str(found).lower()
 
@@ -99,7 +94,7 @@ def _register(address: tuple[str, int], server: str, certificate: str, key: str,
 def _said(text: bytes) -> str:
     try:
         return str(json.loads(text).get("error") or "")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return ""
 
 

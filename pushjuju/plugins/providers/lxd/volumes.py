@@ -135,11 +135,7 @@ def _place(item: StorageItem) -> tuple[str, str]:
 
 
 def _ensure_pool(api: Api, pool: str, driver: str, config: Mapping[str, str]) -> None:
-    """Make a pool unless a pool of that name exists, which is used as it is.
-
-    Raises:
-        ProviderError: It has another driver than was asked for.
-    """
+    """Make a pool unless a pool of that name exists, which is used as it is."""
     known = {str(item["name"]): item for item in api.get("storage-pools", recursion="1")}
     found = known.get(pool)
     if found and found["driver"] != driver:

@@ -99,11 +99,7 @@ class ApiKey:
 
 
 def base_url(cloud: CloudSpec) -> str:
-    """Return where the API of a cloud is; the endpoint may name it or the server's `/MAAS` above it.
-
-    Raises:
-        NotValid: The cloud has no endpoint that is an address.
-    """
+    """Return where the API of a cloud is; the endpoint may name it or the server's `/MAAS` above it."""
     url = urlsplit(cloud.endpoint)
     if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment or url.username:
         raise NotValid(
@@ -177,7 +173,7 @@ class Maas:
                 problem = self._refused(error)
                 repeat = error.code == 429 or (again and error.code in (*_BUSY, 500))
                 pause = max(pause, _asked_pause(error))
-            except (OSError, http.client.HTTPException, ValueError) as error:
+            except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
                 problem, most = _unanswered(error, self._where())
                 repeat = attempt < most - 1 and (again or not isinstance(problem, Unsure))
             if not repeat or attempt == tries - 1:
@@ -190,7 +186,8 @@ class Maas:
 
         Raises:
             HTTPError: MAAS refuses.
-            OSError: It does not answer; so do HTTPException and ValueError for half an answer.
+            OSError: It does not answer; so do HTTPException, ValueError and RecursionError for half an answer
+                or another one than JSON of a usual depth.
         """
         key = ApiKey.of(self._credential, self._cloud.name)
         request = urllib.request.Request(base_url(self._cloud) + target, data=body, method=method)  # noqa: S310
@@ -254,12 +251,7 @@ class Maas:
 
 
 def _whole(answer: Any, end: float) -> bytes:
-    """Return the body of an answer.
-
-    Raises:
-        OSError: It takes too long, or is too much.
-        IncompleteRead: It ends early.
-    """
+    """Return the body of an answer."""
     promised = answer.headers.get("Content-Length") or ""
     pieces: list[bytes] = []
     size = 0
@@ -304,7 +296,7 @@ def plain_text(text: str) -> str:
     """Return an error text of MAAS's in one line: `{"arch": ["no such"]}` -> `arch: no such`."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = text
     if isinstance(found, Mapping):
         pairs = ((name, value if isinstance(value, list) else [value]) for name, value in found.items())

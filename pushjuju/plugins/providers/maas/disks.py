@@ -24,11 +24,7 @@ def gigabytes(mebibytes: int) -> int:
 
 
 def tags_of(attributes: Mapping[str, Any]) -> list[str]:
-    """Return the tags that a pool asks for.
-
-    Raises:
-        NotValid: One of them cannot be a tag; the message is Juju's.
-    """
+    """Return the tags that a pool asks for."""
     found = [word.strip() for word in str(attributes.get("tags") or "").split(",") if word.strip()]
     for word in found:
         if word.split() != [word]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, unknown_placement
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.api.providers import Address, Hardware, Instance, StartRequest
 from pushjuju.plugins.providers import cloud_config
@@ -78,7 +78,7 @@ class Placement:
             return cls(zone=value)
         if kind == "system-id" and value:
             return cls(system_id=value)
-        raise NotValid(f"unknown placement directive: {text}")
+        raise unknown_placement(text)
 
 
 def series(base: Base, images: Mapping[str, str], image_id: str = "") -> str:
@@ -177,9 +177,6 @@ def wanted_spaces(asked: Iterable[str], known: Mapping[str, str]) -> tuple[list[
     Args:
         asked: The constraint: names, those to be kept out of with `^`.
         known: Name -> id.
-
-    Raises:
-        NotValid: MAAS has no such space, or one is asked for both ways; the messages are Juju's.
     """
     found: dict[bool, set[str]] = {False: set(), True: set()}
     for word in asked:

@@ -166,11 +166,7 @@ class MaasProvider:
         )
 
     async def _allocate(self, request: StartRequest) -> Document:
-        """Allocate one machine, also where an answer is lost.
-
-        Raises:
-            ProviderError: No machine fits.
-        """
+        """Allocate one machine, also where an answer is lost."""
         request.progress(InstanceStatus.ALLOCATING, "allocating a machine")
         spaces, without = await self._spaces(request.constraints)
         asked = documents.allocation(
@@ -328,7 +324,7 @@ class MaasProvider:
             reached = await self.check()
             images = await self._boot_images()
         except PushjujuError as error:
-            text = f"{error.message}: {error.detail}" if error.detail else error.message
+            text = error.full_text
             return [Finding(name="account", ok=False, message=text)]
         told = f"{len(images)} boot images" if images else "MAAS has no boot images: import one there"
         return [
@@ -364,11 +360,7 @@ def _machine(answer: Any) -> Document:
 
 
 def _list(answer: Any) -> list[Mapping[str, Any]]:
-    """Return a list of documents.
-
-    Raises:
-        ProviderError: The answer is not a list; the endpoint may belong to another program.
-    """
+    """Return a list of documents."""
     if not isinstance(answer, list) or not all(isinstance(item, Mapping) for item in answer):
         raise ProviderError(_NONSENSE)
     return answer

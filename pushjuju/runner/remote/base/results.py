@@ -6,10 +6,12 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Sequence
+
+    from pushjuju.portable import frames
 
 
-def log_event(level: str, module: str, message: str) -> dict[str, Any]:
+def log_event(level: str, module: str, message: str) -> frames.Event:
     """Return a log event."""
     return {"k": "log", "level": level, "module": module, "message": message, "time": wall_time()}
 
@@ -24,25 +26,41 @@ def wall_time() -> float:
     return time.time()
 
 
-def error_result(message: str, errno: int | None = None) -> dict[str, Any]:
+def error_result(message: str, errno: int | None = None) -> frames.Result:
     """Return the result of an operation that could not be done."""
-    return dict(plain_result("error", message=message), errno=errno)
+    return {**plain_result("error", message=message), "errno": errno}
 
 
-def plain_result(outcome: str = "ok", via: str | None = None, message: str = "") -> dict[str, Any]:
+def result_frame(
+    result: frames.Result, op_id: str, events: Sequence[frames.Numbered] = ()
+) -> frames.ResultFrame:
+    """Return the message that brings a result."""
+    return {**result, "t": "result", "id": op_id, "events": list(events)}
+
+
+def refusal(op_id: str, why: str, outcome: str = "error", code: str = "") -> frames.ResultFrame:
+    """Return the message that an operation was not run."""
+    frame = result_frame(error_result(why), op_id)
+    frame["outcome"] = outcome
+    if code:
+        frame["code"] = code
+    return frame
+
+
+def plain_result(outcome: str = "ok", via: str | None = None, message: str = "") -> frames.Result:
     """Return a result without writes."""
-    result: dict[str, Any] = {
+    return {
         "outcome": outcome,
         "exit": None,
         "signal": None,
         "via": via,
         "message": message,
+        "writes": {},
+        "reboot": "",
     }
-    result.update(writes={}, reboot="")
-    return result
 
 
-def is_quiet(result: dict[str, Any]) -> bool:
+def is_quiet(result: frames.Result) -> bool:
     """Return True when an operation ended well and left the model as it was, but for statuses and logs."""
     if result["outcome"] not in ("ok", "missing") or result["reboot"]:
         return False

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.portable import frames
+
 PROTOCOL = 1
 
 # Flags of controller frames.
@@ -38,7 +40,7 @@ def frame(flag: int, payload: bytes) -> bytes:
     return len(payload).to_bytes(4, "big") + bytes((flag,)) + payload
 
 
-def pack(message: dict[str, Any]) -> bytes:
+def pack(message: frames.FromMachine | frames.ToMachine) -> bytes:
     """Return the frame of a JSON message, compressed when it is large."""
     data = dumps(message).encode("ascii")
     if len(data) > COMPRESS_FROM:
@@ -61,7 +63,7 @@ def payload_of(flag: int, payload: bytes) -> bytes:
     return payload
 
 
-def unpack(flag: int, payload: bytes) -> dict[str, Any]:
+def unpack(flag: int, payload: bytes) -> Any:
     """Return the JSON message of a frame."""
     try:
         message = loads(payload_of(flag, payload).decode("utf-8"))

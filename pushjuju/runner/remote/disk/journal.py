@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.portable import frames
+
 RESERVE = 64 * 1024  # bytes taken at the start, so that a disk that fills up later cannot lose the result
 SEEN_KEEP = 1000
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_")
@@ -54,7 +56,7 @@ class Writer:
         self._offset = 0
         fcntl.flock(self.fd, fcntl.LOCK_EX)
 
-    def begin(self, record: dict[str, Any]) -> None:
+    def begin(self, record: frames.Begun) -> None:
         """Write the first line; it is on disk, with its directory entry, when this returns."""
         self._reserve(RESERVE)
         self.write("begin", record)
@@ -103,10 +105,10 @@ class Entry:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.begin: dict[str, Any] = {}
-        self.child: dict[str, Any] = {}
-        self.events: list[dict[str, Any]] = []
-        self.result: dict[str, Any] | None = None
+        self.begin: frames.Begun = {}
+        self.child: frames.Child = {}
+        self.events: list[frames.Numbered] = []
+        self.result: frames.Result | None = None
         self.end = 0
         self._load()
 
@@ -145,7 +147,7 @@ def running(path: str) -> bool:
     return False
 
 
-def close_entry(entry: Entry, result: dict[str, Any]) -> None:
+def close_entry(entry: Entry, result: frames.Result) -> None:
     """Write the result of an operation whose runner died; one without a first line gets its name again."""
     fd = os.open(entry.path, os.O_RDWR | os.O_CLOEXEC)
     try:

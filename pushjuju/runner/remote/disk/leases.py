@@ -12,7 +12,7 @@ from pushjuju.runner.remote.base import layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from pushjuju.portable import frames
 
 
 class Leases:
@@ -22,7 +22,7 @@ class Leases:
         self._base = base
         self._known: dict[str, int] = {}
 
-    def overtaken(self, message: dict[str, Any]) -> int:
+    def overtaken(self, message: frames.Op) -> int:
         """Return the lease that took the place of an operation's; 0 when its own one counts."""
         lease = message.get("lease")
         if not lease:

@@ -210,11 +210,7 @@ def answer_with(base: str, request_id: str, result: dict[str, Any]) -> None:
 
 
 def _need_room(base: str, size: int) -> None:
-    """Check that one more request may wait.
-
-    Raises:
-        Full: The machine has no room for the request.
-    """
+    """Check that one more request may wait."""
     if size > MOST_BYTES // 8:
         raise Full("the commands are too long")
     count = 0

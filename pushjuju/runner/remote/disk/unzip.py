@@ -96,11 +96,7 @@ def _member(entry: bytes, name: str) -> Member:
 
 
 def read_members(file: Any) -> list[Member]:
-    """Return all members, links with their targets, after all checks.
-
-    Raises:
-        BadArchive: Anything about it is unsafe.
-    """
+    """Return all members, links with their targets, after all checks."""
     data, count = _directory(file)
     members: list[Member] = []
     at = 0

@@ -32,6 +32,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.portable import frames
+
 CONFLICT = "conflict"  # the code of an upgrade that waits until a user makes way for it
 COMPILE_BUDGET = 2.0  # seconds; Python compiles the rest when it first imports it
 _HOOKS = frozenset(
@@ -46,7 +48,7 @@ _HOOK_ENDINGS = tuple(
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-")
 
 
-def run(host: Host) -> dict[str, Any]:
+def run(host: Host) -> frames.Result:
     """Deploy or upgrade the charm of a unit.
 
     All that stops an upgrade is a conflict, as in Juju: a user may have to make way. A failed installation,
@@ -63,11 +65,11 @@ def run(host: Host) -> dict[str, Any]:
         if not upgrade or not os.path.exists(blob):
             raise
         if isinstance(error, OSError):
-            return dict(error_result(describe(error), error.errno), code=CONFLICT)
-        return dict(error_result(str(error)), code=CONFLICT)
+            return {**error_result(describe(error), error.errno), "code": CONFLICT}
+        return {**error_result(str(error)), "code": CONFLICT}
 
 
-def _deploy(host: Host, blob: str) -> dict[str, Any]:
+def _deploy(host: Host, blob: str) -> frames.Result:
     unit, url, digest = str(host.op["unit"]), str(host.op["url"]), str(host.op["sha256"])
     agent = host.paths.agent(unit)
     charm = agent + "/charm"
@@ -106,7 +108,7 @@ def _deploy(host: Host, blob: str) -> dict[str, Any]:
         host.log("WARNING", "juju-exec is not to be had on this machine: %s" % problem, RUNNER_LOGGER)
     compiled = compile_tree(charm, monotonic() + COMPILE_BUDGET)
     host.log("DEBUG", "deployed charm %s: %d members, %d compiled" % (url, len(members), compiled))
-    return dict(plain_result(), upgraded=upgrade)
+    return {**plain_result(), "upgraded": upgrade}
 
 
 def _unpack(blob: str, digest: str, target: str) -> list[unzip.Member]:

@@ -20,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.portable import frames
+
 KEPT_ON_FAILURE = (
     "action",
 )  # results and messages of an action; everything else that is buffered is dropped
@@ -37,7 +39,7 @@ def new_writes() -> dict[str, Any]:
     }
 
 
-def run(host: Host) -> dict[str, Any]:
+def run(host: Host) -> frames.Result:
     """Run a hook, an action or commands of a unit."""
     unit = str(host.op["unit"])
     charm = host.paths.charm(unit)
@@ -58,11 +60,7 @@ def run(host: Host) -> dict[str, Any]:
 
 
 def find_handler(charm: str, name: str, folder: str) -> tuple[str, str | None]:
-    """Return the program for a hook or action, and whether it is a hook or `dispatch`; None for neither.
-
-    Raises:
-        Refused: The name is not a plain file name.
-    """
+    """Return the program for a hook or action, and whether it is a hook or `dispatch`; None for neither."""
     if not name or "/" in name or name.startswith("."):
         raise Refused('bad name "%s"' % name)
     dispatch = charm + "/dispatch"
@@ -74,7 +72,7 @@ def find_handler(charm: str, name: str, folder: str) -> tuple[str, str | None]:
     return "", None
 
 
-def _missing_charm(host: Host) -> dict[str, Any]:
+def _missing_charm(host: Host) -> frames.Result:
     host.log("ERROR", "charm missing from disk")
     return plain_result("failed", message="charm missing from disk")
 
@@ -160,19 +158,21 @@ class _Run:
         finally:
             window.close()
 
-    def result(self, ended: Ended | str, via: str | None) -> dict[str, Any]:
+    def result(self, ended: Ended | str, via: str | None) -> frames.Result:
         """Return the result in terms of Juju's outcomes."""
         if isinstance(ended, str):
             return plain_result("failed", via=via, message=ended)
         outcome, message = judge(ended, self.host.cancelled)
-        writes = self.writes
+        writes: Any = self.writes
         self.host.status = self.reads.get("status_set", {}).get("unit") or self.host.status
         if outcome != "ok" and not (self.host.op["kind"] == "commands" and outcome == "failed"):
             now = "now" if writes["reboot"] == "now" else ""
             kept = {key: writes[key] for key in KEPT_ON_FAILURE if key in writes}
             writes = dict(kept, status_set=writes.get("status_set", False), reboot=now)
         result = plain_result(outcome, via=via, message=message)
-        result.update(exit=ended.exit, signal=ended.signal, writes=writes, reboot=writes["reboot"])
+        result.update(
+            {"exit": ended.exit, "signal": ended.signal, "writes": writes, "reboot": writes["reboot"]}
+        )
         return result
 
 
@@ -192,7 +192,7 @@ def judge(ended: Ended, cancelled: int) -> tuple[str, str]:
     return "failed", message
 
 
-def _run_hook(host: Host, unit: str, charm: str, name: str, path: str, via: str) -> dict[str, Any]:
+def _run_hook(host: Host, unit: str, charm: str, name: str, path: str, via: str) -> frames.Result:
     budget = output.Budget(int(host.options.get("output_limit", output.EVENT_LIMIT)))
     streams = []
     for stream in ("stdout", "stderr"):
@@ -225,16 +225,18 @@ def _left_out_note(host: Host, stream: str, limit: int) -> Any:
     return note
 
 
-def _captured(result: dict[str, Any], captures: list[output.Capture]) -> dict[str, Any]:
+def _captured(result: frames.Result, captures: list[output.Capture]) -> frames.Result:
+    said: Any = {}
     for number, name in enumerate(("stdout", "stderr")):
         text, encoding = output.as_text(captures[number].value())
-        result[name] = text
+        said[name] = text
         if encoding:
-            result[name + "-encoding"] = encoding
+            said[name + "-encoding"] = encoding
+    result.update(said)
     return result
 
 
-def _run_action(host: Host, unit: str, charm: str, path: str, via: str) -> dict[str, Any]:
+def _run_action(host: Host, unit: str, charm: str, path: str, via: str) -> frames.Result:
     captures = [output.Capture(), output.Capture()]
     run_ = _Run(host, unit, (captures[0].feed, captures[1].feed))
     ended = run_.hook_or_window(unit, str(host.op["action"]), path, charm)
@@ -264,7 +266,7 @@ def _timeout(host: Host) -> float | None:
     return float(value) if value else None
 
 
-def _run_commands(host: Host, unit: str, charm: str) -> dict[str, Any]:
+def _run_commands(host: Host, unit: str, charm: str) -> frames.Result:
     captures = [output.Capture(), output.Capture()]
     run_ = _Run(host, unit, (captures[0].feed, captures[1].feed))
     cwd = charm if os.path.isdir(charm) else "/"
@@ -277,7 +279,7 @@ def _run_commands(host: Host, unit: str, charm: str) -> dict[str, Any]:
     return _captured(result, captures)
 
 
-def run_plain(host: Host) -> dict[str, Any]:
+def run_plain(host: Host) -> frames.Result:
     """Run a command without unit context, as root in ``/``."""
     captures = [output.Capture(), output.Capture()]
     env = {"PATH": layout.AGENT_PATH, "LANG": "C.UTF-8", "HOME": "/root"}
@@ -299,7 +301,7 @@ def run_plain(host: Host) -> dict[str, Any]:
             _remove_script(path)
     outcome, message = judge(ended, host.cancelled)
     result = plain_result(outcome, message=message)
-    result.update(exit=ended.exit, signal=ended.signal)
+    result.update({"exit": ended.exit, "signal": ended.signal})
     return _captured(result, captures)
 
 

@@ -15,12 +15,14 @@ import select
 from pushjuju.portable import loglevels
 from pushjuju.portable.jsontext import dumps
 from pushjuju.runner.remote.base import layout, signals, wire
-from pushjuju.runner.remote.base.results import is_quiet, log_event, monotonic, wall_time
+from pushjuju.runner.remote.base.results import is_quiet, log_event, monotonic, result_frame, wall_time
 from pushjuju.runner.remote.disk import journal, requests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
+
+    from pushjuju.portable import frames
 
 EVENT_DELAY = 0.02  # seconds that an event waits for company; a short hook is one frame in, one frame out
 EVENTS_PER_FRAME = 256
@@ -65,7 +67,7 @@ class Host:
     """
 
     def __init__(
-        self, op: dict[str, Any], setting: dict[str, Any], paths: layout.Layout, channel: Any, registry: Any
+        self, op: frames.Op, setting: frames.Setting, paths: layout.Layout, channel: Any, registry: Any
     ) -> None:
         self.op = op
         self.options: dict[str, Any] = setting["options"]
@@ -77,7 +79,7 @@ class Host:
         self.status: Any = setting.get("status")
         self.asked = False  # the controller: it may have changed the model
         self.on_cancel: Callable[[int], None] | None = None
-        self.live_results: dict[int, dict[str, Any]] = {}
+        self.live_results: dict[int, frames.Told] = {}
         self.output_left_out = 0
         self.unsaved = ""
         self._channel: Any = channel
@@ -87,7 +89,7 @@ class Host:
         self._handlers: dict[int, Callable[[], None]] = {}
         self._looks = 0  # how often was looked what is ready
         self._seq = 0
-        self._pending: list[dict[str, Any]] = []
+        self._pending: list[frames.Numbered] = []
         self._pending_since = 0.0
         self._event_delay = float(self.options.get("event_delay", EVENT_DELAY))
         self._log_left = LOG_LIMIT
@@ -209,7 +211,7 @@ class Host:
 
     # -- events ----------------------------------------------------------------------------------------------
 
-    def emit(self, event: dict[str, Any]) -> None:
+    def emit(self, event: frames.Event) -> None:
         """Record an event; it is on its way to the controller within moments."""
         if self._logging and not self._is_kept(event):
             if "tail" in self.op and event["k"] == "output":
@@ -240,22 +242,23 @@ class Host:
             self._tail = line[:TAIL_LETTERS]
 
     def _send_tail(self) -> None:
-        line, self._tail = self._masked({"line": self._tail})["line"], ""
-        frame = {"t": "event", "id": self.op["id"], "seq": 0, "es": [], "tail": line}
+        line, self._tail = self._masked({"k": "tail", "line": self._tail})["line"], ""
+        frame: frames.Events = {"t": "event", "id": self.op["id"], "seq": 0, "es": [], "tail": line}
         self._send(wire.EVENT, wire.pack(frame))
 
-    def _masked(self, event: dict[str, Any]) -> dict[str, Any]:
+    def _masked(self, event: frames.Event) -> frames.Event:
         """Return an event without the values of secrets that this run has read or written."""
-        found = dict(event)
+        found: Any = dict(event)
         for key in ("message", "line", "version"):
             text = found.get(key)
             if isinstance(text, str):
                 for value in self.masks:
                     text = text.replace(value, "*****")
                 found[key] = text
-        return found
+        masked: frames.Event = found
+        return masked
 
-    def _is_kept(self, event: dict[str, Any]) -> bool:
+    def _is_kept(self, event: frames.Event) -> bool:
         """Return True when the controller would keep a line of log or output; it keeps all other events."""
         if event["k"] == "log":
             module, level = event["module"], event["level"]
@@ -295,11 +298,11 @@ class Host:
 
     # -- live calls ------------------------------------------------------------------------------------------
 
-    def ask_controller(self, call: int, message: dict[str, Any]) -> dict[str, Any] | None:
+    def ask_controller(self, call: int, message: frames.LiveCall) -> frames.Told | None:
         """Ask the controller and wait for the answer; None when it did not come in time."""
         self.flush_events()
         self.asked = True
-        frame = wire.pack(dict(message, t="live", id=self.op["id"], call=call))
+        frame = wire.pack({**message, "t": "live", "id": self.op["id"], "call": call})
         self._live_frames[call] = frame
         self._send(wire.LIVE, frame)
         limit = float(self.options.get("live_timeout", 300))
@@ -322,11 +325,11 @@ class Host:
         if self.lock:
             self._take_lock(self.lock)
         writer = self._take_id()
-        record: dict[str, Any] = {
-            key: self.op[key] for key in ("id", "kind", "unit", "hook", "url", "request") if key in self.op
-        }
-        record.update(boot_id=self.boot_id, started=wall_time(), lock=self.lock, host=os.getpid())
-        record["program"] = self.paths.version
+        op: Any = self.op
+        known: Any = {key: op[key] for key in ("id", "kind", "unit", "hook", "url", "request") if key in op}
+        record: frames.Begun = known
+        record.update({"boot_id": self.boot_id, "started": wall_time(), "lock": self.lock})
+        record.update({"host": os.getpid(), "program": self.paths.version})
         try:
             writer.begin(record)
         except OSError:
@@ -338,20 +341,12 @@ class Host:
             self._take_request(str(self.op["request"]))
 
     def _take_request(self, request: str) -> None:
-        """Begin a request of juju-exec, which from now on cannot be withdrawn.
-
-        Raises:
-            Withdrawn: The request was withdrawn.
-        """
+        """Begin a request of juju-exec, which from now on cannot be withdrawn."""
         if not requests.claim(self.paths.base, request):
             raise Withdrawn("nobody waits for it any more")
 
     def _take_id(self) -> journal.Writer:
-        """Make the journal file of the operation: only the process that makes the file runs the operation.
-
-        Raises:
-            Known: Somebody else did.
-        """
+        """Make the journal file of the operation: only the process that makes the file runs the operation."""
         self.pump(0)
         if self._channel is None:
             raise SystemExit(
@@ -378,7 +373,7 @@ class Host:
                     raise SystemExit(0) from None
             self.pump(LOCK_EVERY)
 
-    def finish(self, result: dict[str, Any]) -> None:
+    def finish(self, result: frames.Result) -> None:
         """Write the result, send it, and wait until it is safe to end."""
         events, self._pending = self._pending, []
         result.setdefault("started", self.begun or None)
@@ -392,7 +387,7 @@ class Host:
             note = "the journal could not be written (%s): the result is kept in memory" % self.unsaved
             self._seq += 1
             events.append({"seq": self._seq, "e": log_event("WARNING", RUNNER_LOGGER, note)})
-        frame = wire.pack(dict(result, t="result", id=self.op["id"], events=events))
+        frame = wire.pack(result_frame(result, self.op["id"], events))
         if self._journal is None or not self.unsaved:
             if "then" in self.op and not self.asked and is_quiet(result):
                 self._send(wire.QUIET, dumps({"status": self.status}).encode("ascii"))
@@ -407,7 +402,7 @@ class Host:
         os.chdir("/")
         return self._channel is not None and not self.held
 
-    def _hold(self, result: dict[str, Any], frame: bytes) -> None:
+    def _hold(self, result: frames.Result, frame: bytes) -> None:
         """Keep a result that no disk takes, until the controller has it or the disk takes it."""
         self.held = True
         end = monotonic() + float(self.options.get("unsaved_timeout", 3600))

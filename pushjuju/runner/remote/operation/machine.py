@@ -18,7 +18,7 @@ from pushjuju.runner.remote.tools import execinstall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from pushjuju.portable import frames
 
 _REBOOT = (
     ("/usr/bin/systemctl", "reboot"),
@@ -28,14 +28,14 @@ _REBOOT = (
 )
 
 
-def run(host: Host) -> dict[str, Any]:
+def run(host: Host) -> frames.Result:
     """Run an operation of this module."""
     if host.op["kind"] == "remove-unit":
         return _remove_unit(host)
     return _reboot(host)
 
 
-def _remove_unit(host: Host) -> dict[str, Any]:
+def _remove_unit(host: Host) -> frames.Result:
     unit = str(host.op["unit"])
     if unit:  # without a unit, only the files that belong to no unit are removed
         remove_tree(host.paths.agent(unit))
@@ -105,7 +105,7 @@ def _try_rmdir(path: str) -> None:
         pass  # files of other programs are in it
 
 
-def _reboot(host: Host) -> dict[str, Any]:
+def _reboot(host: Host) -> frames.Result:
     """Reboot, after the answer is on disk and on the wire."""
     command = host.options.get("reboot_command")
     if command is None and host.paths.root:

@@ -24,6 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
+    from pushjuju.portable import frames
+
 STDIN_LIMIT = 64 * 1024 * 1024  # also of a call's arguments
 
 
@@ -257,7 +259,7 @@ class ToolServer:
         """Have the controller answer a call."""
         self._live_number += 1
         text, encoding = output.as_text(stdin)
-        message: dict[str, Any] = {"tool": name, "argv": list(argv), "stdin": text, "cwd": cwd}
+        message: frames.LiveCall = {"tool": name, "argv": list(argv), "stdin": text, "cwd": cwd}
         if encoding:
             message["stdin-encoding"] = encoding
         answer = self._host.ask_controller(self._live_number, message)
@@ -270,8 +272,9 @@ class ToolServer:
         return int(answer.get("rc", 1)), _bytes(answer, "stdout"), _bytes(answer, "stderr")
 
 
-def _bytes(answer: dict[str, Any], key: str) -> bytes:
-    text = str(answer.get(key) or "")
-    if answer.get(key + "-encoding") == "base64":
+def _bytes(answer: frames.Told, key: str) -> bytes:
+    said: Any = answer
+    text = str(said.get(key) or "")
+    if said.get(key + "-encoding") == "base64":
         return binascii.a2b_base64(text)
     return text.encode("utf-8", "surrogateescape")

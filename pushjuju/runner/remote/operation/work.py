@@ -18,6 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.portable import frames
+
 
 def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
     """Wait in this (forked) process for operations, and run each to its end.
@@ -63,7 +65,7 @@ def _next_start(channel: Any) -> bytes | None:
                 return payload
 
 
-def _outcome(host: Host) -> dict[str, Any]:
+def _outcome(host: Host) -> frames.Result:
     try:
         host.begin()
         return _work(host)
@@ -78,10 +80,10 @@ def _outcome(host: Host) -> dict[str, Any]:
     except OSError as error:
         return error_result(describe(error), error.errno)
     except Exception as error:
-        return dict(error_result("runner: " + describe(error)), trace=_trace())
+        return {**error_result("runner: " + describe(error)), "trace": _trace()}
 
 
-def _work(host: Host) -> dict[str, Any]:
+def _work(host: Host) -> frames.Result:
     kind = str(host.op.get("kind", ""))
     if kind in ("hook", "action", "commands"):
         return hookrun.run(host)

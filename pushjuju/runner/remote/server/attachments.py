@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.portable import frames
+
 PIECE = 1 << 18
 
 
@@ -41,7 +43,7 @@ class Attachments:
         self.state.poll.register(attachment.out, 0)
         return attachment
 
-    def send(self, attachment: Attachment | None, message: dict[str, Any]) -> None:
+    def send(self, attachment: Attachment | None, message: frames.FromMachine) -> None:
         """Send a message, if a controller is attached."""
         if attachment is not None:
             self.write(attachment, wire.pack(message))

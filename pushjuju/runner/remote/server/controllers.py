@@ -6,7 +6,7 @@ import os
 import select
 
 from pushjuju.runner.remote.base import layout, wire
-from pushjuju.runner.remote.base.results import describe, error_result, monotonic
+from pushjuju.runner.remote.base.results import describe, monotonic, refusal
 from pushjuju.runner.remote.disk import blobs, journal, requests
 from pushjuju.runner.remote.disk.leases import Leases
 from pushjuju.runner.remote.server import facts
@@ -15,8 +15,9 @@ from pushjuju.runner.remote.server.parties import Attachment, Queued, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
+    from pushjuju.portable import frames
     from pushjuju.runner.remote.server.attachments import Attachments
     from pushjuju.runner.remote.server.hosts import Hosts
     from pushjuju.runner.remote.server.ledger import Ledger
@@ -85,7 +86,7 @@ class Controllers:
         attachment.told = {document["id"] for document in waiting}
         return news
 
-    def _on_answer(self, _attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_answer(self, _attachment: Attachment, message: frames.Answer) -> None:
         """Answer a request that the controller does not run, or whose outcome it does not take."""
         requests.refuse(self.state.paths.base, str(message["request"]), str(message["error"]))
 
@@ -146,33 +147,33 @@ class Controllers:
             return
         handler = self._HANDLERS.get(str(message.get("t")))
         if handler is None:
-            answer = {"t": "error", "message": "unknown frame", "id": message.get("id")}
-            self.attachments.send(attachment, answer)
+            unknown: frames.Refused = {"t": "error", "message": "unknown frame", "id": message.get("id")}
+            self.attachments.send(attachment, unknown)
             return
         try:
             handler(self, attachment, message)
         except (KeyError, TypeError, ValueError, OSError) as error:
-            answer = {"t": "error", "id": message.get("id"), "message": describe(error)}
+            answer: frames.Refused = {"t": "error", "id": message.get("id"), "message": describe(error)}
             self.attachments.send(attachment, answer)
 
     # -- operations ----------------------------------------------------------------------------------------
 
-    def _on_op(self, attachment: Attachment, message: dict[str, Any], flag: int, payload: bytes) -> None:
+    def _on_op(self, attachment: Attachment, message: frames.Op, flag: int, payload: bytes) -> None:
         op_id = str(message["id"])
         if self.ledger.answer_known(attachment, op_id):
             return
         journal.file_name(op_id)
         lease = self.leases.overtaken(message)
         if lease:
-            result = error_result("another controller process has taken this machine over")
-            refusal = dict(result, t="result", id=op_id, events=[], code="lease", lease=lease)
-            self.attachments.send(attachment, refusal)
+            why = "another controller process has taken this machine over"
+            overtaken = refusal(op_id, why, code="lease")
+            overtaken["lease"] = lease
+            self.attachments.send(attachment, overtaken)
             return
         wanted = message.get("if_boot_id")
         if wanted and wanted != self.state.boot_id:
-            result = error_result("the machine has rebooted since")
-            refusal = dict(result, t="result", id=op_id, events=[], code="boot-id")
-            self.attachments.send(attachment, refusal)
+            rebooted = refusal(op_id, "the machine has rebooted since", code="boot-id")
+            self.attachments.send(attachment, rebooted)
             return
         kind = str(message.get("kind"))
         lock = str(message.get("lock", "machine" if kind in LOCKED_KINDS else "") or "")
@@ -193,14 +194,13 @@ class Controllers:
             except OSError:
                 pass
 
-    def _on_fetch(self, attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_fetch(self, attachment: Attachment, message: frames.OfOperation) -> None:
         op_id = str(message["id"])
         if not self.ledger.answer_known(attachment, op_id):
-            result = error_result("the machine does not know this operation")
-            unknown = dict(result, t="result", id=op_id, outcome="unknown", events=[])
+            unknown = refusal(op_id, "the machine does not know this operation", "unknown")
             self.attachments.send(attachment, unknown)
 
-    def _on_ack(self, _attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_ack(self, _attachment: Attachment, message: frames.OfOperation) -> None:
         op_id = str(message["id"])
         running = self.state.running.get(op_id)
         path = self.state.done.pop(op_id, None)
@@ -219,14 +219,13 @@ class Controllers:
         except OSError:
             pass
 
-    def _on_cancel(self, _attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_cancel(self, _attachment: Attachment, message: frames.Cancel) -> None:
         op_id = str(message["id"])
         number = {"TERM": 15, "INT": 2, "KILL": 9}.get(str(message.get("signal", "KILL")), 9)
         for queued in self.state.waiting():
             if queued.op_id == op_id:
                 self.hosts.withdraw(queued)
-                result = error_result("cancelled before it started")
-                never = dict(result, t="result", id=op_id, outcome="interrupted", events=[])
+                never = refusal(op_id, "cancelled before it started", "interrupted")
                 self.attachments.send(queued.who, never)
                 return
         running = self.state.running.get(op_id)
@@ -236,7 +235,7 @@ class Controllers:
             # Its process talks to the server of another program version, or is on its way back to us.
             end_group(journal.Entry(self.state.journal_file(op_id)).child, number)
 
-    def _on_live_result(self, _attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_live_result(self, _attachment: Attachment, message: frames.LiveResult) -> None:
         running = self.state.running.get(str(message["id"]))
         if running is not None and running.live.pop(int(message["call"]), None) is not None:
             self.hosts.tell(running, wire.LIVE_RESULT, message)
@@ -246,17 +245,17 @@ class Controllers:
     def _on_ping(self, attachment: Attachment, message: dict[str, Any]) -> None:
         self.attachments.send(attachment, {"t": "pong", "id": message.get("id")})
 
-    def _on_beat(self, attachment: Attachment, _message: dict[str, Any]) -> None:
+    def _on_beat(self, attachment: Attachment, _message: frames.Bare) -> None:
         attachment.heard = monotonic()
 
-    def _on_facts(self, attachment: Attachment, _message: dict[str, Any]) -> None:
+    def _on_facts(self, attachment: Attachment, _message: frames.Bare) -> None:
         """Send the facts of the machine that may have changed since the first contact."""
         told = {"hostname": os.uname().nodename, "nics": facts.nics(), "gateway": facts.gateway()}
         self.attachments.send(attachment, dict(told, t="facts"))
 
     # -- blobs ---------------------------------------------------------------------------------------------
 
-    def _on_put(self, attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_put(self, attachment: Attachment, message: frames.Put) -> None:
         digest, size = str(message["sha256"]), int(message["size"])
         place = self.state.paths.blobs
         if blobs.is_digest(digest) and os.path.exists(place + "/" + digest):
@@ -287,7 +286,7 @@ class Controllers:
             receiver.abort()
             self._put_failed(attachment, digest, error)
 
-    def _on_copy(self, attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_copy(self, attachment: Attachment, message: frames.Copy) -> None:
         """Take a piece of a blob out of another one that is here; what fails is sent as a whole."""
         digest, source = str(message["sha256"]), str(message["from"])
         receiver = attachment.receivers.get(digest)
@@ -310,10 +309,11 @@ class Controllers:
 
     def _put_failed(self, attachment: Attachment, digest: str, error: Exception) -> None:
         attachment.receivers.pop(digest, None)
-        failure = {"t": "put-error", "sha256": digest, "message": describe(error)}
-        self.attachments.send(attachment, dict(failure, errno=getattr(error, "errno", None)))
+        failure: frames.Stored = {"t": "put-error", "sha256": digest, "message": describe(error)}
+        failure["errno"] = getattr(error, "errno", None)
+        self.attachments.send(attachment, failure)
 
-    _HANDLERS = {
+    _HANDLERS: dict[str, Callable[..., None]] = {
         "fetch": _on_fetch,
         "ack": _on_ack,
         "answer": _on_answer,

@@ -9,7 +9,7 @@ import select
 
 from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote.base import wire
-from pushjuju.runner.remote.base.results import describe, error_result, monotonic
+from pushjuju.runner.remote.base.results import describe, error_result, monotonic, refusal, result_frame
 from pushjuju.runner.remote.disk import journal
 from pushjuju.runner.remote.server.ledger import forget_programs
 from pushjuju.runner.remote.server.parties import LIVE_TIMEOUT, Attachment, Queued, Running, Spare, State
@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.portable import frames
     from pushjuju.runner.remote.base.layout import Layout
     from pushjuju.runner.remote.server.attachments import Attachments
     from pushjuju.runner.remote.server.ledger import Ledger
@@ -68,8 +69,12 @@ class Hosts:
 
     def _start(self, queued: Queued) -> None:
         """Hand an operation to the process that waits for one, or to a new one."""
-        setting = {"lock": queued.lock, "options": self.state.options, "boot_id": self.state.boot_id}
-        setting.update(queued.inherits)
+        setting: frames.Setting = {
+            "lock": queued.lock,
+            "options": self.state.options,
+            "boot_id": self.state.boot_id,
+            **queued.inherits,
+        }
         frame = wire.frame(wire.START, dumps(setting).encode("ascii") + b"\n" + queued.message)
         for _ in range(2):
             try:
@@ -80,7 +85,7 @@ class Hosts:
                 reason = error
         else:
             result = error_result("cannot start a process: " + describe(reason), reason.errno)
-            self.attachments.send(queued.who, dict(result, t="result", id=queued.op_id, events=[]))
+            self.attachments.send(queued.who, result_frame(result, queued.op_id))
             self._end_plan(queued.op_id)
             return
         running = Running(queued.op_id, queued.lock, worker.channel, worker.pid)
@@ -101,9 +106,8 @@ class Hosts:
 
     def leave_out(self, queued: Queued) -> None:
         """Report that an operation was not begun, since the operation before it did not end as planned."""
-        result = error_result("what it was to follow changed something, or did not end well")
-        answer = dict(result, t="result", id=queued.op_id, outcome="not-begun", events=[], code="plan")
-        self.attachments.send(queued.who, answer)
+        why = "what it was to follow changed something, or did not end well"
+        self.attachments.send(queued.who, refusal(queued.op_id, why, "not-begun", "plan"))
 
     def _go_on(self, running: Running) -> None:
         """Begin what follows an operation that has ended quietly, before all that waits."""
@@ -177,7 +181,7 @@ class Hosts:
 
     # -- channels ------------------------------------------------------------------------------------------
 
-    def welcome(self, conn: Any, message: dict[str, Any]) -> None:
+    def welcome(self, conn: Any, message: frames.Orphan) -> None:
         """Take back a process that lost its server."""
         running = self.state.running.get(str(message["host"]))
         if running is None or running.channel is not None:
@@ -197,7 +201,7 @@ class Hosts:
         self.state.channels.pop(fd, None)
         self.state.poll.unregister(fd)
 
-    def tell(self, running: Running, kind: int, message: dict[str, Any]) -> None:
+    def tell(self, running: Running, kind: int, message: frames.Told | frames.Stop) -> None:
         """Send a frame to the process of an operation, if it is connected."""
         if running.channel is None:
             return
@@ -225,7 +229,7 @@ class Hosts:
             self._pass_on(running, payload)
         elif kind == wire.LIVE:
             # Open questions are kept, so that a controller that attaches later can answer them.
-            message = wire.unpack(payload[4], payload[5:])
+            message: frames.LiveCall = wire.unpack(payload[4], payload[5:])
             if not running.live:
                 running.live_since = monotonic()
             running.live[int(message["call"])] = payload
@@ -323,8 +327,8 @@ class Hosts:
             self.state.queue.insert(0, queued)
             return
         self._end_plan(running.op_id)
-        result = error_result("the process that should run it ended before it began")
-        self.attachments.send(subscriber, dict(result, t="result", id=running.op_id, events=[]))
+        why = "the process that should run it ended before it began"
+        self.attachments.send(subscriber, refusal(running.op_id, why))
 
     # -- from time to time ---------------------------------------------------------------------------------
 
@@ -344,7 +348,7 @@ class Hosts:
                 for call in list(running.live):
                     text = "ERROR no controller has been attached for %d seconds\n" % limit
                     del running.live[call]
-                    answer = {"call": call, "rc": 1, "stdout": "", "stderr": text}
+                    answer: frames.Told = {"call": call, "rc": 1, "stdout": "", "stderr": text}
                     self.tell(running, wire.LIVE_RESULT, answer)
 
 

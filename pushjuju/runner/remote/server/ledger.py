@@ -10,15 +10,14 @@ import fcntl
 import os
 
 from pushjuju.runner.remote.base import layout, signals
-from pushjuju.runner.remote.base.results import describe, error_result, wall_time
+from pushjuju.runner.remote.base.results import describe, error_result, refusal, result_frame, wall_time
 from pushjuju.runner.remote.disk import journal
 from pushjuju.runner.remote.disk.trees import remove_tree
 from pushjuju.runner.remote.server.parties import Attachment, Running, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from pushjuju.portable import frames
     from pushjuju.runner.remote.server.attachments import Attachments
 
 
@@ -67,8 +66,8 @@ class Ledger:
         else:
             why = "the process that ran it was killed" if same_boot else "the machine restarted while it ran"
         result = error_result(why)
-        result.update(outcome="terminated", via=entry.begin.get("via"))
-        result.update(started=entry.begin.get("started"), ended=wall_time(), recovered=True)
+        result.update({"outcome": "terminated", "via": entry.begin.get("via")})
+        result.update({"started": entry.begin.get("started"), "ended": wall_time(), "recovered": True})
         try:
             journal.close_entry(entry, result)
         except OSError:
@@ -86,10 +85,12 @@ class Ledger:
 
     # -- answers -------------------------------------------------------------------------------------------
 
-    def known(self) -> list[dict[str, Any]]:
+    def known(self) -> list[frames.Known]:
         """Return the operations that are not acknowledged, as a controller gets them at its hello."""
-        done = [{"id": op_id, "done": True} for op_id in self.state.done]
-        running = [{"id": op_id, "done": bool(one.unsaved)} for op_id, one in self.state.running.items()]
+        done: list[frames.Known] = [{"id": op_id, "done": True} for op_id in self.state.done]
+        running: list[frames.Known] = [
+            {"id": op_id, "done": bool(one.unsaved)} for op_id, one in self.state.running.items()
+        ]
         return done + running + [{"id": one.op_id, "done": False} for one in self.state.waiting()]
 
     def answer_known(self, attachment: Attachment, op_id: str) -> bool:
@@ -101,8 +102,8 @@ class Ledger:
         elif self.find_on_disk(op_id):
             return self.answer_known(attachment, op_id)
         elif op_id in self.state.seen:
-            known = error_result("this operation was done and acknowledged before")
-            self.attachments.send(attachment, dict(known, t="result", id=op_id, outcome="known", events=[]))
+            why = "this operation was done and acknowledged before"
+            self.attachments.send(attachment, refusal(op_id, why, "known"))
         else:
             for queued in self.state.waiting():
                 if queued.op_id == op_id:
@@ -120,7 +121,7 @@ class Ledger:
             result, events = error_result("the journal cannot be read: " + describe(error)), []
         else:
             events = entry.events
-        self.attachments.send(attachment, dict(result, t="result", id=op_id, events=events))
+        self.attachments.send(attachment, result_frame(result, op_id, events))
 
     def _subscribe(self, attachment: Attachment, running: Running) -> None:
         """Send events so far, open questions and all that follows to an attachment."""
@@ -139,7 +140,7 @@ class Ledger:
             self.attachments.write(attachment, frame)
 
 
-def end_group(child: dict[str, Any], number: int = signals.KILL) -> None:
+def end_group(child: frames.Child, number: int = signals.KILL) -> None:
     """Kill what is left of an operation's process, if it is still the same process."""
     pid = int(child.get("pid") or 0)
     if pid and child.get("start") and layout.process_start(pid) == child["start"]:

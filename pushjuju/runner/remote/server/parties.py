@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from pushjuju.portable import frames
     from pushjuju.runner.remote.disk.blobs import Receiver
 
 LINGER = 10.0  # seconds without attachment and work before the server ends
@@ -66,7 +67,7 @@ class Running:
         self.uses = 0
         self.alone_since = monotonic()
         self.unsaved = b""
-        self.quiet: dict[str, Any] = {}
+        self.quiet: frames.Quiet = {}
 
 
 class Spare:
@@ -98,7 +99,7 @@ class Queued:
         self.message = bytes((flag,)) + payload
         self.who = who
         self.tries = 0
-        self.inherits: dict[str, Any] = {}
+        self.inherits: frames.Quiet = {}
 
 
 class State:

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Mapping, Sequence
 
+    from pushjuju.portable import frames
+
     # (tool, argv, stdin, cwd) -> (rc, stdout, stderr), answered by the controller
     Live = Callable[[str, list[str], bytes, str], tuple[int, bytes, bytes]]
 
@@ -85,7 +87,7 @@ class ToolContext:
         reads: dict[str, Any],
         stdin: Callable[[], bytes],
         cwd: str,
-        emit: Callable[[dict[str, Any]], None],
+        emit: Callable[[frames.Event], None],
         live: Live,
         files: Any = None,
     ) -> None:
@@ -132,7 +134,7 @@ class ToolContext:
             node = node[name]
         return node
 
-    def emit(self, event: dict[str, Any]) -> None:
+    def emit(self, event: frames.Event) -> None:
         """Send an event to the controller at once; it is kept even when the hook fails."""
         self._emit(event)
 

@@ -9,10 +9,10 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from pushjuju.charms.archive.bundles import NAME
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.portable.quote import quote
 
-NAME = "bundle.yaml"
 MAX_TEXT = 2 * 1024 * 1024  # bytes of one document file
 MAX_INCLUDE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
 
@@ -31,19 +31,6 @@ class Source:
     file: str
     text: bytes
     folder: Path | None
-
-
-def is_bundle(path: Path) -> bool:
-    """Return True when a path is a bundle: a YAML file, or a directory or archive with bundle.yaml in it."""
-    if path.is_dir():
-        return (path / NAME).is_file() and not (path / "metadata.yaml").is_file()
-    if path.suffix in (".yaml", ".yml"):
-        return path.is_file()
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return NAME in archive.namelist()
-    except (OSError, zipfile.BadZipFile, ValueError):
-        return False
 
 
 def read(path: Path) -> Source:

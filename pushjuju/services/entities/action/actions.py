@@ -15,10 +15,12 @@ from typing import Any
 from pushjuju.charms.format.actions import insert_defaults, juju_exec, validate_params
 from pushjuju.charms.values.model import ActionSpec
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.names import machine_tag, unit_tag
+from pushjuju.core.problems import Subject
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import leadership, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
@@ -90,11 +92,7 @@ class Enqueued:
 
 
 def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
-    """Ask for an action; receivers that cannot take it are named in the answer, the others get it.
-
-    Raises:
-        NotValid: The model is going away.
-    """
+    """Ask for an action; receivers that cannot take it are named in the answer, the others get it."""
     now = ctx.clock.now()
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
@@ -114,12 +112,7 @@ def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
 
 
 def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enqueued:
-    """Ask for commands on units and machines.
-
-    Raises:
-        NotFound: No such application.
-        NotValid: The model is going away.
-    """
+    """Ask for commands on units and machines."""
     now = ctx.clock.now()
     parameters = {"command": request.command, "timeout": int(request.timeout_s * 1e9)}
     with ctx.store.write() as tx:
@@ -214,7 +207,7 @@ def _unit(tx: Tx, model: str, name: str) -> Unit:
             raise NotFound(f'could not determine leader for "{application}"')
     unit = tx.find(Unit, "unit_get", model=model, name=name)
     if unit is None or unit.life == Life.DEAD:
-        raise NotFound(f'unit "{name}" not found')
+        raise not_found("unit", name)
     return unit
 
 
@@ -222,7 +215,7 @@ def _units_asked(tx: Tx, model: str, request: CommandRequest) -> list[str]:
     found = list(request.units)
     for name in request.applications:
         if tx.find(Application, "application_get", model=model, name=name) is None:
-            raise NotFound(f'application "{name}" not found')
+            raise not_found("application", name)
         every = tx.list(Unit, "unit_of_application", model=model, application=name)
         found += [unit.name for unit in every]
     return list(dict.fromkeys(found))
@@ -238,6 +231,12 @@ def specs(tx: Tx, application: Application, url: str = "") -> Mapping[str, Actio
     return charms.get(tx, application.model, url or application.charm_url).actions
 
 
+def specs_of(ctx: Context, model: str, application: str) -> Mapping[str, ActionSpec]:
+    """Return the actions of an application's charm."""
+    with ctx.store.read() as tx:
+        return dict(specs(tx, applications.get(tx, model, application)))
+
+
 def spec_of(tx: Tx, unit: Unit, action: str) -> ActionSpec:
     """Return an action of a unit's own charm.
 
@@ -247,7 +246,7 @@ def spec_of(tx: Tx, unit: Unit, action: str) -> ActionSpec:
     if action == EXEC:
         return juju_exec()
     application = tx.get(
-        Application, "application_get", f'application "{unit.application}" not found',
+        Application, "application_get", Subject("application", unit.application),
         model=unit.model, name=unit.application,
     )  # fmt: skip
     spec = specs(tx, application, unit.charm_url).get(action)
@@ -260,12 +259,14 @@ def spec_of(tx: Tx, unit: Unit, action: str) -> ActionSpec:
 
 
 def get_task(tx: Tx, model: str, number: int) -> Task:
-    """Return a task.
-
-    Raises:
-        NotFound: There is no task of that number.
-    """
+    """Return a task."""
     return tx.get(Task, "task_get", f'task "{number}" not found', model=model, id=number)
+
+
+def get_tasks(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
+    """Return tasks by number; raise what `get_task` raises."""
+    with ctx.store.read() as tx:
+        return [get_task(tx, model, number) for number in numbers]
 
 
 def pending(tx: Tx, model: str, kind: Receiver, receiver: str) -> list[Task]:

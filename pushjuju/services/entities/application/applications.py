@@ -19,8 +19,9 @@ from pushjuju.charms.format.config import (
 from pushjuju.charms.values.goform import typed
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotValid, not_found
 from pushjuju.core.model.life import Life
+from pushjuju.core.problems import Subject
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.basis import wake
@@ -36,7 +37,23 @@ def get(tx: Tx, model: str, name: str) -> Application:
     Raises:
         NotFound: The application does not exist.
     """
-    return tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)
+    return tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
+
+
+def names(ctx: Context, model: str) -> list[str]:
+    """Return the names of the applications of a model."""
+    with ctx.store.read() as tx:
+        return [str(row["name"]) for row in tx.rows("application_list", model=model)]
+
+
+def constraints(ctx: Context, model: str, name: str) -> Mapping[str, Any]:
+    """Return the constraints of an application.
+
+    Raises:
+        NotFound: The application does not exist.
+    """
+    with ctx.store.read() as tx:
+        return get(tx, model, name).constraints
 
 
 def drop_unused_blob(ctx: Context, blob: str) -> None:
@@ -75,12 +92,7 @@ def set_config(
     file: bytes | None = None,
     reset: Iterable[str] = (),
 ) -> None:
-    """Change an application's settings: file first, then reset, then values.
-
-    Raises:
-        NotFound: No such application.
-        NotValid: Unknown option or a value that does not fit; nothing is changed.
-    """
+    """Change an application's settings: file first, then reset, then values."""
     with ctx.store.write() as tx:
         application = get(tx, model, name)
         charm = current_charm(tx, application)
@@ -122,11 +134,7 @@ def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | Non
 
 
 def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
-    """Give an application access to the cloud's credentials, or take it.
-
-    Raises:
-        NotFound: No such application.
-    """
+    """Give an application access to the cloud's credentials, or take it."""
     with ctx.store.write() as tx:
         get(tx, model, name)
         tx.run("application_set_trust", model=model, name=name, trust=int(trusted))
@@ -134,12 +142,7 @@ def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
 
 
 def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, Any]) -> None:
-    """Replace the constraints of an application; units that are there stay where they are.
-
-    Raises:
-        NotFound: No such application.
-        NotValid: It is a subordinate, which has no machines of its own.
-    """
+    """Replace the constraints of an application; units that are there stay where they are."""
     with ctx.store.write() as tx:
         found = require_alive(tx, model, name)
         if found.subordinate:
@@ -149,10 +152,6 @@ def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, An
 
 def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
     """Give the future units of an application another base; return the one before.
-
-    Raises:
-        NotFound: No such application.
-        NotValid: It is a subordinate, or its charm does not name the base; the message is Juju's.
 
     Mirrors: juju state/application.go UpdateApplicationBase (3.6)
     """
@@ -177,5 +176,5 @@ def require_alive(tx: Tx, model: str, name: str) -> Application:
     """
     found = get(tx, model, name)
     if found.life == Life.DEAD:
-        raise NotFound(f'application "{name}" not found')
+        raise not_found("application", name)
     return found

@@ -14,7 +14,8 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.values.model import Charm
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotFound, NotValid, not_found
+from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import network, wake
 from pushjuju.services.entities.basis.context import Context
@@ -93,19 +94,14 @@ def _ids(tx: Tx, model: str, charm: Charm, asked: Mapping[str, str]) -> dict[str
     known = names(charm)
     for endpoint, space in asked.items():
         if space not in called:
-            raise NotFound(f"space {quote(space)} not found")
+            raise not_found("space", space)
         if endpoint and endpoint not in known:
             raise NotFound(f"endpoint {quote(endpoint)} not found")
     return {endpoint: called[space] for endpoint, space in asked.items()}
 
 
 def set_first(tx: Tx, application: Application, charm: Charm, asked: Mapping[str, str]) -> None:
-    """Bind a new application.
-
-    Raises:
-        NotFound: No such space or endpoint.
-        NotValid: Its constraints forbid the space.
-    """
+    """Bind a new application."""
     wanted = _ids(tx, application.model, charm, asked)
     default = wanted.get(_DEFAULT) or spaces.default_space(tx, application.model)
     every = {_DEFAULT: default, **{name: wanted.get(name, default) for name in names(charm)}}
@@ -157,7 +153,7 @@ def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force
     now: datetime = ctx.clock.now()
     with ctx.store.write() as tx:
         application = tx.get(
-            Application, "application_get", f'application "{name}" not found', model=model, name=name
+            Application, "application_get", Subject("application", name), model=model, name=name
         )
         return record(tx, application, asked, now, force=force)
 

@@ -86,11 +86,7 @@ def _not_kept(operation: Operation) -> NotFound:
 
 
 def operation_by_id(tx: Tx, model: str, start: str) -> Operation:
-    """Return the operation whose id begins so.
-
-    Raises:
-        NotFound: None does, or several do.
-    """
+    """Return the operation whose id begins so."""
     found = []
     if len(start) >= _SHORTEST and set(start) <= set("0123456789abcdef-"):
         found = [row for row in tx.list(Operation, "operation_by_start", start=start) if row.model == model]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from pushjuju.charms.values.model import Charm, ResourceMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
@@ -46,11 +47,7 @@ class Upload:
 
 
 def check_names(declared: Mapping[str, ResourceMeta], names: Sequence[str]) -> None:
-    """Refuse resources that a charm does not declare.
-
-    Raises:
-        NotValid: The charm has no such resource; the message is Juju's.
-    """
+    """Refuse resources that a charm does not declare."""
     unknown = sorted(set(names) - set(declared))
     if len(unknown) == 1:
         raise NotValid(f"unrecognized resource {quote(unknown[0])}")
@@ -202,11 +199,7 @@ def taken_from_store(
 
 
 def have_content(ctx: Context, resource: Resource, copy: Staged) -> Resource:
-    """Make the content of a store's resource known; return the resource as it is now.
-
-    Raises:
-        NotValid: The content is not that of the resource; the message is Juju's.
-    """
+    """Make the content of a store's resource known; return the resource as it is now."""
     if copy.size != resource.size:
         raise NotValid(f"resource size does not match expected ({copy.size} != {resource.size})")
     if copy.sha384 != resource.fingerprint:
@@ -302,7 +295,7 @@ def _attach(ctx: Context, model: str, name: str, upload: Upload) -> None:
 
 
 def _application(tx: Tx, model: str, name: str) -> Application:
-    return tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)
+    return tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
 
 
 def of_application(tx: Tx, application: Application) -> list[Resource]:

@@ -8,9 +8,10 @@ from datetime import datetime
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotValid, not_found
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.core.problems import Subject
 from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
@@ -28,7 +29,7 @@ def get(tx: Tx, model: str, name: str) -> Unit:
     Raises:
         NotFound: There is no such unit.
     """
-    return tx.get(Unit, "unit_get", f'unit "{name}" not found', model=model, name=name)
+    return tx.get(Unit, "unit_get", Subject("unit", name), model=model, name=name)
 
 
 def of_application(tx: Tx, model: str, application: str) -> list[Unit]:
@@ -157,17 +158,12 @@ def add_units(
     placements: Sequence[Placement],
     attach: Sequence[str] = (),
 ) -> list[Unit]:
-    """Add units as `add-unit` asks.
-
-    Raises:
-        NotFound: No such application or machine.
-        NotValid: The application dies or is a subordinate.
-    """
+    """Add units as `add-unit` asks."""
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
         found = tx.find(Application, "application_get", model=model, name=application)
         if found is None:
-            raise NotFound(f'application "{application}" not found')
+            raise not_found("application", application)
         if found.life != Life.ALIVE:
             raise NotValid(
                 f'cannot add unit to application "{application}": application is not found or not alive'

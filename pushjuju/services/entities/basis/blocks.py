@@ -41,11 +41,7 @@ def require(tx: Tx, model: str, act: str) -> None:
 
 
 def disable(ctx: Context, model: str, name: str, message: str) -> None:
-    """Disable a set of commands.
-
-    Raises:
-        NotValid: It is disabled already; the text is Juju's.
-    """
+    """Disable a set of commands."""
     with ctx.store.write() as tx:
         if tx.scalar("block_of", model=model, type=name) is not None:
             raise NotValid(f"block {_juju_name(name)} is already ON")
@@ -53,11 +49,7 @@ def disable(ctx: Context, model: str, name: str, message: str) -> None:
 
 
 def enable(ctx: Context, model: str, name: str) -> None:
-    """Enable a set of commands again.
-
-    Raises:
-        NotFound: It is not disabled; the text is Juju's.
-    """
+    """Enable a set of commands again."""
     with ctx.store.write() as tx:
         if not tx.run("block_delete", model=model, type=name):
             raise NotFound(f"block {_juju_name(name)} is already OFF")

@@ -48,12 +48,7 @@ class Context:
 def open_context(
     datadir: DataDir, name: str, *, clock: Clock | None = None, environ: Mapping[str, str] | None = None
 ) -> Context:
-    """Open a controller by its name.
-
-    Raises:
-        NotFound: There is no such controller.
-        StoreError: Its store cannot be used.
-    """
+    """Open a controller by its name."""
     controller = datadir.controller(name)
     try:
         there = controller.store_path.exists()

@@ -75,12 +75,7 @@ def settings(tx: Tx, model: str, application: str) -> dict[str, str]:
 
 
 def set_settings(tx: Tx, unit: Unit, changes: dict[str, str], now: datetime) -> None:
-    """Merge leader settings; an empty value deletes its key.
-
-    Raises:
-        NotPermitted: The unit does not lead; the message is Juju's.
-        NotValid: The settings grow beyond their limit.
-    """
+    """Merge leader settings; an empty value deletes its key."""
     if holder(tx, unit.model, unit.application) != unit.name:
         raise NotPermitted("cannot write leadership settings: cannot write settings: not the leader")
     present = settings(tx, unit.model, unit.application)

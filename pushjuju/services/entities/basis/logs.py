@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.clock import to_iso
+from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.store.tx import Tx
@@ -21,6 +22,7 @@ __all__ = (
     "newest_first",
     "pages_after",
     "prune",
+    "unknown",
 )
 
 _FIRST_PAGE = 32
@@ -62,6 +64,27 @@ def append(
 def has(tx: Tx, model: str, entity: str) -> bool:
     """Return True when the log has a line of an entity; `entity` is a tag, in which `*` matches any text."""
     return tx.scalar("log_has", model=model, entity=entity) is not None
+
+
+def unknown(store: Store, model: str, tags: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the names that belong neither to an entity of a model nor to a line of its log.
+
+    Args:
+        tags: Name -> its tag; empty for an application, whose units the name stands for.
+
+    Returns:
+        Each such name, with the names that there are.
+    """
+    with store.read() as tx:
+        units = [str(row["name"]) for row in tx.rows("unit_list", model=model)]
+        hosts = [str(row["id"]) for row in tx.rows("machine_list", model=model)]
+        known = {*units, *hosts, *(str(row["name"]) for row in tx.rows("application_list", model=model))}
+        there = known | {*map(unit_tag, units), *map(machine_tag, hosts)}
+        return {
+            name: sorted(known)
+            for name, tag in tags.items()
+            if not {name, tag} & there and not has(tx, model, tag or f"unit-{name}-*")
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -234,11 +234,7 @@ def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] =
 
 
 def check_egress(text: str) -> None:
-    """Refuse text that is not a list of subnets.
-
-    Raises:
-        NotValid: The message is Juju's.
-    """
+    """Refuse text that is not a list of subnets."""
     for cidr in (part.strip() for part in text.split(",")):
         if not cidr:
             continue

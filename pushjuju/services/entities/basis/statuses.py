@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
 from pushjuju.portable.jsontext import compact
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Status
 from pushjuju.store.tx import Tx
 
@@ -127,6 +128,20 @@ class HistoryEntry:
     since: datetime
 
 
+def history_of(
+    ctx: Context,
+    model: str,
+    kinds: Sequence[StatusKind],
+    entity: str,
+    *,
+    limit: int,
+    since: datetime | None,
+) -> list[HistoryEntry]:
+    """Return the newest entries of one kind or two of an entity, as `history` does."""
+    with ctx.store.read() as tx:
+        return history(tx, model, kinds[0], entity, also=kinds[-1], limit=limit, since=since)
+
+
 def history(
     tx: Tx,
     model: str,
@@ -141,9 +156,6 @@ def history(
 
     Args:
         also: A second kind to mix in (a unit's workload and agent).
-
-    Raises:
-        NotFound: Nothing was recorded.
     """
     rows = tx.rows(
         "history_list",

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted, NotValid
+from pushjuju.core.errors import AlreadyExists, NotPermitted, NotValid, not_found
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.store.rows.user_records import Person
 from pushjuju.store.tx import Tx
@@ -57,9 +57,6 @@ def is_name(text: str) -> bool:
 def canonical(text: str) -> str:
     """Return a user's name as it is stored: `kim`, or `bob@external` for a user of an identity provider.
 
-    Raises:
-        NotValid: The text cannot name a user; the message is Juju's.
-
     Mirrors: juju names user.go (v5)
     """
     name, at, domain = text.removesuffix(_LOCAL).partition("@")
@@ -85,14 +82,21 @@ def require(tx: Tx, name: str) -> None:
         NotFound: The user does not exist; the message is Juju's.
     """
     if not exists(tx, name):
-        raise NotFound(f'user "{name}" not found')
+        raise not_found("user", name)
+
+
+def check(ctx: Context, name: str) -> None:
+    """Check that a controller has a user.
+
+    Raises:
+        NotFound: The controller has no such user.
+    """
+    with ctx.store.read() as tx:
+        require(tx, name)
 
 
 def require_or_external(tx: Tx, name: str) -> None:
     """Check that a user may be given something: a local one must be there, an external one need not.
-
-    Raises:
-        NotFound: There is no such user; the message is Juju's.
 
     Mirrors: juju state/useraccess.go addUserAccess (3.6)
     """
@@ -147,12 +151,7 @@ def remove(ctx: Context, name: str) -> None:
 
 
 def set_enabled(ctx: Context, name: str, *, enabled: bool) -> None:
-    """Let a user in again, or no more.
-
-    Raises:
-        NotPermitted: It is the one who works the controller.
-        NotFound: There is no such user.
-    """
+    """Let a user in again, or no more."""
     word = "enable" if enabled else "disable"
     with ctx.store.write() as tx:
         _require_other(tx, name, f"failed to {word} user: cannot {word} controller model owner")
@@ -192,7 +191,7 @@ def document(ctx: Context, name: str) -> dict[str, Any]:
     for entry in documents(ctx, disabled=True):
         if entry["user-name"] == name:
             return entry
-    raise NotFound(f'user "{name}" not found')
+    raise not_found("user", name)
 
 
 def _of_external(tx: Tx, name: str) -> str:

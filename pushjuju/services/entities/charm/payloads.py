@@ -11,6 +11,7 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.problems import Subject
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
@@ -34,7 +35,8 @@ def register(tx: Tx, unit: Unit, kind: str, name: str, number: str, labels: Sequ
     if declared.type != kind:
         raise NotValid(f'incorrect type "{kind}" for payload "{name}", expected "{declared.type}"')
     if len(of_unit(tx, unit)) >= limits.PAYLOADS:
-        raise NotValid(f"unit {unit.name} has {limits.PAYLOADS} payloads already")
+        text = f"unit {unit.name} has {limits.PAYLOADS} payloads already"
+        raise NotValid(text, subject=Subject("unit", unit.name))
     tx.run(
         "payload_set", model=unit.model, unit=unit.name, payload_class=name, type=kind, id=number,
         labels=json.dumps(list(labels)), status="running",
@@ -47,12 +49,7 @@ def unregister(tx: Tx, unit: Unit, name: str, number: str) -> None:
 
 
 def set_status(tx: Tx, unit: Unit, name: str, number: str, status: str) -> None:
-    """Change the status of a payload.
-
-    Raises:
-        NotFound: The unit has no such payload.
-        NotValid: No payload has such a status.
-    """
+    """Change the status of a payload."""
     if status not in STATUSES:
         raise NotValid(f'status "{status}" not supported')
     changed = tx.run(

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.store.cloudfiles import CloudFiles
+from pushjuju.core.problems import Subject
+from pushjuju.store.cloudfiles import CloudFiles as CloudFiles  # noqa: PLC0414 - commands hand it on
 from pushjuju.store.datadir import ControllerDir, DataDir
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
     if public is None:
         own = _SECOND_NAMES.get(name)
         hint = f"the cloud of type {name} on this computer is {own}" if own else f"pushjuju add-cloud {name}"
-        raise NotFound(f"cloud {name} not found", hint=f"pushjuju clouds --all; {hint}")
+        text, hint = f"cloud {name} not found", f"pushjuju clouds --all; {hint}"
+        raise NotFound(text, hint=hint, subject=Subject("cloud", name))
     return public
 
 
@@ -82,6 +84,11 @@ def public_clouds(host: PluginHost) -> dict[str, Cloud]:
     }
 
 
+def kind_of(host: PluginHost, name: str) -> ProviderType | None:
+    """Return a type of cloud, or None when no plugin drives it."""
+    return next((kind for kind in host.provider_types() if kind.name == name), None)
+
+
 def auth_types(kind: ProviderType) -> list[str]:
     """Return the ways to open a type of cloud, except the one that needs nothing."""
     return [name for name in kind.credential_schemas if name != EMPTY]
@@ -94,11 +101,7 @@ def split(cloud: str) -> tuple[str, str]:
 
 
 def choose_region(places: Folders, cloud: Cloud, asked: str) -> str:
-    """Return the region to use: the one asked for, else the cloud's default, its first region, or `default`.
-
-    Raises:
-        NotFound: The cloud has no such region.
-    """
+    """Return the region that was asked for, else the cloud's default, its first region, or `default`."""
     if asked:
         return cloud.region(asked).name
     for place in places:

@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 def open_spec(places: Folders, name: str, region: str, host: PluginHost | None = None) -> CloudSpec:
-    """Return a cloud as its provider wants it.
-
-    Raises:
-        NotFound: No such cloud, or it has no such region.
-    """
+    """Return a cloud as its provider wants it."""
     return spec_of(definition(places, name, host), region)
 
 
@@ -47,11 +43,7 @@ def spec_of(cloud: Cloud, region: str) -> CloudSpec:
 
 
 def open_credential(places: Folders, cloud: str, name: str) -> Credential:
-    """Return a credential; the empty one when no name is given.
-
-    Raises:
-        NotFound: It is named, but not there.
-    """
+    """Return a credential; the empty one when no name is given."""
     if not name:
         return Credential()
     for place in places:

@@ -6,7 +6,7 @@ Mirrors: juju state/modelcredential.go, ModelStatusInvalidCredential (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from pushjuju.core.errors import CredentialInvalid, PushjujuError
@@ -84,14 +84,31 @@ def using(tx: Tx, cloud: str, credential: str) -> list[Model]:
     return [model for model in every if (model.cloud, model.credential) == (cloud, credential)]
 
 
+def models_using(ctx: Context, cloud: str, credential: str) -> list[Model]:
+    """Return the models of a controller that are worked with a credential, by name."""
+    with ctx.store.read() as tx:
+        return using(tx, cloud, credential)
+
+
+def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str]:
+    """Ask the clouds again for the models of a controller whose (cloud, credential) changed.
+
+    Returns:
+        The machines that are tried anew.
+    """
+    woken = []
+    for model in models.list_models(ctx):
+        if (model.cloud, model.credential) in changed:
+            with ctx.store.write() as tx:
+                woken += renew(tx, model, ctx.clock.now())
+    return woken
+
+
 def set_credential(ctx: Context, uuid: str, name: str) -> list[str]:
     """Work a model with another credential from now on, and ask the cloud again.
 
     Returns:
         The machines that are tried anew.
-
-    Raises:
-        NotValid: The model is being destroyed.
     """
     with ctx.store.write() as tx:
         models.require_alive(tx, uuid)

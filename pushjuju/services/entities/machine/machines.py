@@ -22,7 +22,7 @@ from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import firewall, models, ssh_keys
-from pushjuju.store.queue import machine_key
+from pushjuju.store.queue import machine_key, work_item
 from pushjuju.store.rows.records import Machine, Seat, Unit
 from pushjuju.store.tx import Tx
 
@@ -62,10 +62,6 @@ def new_container(
     """Record a container to be started: on an existing machine, or on a new machine.
 
     Mirrors: juju state/addmachine.go AddMachineInsideMachine, AddMachineInsideNewMachine (3.6)
-
-    Raises:
-        NotFound: There is no such machine.
-        NotValid: It cannot have containers; the messages are Juju's where it has them.
     """
     if target.value != "lxd":
         raise NotValid(KVM)
@@ -99,7 +95,9 @@ def containers_waited_for(tx: Tx, machine: Machine) -> tuple[str, bool]:
     for container in containers_on(tx, machine.model, machine.id):
         row = tx.row("work_get", key=machine_key(machine.model, container.id))
         stuck = row is not None and row["owner"] is None and row["attempts"] > 0
-        parts.append(f"{container.id} ({row['reason']})" if row is not None and stuck else container.id)
+        parts.append(
+            f"{container.id} ({work_item(row).reason})" if row is not None and stuck else container.id
+        )
         failed = failed or stuck
     return (f"waits for container {', '.join(parts)}" if parts else ""), failed
 
@@ -119,10 +117,6 @@ def add_machine(
     Args:
         container: The type of container to make, at that placement.
         disks: Volumes that are the machine's own; not for containers.
-
-    Raises:
-        NotValid: The model dies, or the placement makes no sense here, or a disk.
-        NotFound: The machine that a container goes to is not there, or the pool of a disk.
     """
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
@@ -151,11 +145,7 @@ def _equip(ctx: Context, tx: Tx, machine: Machine, wanted: Sequence[Directive]) 
 
 
 def check_placement(text: str) -> Placement | None:
-    """Read the argument of add-machine.
-
-    Raises:
-        UsageError: Not a directive that add-machine takes; the message is Juju's.
-    """
+    """Read the argument of add-machine."""
     if not text:
         return None
     try:
@@ -187,17 +177,25 @@ def units_on(tx: Tx, model: str, machine_id: str) -> list[Unit]:
     return tx.list(Unit, "unit_on_machine", model=model, machine=machine_id)
 
 
+def unit_names(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
+    """Return the names of the units on some machines, subordinates included."""
+    with ctx.store.read() as tx:
+        return [unit.name for machine_id in ids for unit in units_on(tx, model, machine_id)]
+
+
+def hosts(ctx: Context, model: str) -> set[tuple[Any, Any]]:
+    """Return the host and the port at which each machine of a model is reached."""
+    with ctx.store.read() as tx:
+        return {(machine.ssh.get("host"), machine.ssh.get("port")) for machine in list_machines(tx, model)}
+
+
 def seats_on(tx: Tx, model: str, machine_id: str) -> list[Seat]:
     """Return which units a machine has, in the order of `units_on`: read anew when one comes or goes."""
     return tx.list(Seat, "unit_seats", model=model, machine=machine_id)
 
 
 def require_id(text: str) -> str:
-    """Return a machine id that a user typed.
-
-    Raises:
-        UsageError: The text is not the id of a machine; the message is Juju's.
-    """
+    """Return a machine id that a user typed."""
     if not is_machine(text):
         raise UsageError(f'invalid machine id "{text}"')
     return text
@@ -227,7 +225,7 @@ def retry_refused(tx: Tx, model: str, now: datetime) -> list[str]:
     for name in not_started(tx, model):
         shown = statuses.get_status(tx, model, StatusKind.INSTANCE, name)
         if shown and shown.data.get("code") == "credential-invalid":
-            retry_provisioning(tx, model, name, now)
+            retry_start(tx, model, name, now)
             found.append(name)
     return found
 
@@ -238,14 +236,25 @@ def see_again(tx: Tx, model: str, machine_id: str, now: datetime, reason: str) -
     wake.machine(tx, model, machine_id, now, reason)
 
 
-def retry_provisioning(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+def contact(ctx: Context, model: str, machine_id: str, reason: str) -> None:
+    """Let a machine be contacted now, as `see_again` does."""
+    with ctx.store.write() as tx:
+        see_again(tx, model, machine_id, ctx.clock.now(), reason)
+
+
+def retry_provisioning(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
+    """Let machines be tried anew whose start failed, all of them without ids; return their ids."""
+    with ctx.store.write() as tx:
+        chosen = [require_id(text) for text in ids] or not_started(tx, model)
+        for machine_id in chosen:
+            retry_start(tx, model, machine_id, ctx.clock.now())
+    return chosen
+
+
+def retry_start(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
     """Let a machine whose start failed be tried anew.
 
     An instance that its cloud could not install is forgotten here; the next start finds it and ends it.
-
-    Raises:
-        NotFound: There is no such machine.
-        NotValid: The machine was started; the message is Juju's.
     """
     machine = get(tx, model, machine_id)
     if machine.instance_id:

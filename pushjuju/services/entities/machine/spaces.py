@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.core import limits
-from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, not_found
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import network, wake
 from pushjuju.services.entities.basis.context import Context
@@ -71,7 +71,7 @@ def require(tx: Tx, model: str, name: str) -> str:
     """
     found = next((number for number, other in names(tx, model).items() if other == name), None)
     if found is None:
-        raise NotFound(f"space {quote(name)} not found")
+        raise not_found("space", name)
     return found
 
 
@@ -81,11 +81,7 @@ def subnets(tx: Tx, model: str) -> list[Subnet]:
 
 
 def default_space(tx: Tx, model: str) -> str:
-    """Return the id of the space that endpoints are bound to by default.
-
-    Raises:
-        NotFound: The model names one that is not there.
-    """
+    """Return the id of the space that endpoints are bound to by default."""
     name = str(model_config.get(tx, model, "default-space") or "")
     return require(tx, model, name) if name else ALPHA_ID
 
@@ -94,9 +90,6 @@ def check_default(tx: Tx, model: str, config: Mapping[str, Any]) -> None:
     """Refuse a change of the model's configuration that names a default space which is not there.
 
     Mirrors: juju apiserver/facades/client/modelconfig (3.6)
-
-    Raises:
-        NotFound: It is not there.
     """
     name = str(config.get("default-space") or "")
     if name:
@@ -293,13 +286,19 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
         return Uses()
 
 
-def require_removable(tx: Tx, model: str, name: str) -> str:
-    """Return the id of a space that may be removed.
+def plan_removal(ctx: Context, model: str, name: str) -> Uses:
+    """Return what names a space that may be removed.
 
     Raises:
         NotFound: There is no such space.
-        NotValid: It is alpha, or the model's default.
+        NotValid: The space is alpha, or the model's default.
     """
+    with ctx.store.read() as tx:
+        return uses(tx, model, require_removable(tx, model, name))
+
+
+def require_removable(tx: Tx, model: str, name: str) -> str:
+    """Return the id of a space that may be removed."""
     if name == ALPHA:
         raise NotValid(f"the {quote(ALPHA)} space cannot be removed")
     if model_config.get(tx, model, "default-space") == name:

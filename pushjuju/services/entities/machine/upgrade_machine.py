@@ -20,6 +20,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
+from pushjuju.core.problems import Subject
 from pushjuju.core.status import Agent, InstanceStatus, StatusInfo, StatusKind, Workload
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake
@@ -70,11 +71,7 @@ def status_of(tx: Tx, model: str, machine_id: str) -> SeriesStatus:
 
 
 def require_unlocked(tx: Tx, model: str, machine_id: str) -> None:
-    """Check that a machine may be taken away.
-
-    Raises:
-        Conflict: It is being upgraded; the message is Juju's.
-    """
+    """Check that a machine may be taken away."""
     if lock_of(tx, model, machine_id):
         raise Conflict(f"machine {machine_id} is locked for series upgrade")
 
@@ -105,21 +102,13 @@ def _instance_text(status: SeriesStatus) -> str:
 
 
 def check_supported(base: Base) -> None:
-    """Check that Juju knows a base for workloads.
-
-    Raises:
-        NotValid: It does not; the message is Juju's.
-    """
+    """Check that Juju knows a base for workloads."""
     if not any(base.matches(known) for known in WORKLOAD_BASES):
         raise NotValid(f"{quote(str(base))} is an unsupported base")
 
 
 def affected_units(tx: Tx, model: str, machine_id: str) -> list[str]:
-    """Return the units of a machine, subordinates included, sorted as text.
-
-    Raises:
-        NotFound: There is no such machine, or nothing on it; the message is Juju's.
-    """
+    """Return the units of a machine, subordinates included, sorted as text."""
     if tx.find(Machine, "machine_get", model=model, id=machine_id) is None:
         raise NotFound(f"unable to locate instance: instance {quote(machine_id)} not found")
     names = sorted(unit.name for unit in machines.units_on(tx, model, machine_id))
@@ -181,7 +170,7 @@ def _check_charms(tx: Tx, model: str, units: Iterable[Unit], wanted: Base) -> No
     """Check that every application of a machine names a base."""
     for name in sorted({unit.application for unit in units}):
         application = tx.get(
-            Application, "application_get", f'application "{name}" not found', model=model, name=name
+            Application, "application_get", Subject("application", name), model=model, name=name
         )
         charm = charms.get(tx, model, application.charm_url)
         bases = charm.bases()
@@ -242,15 +231,11 @@ def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: boo
         wake.machine(tx, model, machine_id, now, "upgrade-machine prepare")
 
 
-def complete(ctx: Context, model: str, machine_id: str) -> None:
-    """Let the units of a prepared machine run post-series-upgrade.
-
-    Raises:
-        NotFound: There is no such machine, or it was never prepared.
-        Conflict: The machine is not prepared yet, or was completed already; the message is Juju's.
-    """
+def complete(ctx: Context, model: str, machine_id: str) -> int:
+    """Let the units of a prepared machine run post-series-upgrade; return the last message before that."""
     now = ctx.clock.now()
     with ctx.store.write() as tx:
+        seen = last_message(tx, model, machine_id)
         machine = machines.get(tx, model, machine_id)
         if machine.life != Life.ALIVE:
             raise Conflict("machine not found or not alive")
@@ -265,6 +250,7 @@ def complete(ctx: Context, model: str, machine_id: str) -> None:
             _set_unit(tx, unit, SeriesStatus.COMPLETE_STARTED, Base.parse(lock.to_base))
         _say(tx, lock, f"machine-{machine_id} start units after series upgrade", now)
         wake.machine(tx, model, machine_id, now, "upgrade-machine complete")
+    return seen
 
 
 # --- what units report ------------------------------------------------------------------------------------

@@ -40,11 +40,7 @@ def wanted(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | 
 
 
 def of_application(ctx: Context, model: str, application: Application) -> str:
-    """Return the architecture of an application's machines, else the one that new ones shall have.
-
-    Raises:
-        NotValid: Its machines differ: one archive of built packages would not fit all of them.
-    """
+    """Return the architecture of an application's machines, else the one that new ones shall have."""
     with ctx.store.read() as tx:
         rows = tx.rows("application_machines", model=model, application=application.name)
         names = {row["machine"] for row in rows if row["machine"] is not None}

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core import constraint_rules
+from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import model_config, models
 from pushjuju.store.tx import Tx
 
 
@@ -21,6 +22,19 @@ def of_model(tx: Tx, model: str) -> dict[str, Any]:
     """Return the constraints of a model; none when nothing was set."""
     found = tx.scalar("model_constraints_get", model=model)
     return dict(json.loads(found)) if found else {}
+
+
+def get(ctx: Context, model: str) -> dict[str, Any]:
+    """Return the constraints of a model; none when nothing was set."""
+    with ctx.store.read() as tx:
+        return of_model(tx, model)
+
+
+def default_base(ctx: Context, model: str) -> Base:
+    """Return the base of machines for which no base is named."""
+    with ctx.store.read() as tx:
+        text = model_config.get(tx, model, model_config.BASE)
+    return Base.parse(text) if text else Base("ubuntu", "24.04")
 
 
 def for_machine(tx: Tx, model: str, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,11 +57,7 @@ def _conflicts(tx: Tx, model: str) -> constraint_rules.Conflicts:
 
 
 def set_model(ctx: Context, model: str, values: Mapping[str, Any]) -> None:
-    """Replace the constraints of a model; machines that are there stay as they are.
-
-    Raises:
-        NotValid: The model is being destroyed.
-    """
+    """Replace the constraints of a model; machines that are there stay as they are."""
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
         kept = {key: value for key, value in values.items() if value is not None}

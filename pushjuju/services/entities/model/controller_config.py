@@ -105,11 +105,7 @@ def may_change(key: str) -> bool:
 
 
 def parse_value(key: str, value: Any) -> Any:
-    """Return a value as its key's type.
-
-    Raises:
-        NotValid: It does not fit; the message is Juju's.
-    """
+    """Return a value as its key's type."""
     setting = SETTINGS[key]
     if isinstance(value, (dict, list)):
         raise NotValid(f"{key}: expected string, got {typed(value)}")
@@ -137,11 +133,7 @@ def parse_value(key: str, value: Any) -> Any:
 
 
 def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of a configuration's entries that belong to controllers, as their keys' types.
-
-    Raises:
-        NotValid: A value does not fit.
-    """
+    """Return those of a configuration's entries that belong to controllers, as their keys' types."""
     parsed = {key: parse_value(key, value) for key, value in values.items() if key in SETTINGS}
     check_state_sizes(parsed)
     return parsed
@@ -175,12 +167,7 @@ def change(ctx: Context, values: Mapping[str, Any]) -> None:
 
 
 def check_state_sizes(config: Mapping[str, Any]) -> None:
-    """Check both limits of what a unit keeps in the model together.
-
-    Raises:
-        NotValid: One is negative, or both are more than a record of Juju's database holds; the messages are
-            Juju's.
-    """
+    """Check both limits of what a unit keeps in the model together."""
     sizes = {key: int(config.get(key, SETTINGS[key].default)) for key in _STATE_SIZES}
     for key, size in sizes.items():
         if size < 0:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.services.entities.model import models
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
-from pushjuju.store.files.unfinished import Unfinished, left_behind, taken_over
+from pushjuju.store.files.unfinished import Unfinished as Unfinished  # noqa: PLC0414 - what `marked` returns
+from pushjuju.store.files.unfinished import left_behind, taken_over
+
+if TYPE_CHECKING:
+    from pushjuju.store.statement_names import StatementName
 
 
 def marked(datadir: DataDir, name: str) -> Unfinished:
@@ -45,7 +50,7 @@ def used(controller: ControllerDir) -> bool:
     try:
         with store.read() as tx:
             found = [row["uuid"] for row in tx.rows("model_list") if row["name"] != models.CONTROLLER]
-            names = ("application_list", "remote_application_list", "machine_list")
+            names: Sequence[StatementName] = ("application_list", "remote_application_list", "machine_list")
             return len(found) > 1 or any(tx.rows(name, model=model) for model in found for name in names)
     finally:
         store.close()
@@ -63,12 +68,7 @@ def remove(datadir: DataDir, name: str) -> None:
 
 
 def unregister(datadir: DataDir, name: str) -> Path:
-    """Set a controller's directory aside, whole; return where it is.
-
-    Raises:
-        NotFound: There is no such controller.
-        AlreadyExists: One of that name was set aside before.
-    """
+    """Set a controller's directory aside, whole; return where it is."""
     kept = datadir.set_aside(name)
     if datadir.current_controller() == name:
         datadir.set_current_controller(None)

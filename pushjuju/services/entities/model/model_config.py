@@ -123,11 +123,7 @@ _MODES = ("requires-prompts", "strict")
 
 
 def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values as their keys' types; the deprecated `default-series` becomes the `default-base`.
-
-    Raises:
-        NotValid: A value does not fit, or a key cannot be set.
-    """
+    """Return values as their keys' types; the deprecated `default-series` becomes the `default-base`."""
     found = dict(values)
     if (series := found.pop(SERIES, None)) is not None:
         base = str(Base.from_series(str(series))) if series else ""
@@ -137,11 +133,7 @@ def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_value(key: str, value: Any) -> Any:
-    """Return a value as its key's type.
-
-    Raises:
-        NotValid: It does not fit, or the key cannot be set.
-    """
+    """Return a value as its key's type."""
     if key in READ_ONLY:
         raise NotValid(f"{key} cannot be changed for a model, it is read-only")
     if key in UNSHOWN:
@@ -257,8 +249,8 @@ def _check_size(key: str, text: str) -> None:
     try:
         parse_size(text)
     except NotValid as error:
-        words, why = key.replace("-", " "), error.message.removeprefix("cannot parse size: ")
-        raise NotValid(f"invalid {words} in model configuration: {why}") from error
+        words = key.replace("-", " ")
+        raise NotValid(f"invalid {words} in model configuration: {error.why}") from error
 
 
 def _check_cidrs(key: str, text: str) -> None:
@@ -388,11 +380,7 @@ def _check_together(tx: Tx, model: str) -> None:
 
 
 def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:
-    """Return True when a key that cannot change has this value already, so that nothing is left to do.
-
-    Raises:
-        NotValid: The key has another value; the message is Juju's.
-    """
+    """Return True when a key that cannot change has this value already, so that nothing is left to do."""
     present = get(tx, model, key)
     if present != value:
         raise NotValid(f'cannot change {key} from "{present}" to "{value}"')

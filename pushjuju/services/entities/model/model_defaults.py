@@ -33,11 +33,7 @@ def _placed(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _typed(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values as their keys' types: users and `bootstrap` may have written texts.
-
-    Raises:
-        NotValid: One does not fit.
-    """
+    """Return values as their keys' types: users and `bootstrap` may have written texts."""
     return model_config.parse_values(table)
 
 
@@ -113,12 +109,7 @@ def change(ctx: Context, cloud: str, region: str, values: Mapping[str, Any], res
 
 
 def require_region(ctx: Context, cloud: str, region: str) -> None:
-    """Check that a cloud has a region.
-
-    Raises:
-        NotFound: No such cloud.
-        NotValid: It has no such region; those that it has are named.
-    """
+    """Check that a cloud has a region."""
     found = clouds.definition(clouds.folders(ctx.datadir, ctx.controller), cloud)
     known = [item.name for item in found.regions] or [DEFAULT_REGION]
     if region not in known:

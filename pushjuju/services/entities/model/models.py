@@ -5,6 +5,7 @@ from __future__ import annotations
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.life import Life
+from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import Tx
@@ -19,11 +20,7 @@ def is_controller(model: Model) -> bool:
 
 
 def require_machines(model: Model) -> None:
-    """Check that a model may have machines.
-
-    Raises:
-        NotValid: The model is the controller's own.
-    """
+    """Check that a model may have machines."""
     if is_controller(model):
         raise NotValid(
             f'the model "{CONTROLLER}" has no machines: a controller here is a directory, and needs none',
@@ -47,7 +44,8 @@ def resolve(ctx: Context, text: str | None) -> Model:
         found = _by_text(tx, ctx.user, text)
     if found is None:
         owner, _, name = text.rpartition("/")
-        raise NotFound(f"model {ctx.controller.name}:{owner or ctx.user}/{name} not found")
+        whole = f"{ctx.controller.name}:{owner or ctx.user}/{name}"
+        raise NotFound(f"model {whole} not found", subject=Subject("model", name))
     return found
 
 
@@ -87,6 +85,17 @@ def get(tx: Tx, model: str) -> Model:
     return tx.get(Model, "model_by_uuid", f"model {model} not found", uuid=model)
 
 
+def find(ctx: Context, model: str) -> Model | None:
+    """Return the model of a UUID, also a dying one, or None when it is gone."""
+    with ctx.store.read() as tx:
+        return tx.find(Model, "model_by_uuid", uuid=model)
+
+
+def exists(ctx: Context, model: str) -> bool:
+    """Return True when there is a model of a UUID, also a dying one."""
+    return find(ctx, model) is not None
+
+
 def list_models(ctx: Context) -> list[Model]:
     """Return the models that users made, by name: all but the controller's own."""
     with ctx.store.read() as tx:
@@ -116,8 +125,11 @@ def delete(tx: Tx, model: str) -> None:
 def purge(tx: Tx, model: str) -> None:
     """Delete a model with all that is left of it, whatever state that is in."""
     # These rows refuse to go with what they refer to, so they go first and in this order; all others cascade.
-    for rows in ("backing_attachments", "backings", "storage_attachments", "storage", "units"):
-        tx.run(f"model_purge_{rows}", model=model)
+    tx.run("model_purge_backing_attachments", model=model)
+    tx.run("model_purge_backings", model=model)
+    tx.run("model_purge_storage_attachments", model=model)
+    tx.run("model_purge_storage", model=model)
+    tx.run("model_purge_units", model=model)
     delete(tx, model)
 
 

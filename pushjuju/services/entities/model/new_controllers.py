@@ -41,11 +41,6 @@ def bootstrap(
         host: Plugins, for the clouds that they bring.
         credential: The default credential of its models; empty for the cloud's default.
         begin: Called with its name just before it is made.
-
-    Raises:
-        NotFound: No such cloud, region or credential.
-        NotValid: Bad name, or several credentials to choose from.
-        AlreadyExists: The name is taken.
     """
     cloud_name, asked = clouds.split(cloud)
     places = clouds.folders(datadir)
@@ -74,11 +69,7 @@ def bootstrap(
 
 
 def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: Model) -> None:
-    """Make the store with the controller's own model, or take the one of a bootstrap that was cut off.
-
-    Raises:
-        StoreDamaged: The existing file is not a store of this controller.
-    """
+    """Make the store with the controller's own model, or take the one of a bootstrap that was cut off."""
     store = Store.open(made.store_path, create=True)
     try:
         with store.write() as tx:

@@ -27,11 +27,7 @@ Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
 
 
 def require_name(name: str) -> None:
-    """Check the name of a new model.
-
-    Raises:
-        UsageError: The text is not the name of a model; the message is Juju's.
-    """
+    """Check the name of a new model."""
     if not is_model(name):
         raise UsageError(
             f'"{name}" is not a valid name: '
@@ -102,12 +98,7 @@ def of_controller(cloud: Cloud, region: str, credential: str, now: datetime) -> 
 
 
 def _placed(ctx: Context, asked: str | None, credential: str) -> tuple[Cloud, str, str]:
-    """Return cloud, region and credential of a new model; the controller's own unless asked otherwise.
-
-    Raises:
-        NotFound: No such cloud, region or credential.
-        NotValid: Several credentials, and none of them is the default.
-    """
+    """Return cloud, region and credential of a new model; the controller's own unless asked otherwise."""
     settings = ctx.controller.settings()
     own = f"{settings.get('cloud', 'local')}/{settings.get('region', '')}"
     name, region = clouds.split(asked or own)

@@ -17,6 +17,7 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl
+from pushjuju.core.problems import Subject
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
@@ -86,7 +87,8 @@ def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
         raise NotFound(f"model {quote(f'{owner}/{url.model}')} not found")
     offer = tx.find(Offer, "offer_get", model=model.uuid, name=url.offer)
     if offer is None:
-        raise NotFound(f"application offer {quote(f'{model.qualified}.{url.offer}')} not found")
+        name = f"{model.qualified}.{url.offer}"
+        raise NotFound(f"application offer {quote(name)} not found", subject=Subject("offer", name))
     return model, offer
 
 
@@ -121,7 +123,7 @@ def offer_in(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequenc
         return _update(tx, present, made, ctx.clock.now())
     except (NotFound, NotValid, Conflict) as error:
         what = f"cannot {doing} application offer {quote(name)}"
-        raise type(error)(f"{what}: {error.message}") from None
+        raise type(error)(f"{what}: {error.message}", subject=error.subject) from None
 
 
 def _checked(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequence[str], name: str) -> Offer:
@@ -218,11 +220,7 @@ def remove(tx: Tx, item: Offer, now: datetime, end: End | None = None) -> None:
 
 
 def remove_of_application(tx: Tx, application: Application, now: datetime, end: End | None) -> None:
-    """Take back what is offered of an application that goes.
-
-    Raises:
-        Conflict: Applications are related to it, and `--force` was not given; the message is Juju's.
-    """
+    """Take back what is offered of an application that goes."""
     found = of_application(tx, application.model, application.name)
     if end is None and any(connections(tx, item) for item in found):
         what = f"cannot destroy application {quote(application.name)}"

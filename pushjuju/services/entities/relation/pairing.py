@@ -40,11 +40,7 @@ def side_of(tx: Tx, model: str, name: str) -> Side | None:
 
 
 def checked(tx: Tx, model: str, pair: Pair) -> Pair:
-    """Return a pair of endpoints as it is stored, if the model lets them be related.
-
-    Raises:
-        NotFound, NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
-    """
+    """Return a pair of endpoints as it is stored, if the model lets them be related."""
     return check_relation(pair, _facts(tx, model, pair))
 
 

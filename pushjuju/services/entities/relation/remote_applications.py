@@ -17,7 +17,15 @@ from pushjuju.charms.values.model import Endpoint, Role, Scope
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists
 from pushjuju.core.model.life import Life
-from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload, derive_application_status
+from pushjuju.core.status import (
+    OFFER_REMOVED,
+    Agent,
+    StatusInfo,
+    StatusKind,
+    Workload,
+    derive_application_status,
+    is_of_removed_offer,
+)
 from pushjuju.portable.jsontext import compact
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake
@@ -25,7 +33,6 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.store.rows.records import Application, Offer, Relation, RemoteApplication, Status
 from pushjuju.store.tx import Tx
 
-TERMINATED = "offer has been removed"
 PROXY = "remote-"
 End = Callable[[Relation], None]
 """Ends a relation: in order, or by force."""
@@ -112,7 +119,7 @@ def _is_over(tx: Tx, remote: RemoteApplication) -> bool:
 def is_terminated(tx: Tx, remote: RemoteApplication) -> bool:
     """Return True when the consumed offer was removed."""
     status = statuses.get_status(tx, remote.model, StatusKind.APPLICATION, remote.name)
-    return status is not None and status.status == Workload.TERMINATED and status.message == TERMINATED
+    return status is not None and is_of_removed_offer(status)
 
 
 def _require_same(present: RemoteApplication, offer: Offer) -> None:
@@ -196,7 +203,7 @@ def tell_consumers(tx: Tx, model: str, application: str, now: datetime) -> None:
 
 def terminate(tx: Tx, offer: Offer, now: datetime) -> None:
     """Update the applications that consume an offer: the offer is gone."""
-    status = StatusInfo(status=Workload.TERMINATED, message=TERMINATED)
+    status = StatusInfo(status=Workload.TERMINATED, message=OFFER_REMOVED)
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
         if remote.url:
             _set_status(tx, remote, status, now)

@@ -90,11 +90,7 @@ def reads(tx: Tx, unit: Unit) -> bool:
 
 
 def check_label(tx: Tx, unit: Unit, label: str) -> None:
-    """Check that a unit calls no secret of its own model so.
-
-    Raises:
-        AlreadyExists: The application uses the label for another secret; the message is Juju's.
-    """
+    """Check that a unit calls no secret of its own model so."""
     taken = tx.find(ConsumerRow, "secret_consumer_by_label", model=unit.model, unit=unit.name, label=label)
     if label and taken is not None:
         raise AlreadyExists(f"secret with label {quote(label)} already exists")

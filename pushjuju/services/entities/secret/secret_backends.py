@@ -12,10 +12,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from pushjuju.core import ids
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound, NotValid
 from pushjuju.core.model.secrets import MASK, Content, check_content
@@ -82,7 +84,9 @@ def add(
     """
     if name in (INTERNAL, "auto", CONTROLLER) or not name.strip():
         raise NotValid(f"backend {quote(name)} not valid")
-    host.open_secret_backend(kind, checked(host.secret_backend_type(kind), config)).ping()
+    backend = host.open_secret_backend(kind, checked(host.secret_backend_type(kind), config))
+    backend.ping()
+    _refuse_same_place(ctx, host, name, kind, backend)
     with ctx.store.write() as tx:
         made = number or os.urandom(12).hex()
         if tx.find(BackendRow, "secret_backend_get", name=name) is not None:
@@ -122,10 +126,36 @@ def update(
         config = {key: value for key, value in configuration(ctx, row).items() if key not in gone}
     config = checked(host.secret_backend_type(row.type), {**config, **changes})
     if not force:
-        host.open_secret_backend(row.type, config).ping()
+        backend = host.open_secret_backend(row.type, config)
+        backend.ping()
+        _refuse_same_place(ctx, host, name, row.type, backend)
     with ctx.store.write() as tx:
         record = sealed(ctx, tx, get(tx, name).id, config)
         tx.run("secret_backend_set_config", name=name, key=record.key, config=record.data)
+
+
+def _refuse_same_place(ctx: Context, host: PluginHost, name: str, kind: str, backend: SecretBackend) -> None:
+    """Refuse a backend that keeps content where another backend keeps content.
+
+    Content that moves from one of the two to the other is deleted where it was, and so would be lost.
+    """
+    with ctx.store.read() as tx:
+        rows = [row for row in tx.list(BackendRow, "secret_backend_list") if row.type == kind]
+    others = [row for row in rows if row.name != name]
+    if not others:
+        return
+    mark = f"{ids.new_uuid()}/same-place-0"  # a path like those of secrets, which a policy may demand
+    backend.save(mark, {"mark": "bWFyaw=="})
+    try:
+        for row in others:
+            with suppress(NotFound, BackendError):  # a backend that is away cannot be compared
+                opened(ctx, row, host).fetch(mark)
+                raise AlreadyExists(
+                    f"secret backend {quote(row.name)} keeps its content at the same place",
+                    hint=f"pushjuju update-secret-backend {row.name} KEY=VALUE",
+                )
+    finally:
+        backend.delete(mark)
 
 
 def remove(ctx: Context, name: str, *, force: bool = False) -> None:
@@ -171,11 +201,7 @@ def follow(tx: Tx, model: str, now: datetime) -> None:
 
 
 def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str]:
-    """Return a configuration that fits a type of backend.
-
-    Raises:
-        NotValid: A key is unknown or missing, or a value is not among the choices.
-    """
+    """Return a configuration that fits a type of backend."""
     known: dict[str, Attr] = {item.name: item for item in kind.config_schema}
     for key in config:
         if key not in known:

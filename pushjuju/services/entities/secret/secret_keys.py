@@ -18,9 +18,6 @@ def renew(ctx: Context, *, forget: bool = False) -> tuple[str, int]:
 
     Args:
         forget: Take the old keys out of the file: copies of the store from before cannot be read any more.
-
-    Raises:
-        WrongKey: The file does not hold the present key: nothing is changed.
     """
     ring = ctx.controller.keyring
     with ctx.store.write() as tx:

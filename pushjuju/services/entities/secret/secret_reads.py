@@ -61,13 +61,7 @@ def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -
 
 
 def _meant(tx: Tx, unit: Unit, secret: str, label: str) -> tuple[SecretRow, Unit]:
-    """Return a secret, and the unit as the secret's model knows it.
-
-    Raises:
-        NotFound: There is no such secret or label.
-        NotPermitted: It is another model's, and was not granted.
-        NotValid: It is no id.
-    """
+    """Return a secret, and the unit as the secret's model knows it."""
     model, number = parse_uri(secret) if "/" in secret else ("", secret)
     if model not in ("", unit.model):
         found = remote_secrets.find(tx, unit, model, number)

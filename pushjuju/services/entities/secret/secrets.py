@@ -237,12 +237,7 @@ def _check_room(tx: Tx, row: SecretRow) -> None:
 
 
 def check_label(tx: Tx, row: SecretRow, label: str) -> None:
-    """Check that the label of a secret is free; the names that users give theirs are lines of a table.
-
-    Raises:
-        NotValid: Such a name holds line ends or other control characters.
-        AlreadyExists: It is taken; the message is Juju's.
-    """
+    """Check that the label of a secret is free; the names that users give theirs are lines of a table."""
     if not label:
         return
     word = "name" if row.owner_kind == OwnerKind.MODEL else "label"

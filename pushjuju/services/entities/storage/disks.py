@@ -48,7 +48,8 @@ def _pool(tx: Tx, pools: Pools, model: str, asked: Directive) -> Pool:
         found = pools.get(name)
     except NotFound as error:
         usable = (other for other in pools.names() if Kind.BLOCK in pools.get(other).type.kinds)
-        raise NotFound(f"{_REFUSED}{error.message}", hint=f"usable pools: {', '.join(usable)}") from None
+        text, hint = f"{_REFUSED}{error.message}", f"usable pools: {', '.join(usable)}"
+        raise NotFound(text, hint=hint, subject=error.subject) from None
     found.require(Kind.BLOCK)
     if not asked.size:
         raise NotValid("invalid size 0", hint=f"pushjuju add-machine --disks {name},10G")

@@ -17,6 +17,7 @@ from pushjuju.charms.values.model import Charm, StorageMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
+from pushjuju.core.problems import Subject
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import (
     DEFAULT_SIZE,
@@ -62,10 +63,10 @@ def get(tx: Tx, model: str, storage: str) -> StorageInstance:
     Raises:
         NotFound: The storage does not exist; the message is Juju's.
     """
-    return tx.get(
-        StorageInstance, "storage_instance_get", f'storage instance "{storage}" not found',
-        model=model, id=storage,
-    )  # fmt: skip
+    found = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
+    if found is None:
+        raise NotFound(f'storage instance "{storage}" not found', subject=Subject("storage", storage))
+    return found
 
 
 def of_unit(tx: Tx, model: str, unit: str) -> list[StorageAttachment]:
@@ -127,12 +128,7 @@ def plan(
 def judge(
     tx: Tx, pools: Pools, model: str, charm: Charm, store: StorageMeta, asked: Directive
 ) -> tuple[Pool, int, int]:
-    """Return the pool, size in MiB and count that a unit gets of a store; changes nothing.
-
-    Raises:
-        NotValid: It breaks a rule of the charm or of the pool; the message is Juju's.
-        NotFound: A pool that is not there.
-    """
+    """Return the pool, size in MiB and count that a unit gets of a store; changes nothing."""
     prefix = f'charm "{charm.name}" store "{store.name}"'
     if store.shared:
         raise NotValid(f"{prefix}: shared storage support not implemented")
@@ -197,11 +193,7 @@ def put_directives(tx: Tx, planned: Iterable[StorageDirective]) -> None:
 
 
 def equip(tx: Tx, unit: Unit, charm: Charm, now: datetime, attach: Sequence[str] = ()) -> None:
-    """Give a new unit its storage: what is attached, and new instances for the rest.
-
-    Raises:
-        NotFound, NotValid, Conflict: Storage that cannot be attached to it.
-    """
+    """Give a new unit its storage: what is attached, and new instances for the rest."""
     for storage in attach:
         attach_one(tx, unit, charm, storage, now)
     for item in directives(tx, unit.model, unit.application):
@@ -247,7 +239,7 @@ def _join(tx: Tx, instance: StorageInstance, unit: Unit, store: StorageMeta, now
     row = StorageAttachment(model=unit.model, unit=unit.name, storage=instance.id, life=Life.ALIVE)
     tx.insert("storage_attachment", row)
     if unit.machine is None:
-        raise NotValid(f"unit {unit.name} is on no machine")
+        raise NotValid(f"unit {unit.name} is on no machine", subject=Subject("unit", unit.name))
     behind = backings(tx, instance) or back(tx, instance, unit.machine, now)
     for backing in behind:
         _host(tx, backing, instance, unit.machine, store, now)
@@ -326,13 +318,7 @@ def set_status(tx: Tx, backing: Backing, status: StorageStatus, now: datetime, m
 
 
 def attach_one(tx: Tx, unit: Unit, charm: Charm, storage: str, now: datetime) -> None:
-    """Attach an instance without an owner to a unit, which owns it then.
-
-    Raises:
-        NotFound: No such storage.
-        NotValid: The charm does not take it, or not one more.
-        Conflict: It belongs to another unit, or is elsewhere; the message is Juju's where Juju has one.
-    """
+    """Attach an instance without an owner to a unit, which owns it then."""
     if not is_storage(storage):
         raise NotValid(f'storage ID "{storage}" not valid')
     instance = get(tx, unit.model, storage)
@@ -351,12 +337,7 @@ def attach_one(tx: Tx, unit: Unit, charm: Charm, storage: str, now: datetime) ->
 
 
 def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
-    """Return the charm's store for an instance.
-
-    Raises:
-        NotValid: The charm has no such storage.
-        Conflict: The instance goes.
-    """
+    """Return the charm's store for an instance."""
     store = charm.meta.storage.get(instance.name)
     if store is None or unit.life != Life.ALIVE:
         why = (
@@ -373,11 +354,7 @@ def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
 
 
 def _reachable(tx: Tx, unit: Unit, instance: StorageInstance, backing: Backing) -> None:
-    """Check that what is behind an instance can come to a unit's machine.
-
-    Raises:
-        Conflict: It lives on another machine, or is not detached from one yet.
-    """
+    """Check that what is behind an instance can come to a unit's machine."""
     if backing.machine and backing.machine != unit.machine:
         raise Conflict(
             f"cannot attach storage {instance.id} to unit {unit.name}: "
@@ -424,12 +401,7 @@ def check_more(tx: Tx, unit: Unit, store: StorageMeta, count: int) -> None:
 
 
 def home_of(tx: Tx, model: str, ids: Iterable[str]) -> str | None:
-    """Return the machine to which storage is bound, or None. A unit that gets such storage must run there.
-
-    Raises:
-        NotFound: There is no such storage.
-        Conflict: The storage is on two machines.
-    """
+    """Return the machine to which storage is bound, or None. A unit that gets such storage must run there."""
     homes = {backing.machine for storage in ids for backing in backings(tx, get(tx, model, storage))} - {""}
     if len(homes) > 1:
         raise Conflict(f"storage of machines {', '.join(sorted(homes))} cannot be attached to one unit")
@@ -444,10 +416,6 @@ def detach(tx: Tx, charm_of: Mapping[str, Charm], instance: StorageInstance, now
 
     Args:
         charm_of: Application -> its charm.
-
-    Raises:
-        NotFound: It is not attached to any unit.
-        NotValid: The charm cannot be without it; the message is Juju's.
     """
     rows = attachments(tx, instance)
     if not rows:

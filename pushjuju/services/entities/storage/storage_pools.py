@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
+from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid, not_found
+from pushjuju.core.problems import Subject
 from pushjuju.core.storage import Kind, is_pool
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
@@ -59,14 +60,10 @@ class Pools:
         for item in self.types.values():
             if name in item.pools:
                 return Pool(name=name, type=item, attributes=item.pools[name])
-        raise NotFound(f'pool "{name}" not found', hint="pushjuju storage-pools")
+        raise not_found("pool", name, hint="pushjuju storage-pools")
 
     def type_of(self, name: str) -> StorageType:
-        """Return a type of storage.
-
-        Raises:
-            NotFound: No plugin provides it here.
-        """
+        """Return a type of storage."""
         if name not in self.types:
             known = ", ".join(sorted(self.types))
             raise NotFound(f'storage provider "{name}" not found', hint=f"known providers: {known}")
@@ -154,7 +151,7 @@ def _check_name(name: str) -> None:
 
 
 def _made(tx: Tx, model: str, name: str) -> StoragePool:
-    return tx.get(StoragePool, "storage_pool_get", f'pool "{name}" not found', model=model, name=name)
+    return tx.get(StoragePool, "storage_pool_get", Subject("pool", name), model=model, name=name)
 
 
 def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, Any]:

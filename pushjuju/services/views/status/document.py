@@ -22,8 +22,6 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import InstanceGone
 from pushjuju.core.model.ports import text
 from pushjuju.core.status import (
-    AGENT_INITIALISING,
-    INSTALLING_CHARM,
     MODEL_SUSPENDED,
     NOT_COMMUNICATING,
     Agent,
@@ -31,6 +29,8 @@ from pushjuju.core.status import (
     MachineStatus,
     StatusKind,
     Workload,
+    is_beginning,
+    is_installing,
     most_severe,
 )
 from pushjuju.portable.natural import natural_key
@@ -370,12 +370,8 @@ def _can_be_lost(workload: Seen, agent: Seen) -> bool:
     if agent.status == Agent.ALLOCATING:
         return False
     if agent.status == Agent.EXECUTING:
-        return agent.message != "running install hook"
-    beginning = (
-        (Workload.MAINTENANCE, INSTALLING_CHARM),
-        (Workload.WAITING, AGENT_INITIALISING),
-    )
-    return (workload.status, workload.message) not in beginning
+        return not is_installing(agent.message)
+    return not is_beginning(workload.status, workload.message)
 
 
 def _error_text(rows: Rows, unit: UnitRow, workload: Seen) -> Seen:

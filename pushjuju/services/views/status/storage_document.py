@@ -13,6 +13,7 @@ from typing import Any
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.life import Life
+from pushjuju.core.problems import Subject
 from pushjuju.core.status import StatusInfo
 from pushjuju.core.storage import Kind, Scope, StorageStatus, is_storage, store_of
 from pushjuju.portable.natural import natural_key
@@ -75,7 +76,8 @@ def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, Any]:
     known = document(ctx, model).get("storage", {})
     missing = [item for item in ids if item not in known]
     if missing:
-        raise NotFound(f'storage instance "{missing[0]}" not found')
+        text = f'storage instance "{missing[0]}" not found'
+        raise NotFound(text, subject=Subject("storage", missing[0]))
     return {item: known[item] for item in ids}
 
 

@@ -431,6 +431,73 @@ def test_scripts_that_may_run_are_planned() -> None:
     assert (script.part, script.text, script.packages) == ("x", "make\ncraftctl default\n", ("jq",))
 
 
+def test_a_list_that_a_script_makes_is_installed_when_the_part_names_the_list() -> None:
+    text = "parts:\n  x: {plugin: charm, charm-requirements: [requirements.txt], override-build: make}\n"
+    assert plan(f"name: web\n{text}".encode(), {}.get, scripts=True).files == ("requirements.txt",)
+    with pytest.raises(InvalidCharm, match=r"requirements\.txt is missing from the tree"):
+        planned(text.replace(", override-build: make", ""))
+    unnamed = text.replace("charm-requirements: [requirements.txt], ", "")
+    assert plan(f"name: web\n{unnamed}".encode(), {}.get, scripts=True).files == ()
+
+
+def test_a_script_that_needs_the_snap_of_uv_gets_the_package() -> None:
+    text = "parts:\n  x: {plugin: nil, build-snaps: [astral-uv/latest/edge, go], override-build: make}\n"
+    (script,) = plan(f"name: web\n{text}".encode(), {}.get, scripts=True).scripts
+    assert script.tools == ("uv",)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "uv export --frozen --no-dev -o requirements.txt",
+        "uv export --locked --no-default-groups --format=requirements-txt --no-hashes > requirements.txt",
+        "uv export --output-file=requirements.txt --no-dev  # for the plugin",
+    ],
+)
+def test_a_list_that_a_script_would_export_comes_from_uv_lock(line: str) -> None:
+    text = RUST.format("charm", f"      rustup default stable\n      {line}\n      craftctl default\n")
+    found = planned(text, uv__lock=LOCK)
+    assert "ops==3.0.0" in found.requirements
+    assert (found.locked, found.files, found.scripts) == (True, (), ())
+    told = f'{line.partition("  #")[0]} (part "x"): the packages of uv.lock are installed'
+    assert told in found.left_out
+    with pytest.raises(InvalidCharm, match=r"requirements\.txt is missing from the tree"):
+        planned(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "uv export --frozen -o requirements.txt",
+        "uv export --no-dev --extra more -o requirements.txt",
+        "uv export --no-dev -o ../requirements.txt",
+        "uv export --no-dev -o requirements.txt && id",
+        "uv export --no-dev",
+        "uv pip compile --no-dev -o requirements.txt",
+    ],
+)
+def test_other_exports_are_scripts_that_have_to_run(line: str) -> None:
+    text = RUST.format("charm", f"      {line}\n      craftctl default\n")
+    with pytest.raises(InvalidCharm, match='part "x" has "override-build"'):
+        planned(text, uv__lock=LOCK)
+
+
+def test_beside_a_script_the_other_parts_are_built_in_the_machine_too() -> None:
+    text = """parts:
+  charm: {build-packages: [jq]}
+  data: {plugin: dump, source: some data}
+  deps: {plugin: nil}
+  wheels: {plugin: nil, override-build: make}
+"""
+    found = plan(f"name: web\n{text}".encode(), {"requirements.txt": b"ops"}.get, scripts=True)
+    assert [(script.part, script.text, script.packages) for script in found.scripts] == [
+        ("charm", "craftctl default", ("jq",)),
+        ("data", """cp -a 'some data'/. "$CRAFT_PART_INSTALL/\"""", ()),
+        ("wheels", "make", ()),
+    ]
+    assert found.files == ("requirements.txt",)
+
+
 def test_plugin_poetry_takes_extras_of_its_arguments() -> None:
     project = TOOL + '[tool.poetry.extras]\nmore = ["pysocks"]\n'
     text = "parts:\n  x: {plugin: poetry, poetry-export-extra-args: [--without-hashes, --extras=more]}\n"

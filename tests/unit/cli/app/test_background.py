@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import comes
 from tests.world import CHECKOUT
 
 ROOT = CHECKOUT
@@ -39,11 +39,14 @@ def test_what_runs_in_the_background_of_a_shell_ends_on_sigterm(
 def _until_it_waits(process: subprocess.Popen[bytes]) -> None:
     """Return when a process sleeps in a call that waits; it has started up then."""
     assert process.stdout is not None
-    while process.poll() is None:
+
+    def waits() -> bool:
+        if process.poll() is not None:
+            return True
         where = Path(f"/proc/{process.pid}/wchan").read_text()
-        if any(name in where for name in ("poll", "nanosleep", "futex")):
-            return
-        time.sleep(0.02)
+        return any(name in where for name in ("poll", "nanosleep", "futex"))
+
+    comes(waits)
 
 
 def test_children_of_tests_take_ctrl_c_also_when_the_tests_run_in_the_background() -> None:

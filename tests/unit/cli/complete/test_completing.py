@@ -16,7 +16,6 @@ import pytest
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.commands import registry
 from pushjuju.cli.complete import completeclouds, completing
-from pushjuju.cli.help import hooktoolhelp
 from pushjuju.core import constraints
 from pushjuju.core.model.secrets import Content
 from pushjuju.plugins.manager import PluginHost
@@ -24,6 +23,7 @@ from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.requests import integrate, user_secrets
+from pushjuju.services.views import hook_tools
 from tests.world.charms import Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController
@@ -276,7 +276,7 @@ def test_every_command_with_arguments_has_a_rule_and_every_kind_an_answer() -> N
 
 
 def test_names_that_the_tables_keep_are_those_of_the_program() -> None:
-    found = hooktoolhelp.tools({}, print)
+    found = hook_tools.tools({}, print)
     assert completing.FIXED["hooktool"].split() == sorted(found)
     assert {key.rstrip("=") for key in completing.FIXED["constraint"].split()} == set(constraints.ORDER)
     types = PluginHost(environ={"PUSHJUJU_DISABLE_PLUGINS": "all"}).provider_types()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from pushjuju.cli.terminal.livetree import Row, tree
 from pushjuju.cli.terminal.progress import ProgressEvent, progress, wants_output
 from pushjuju.cli.terminal.screen import Painter, cut, width
 from pushjuju.workers import serving
+from tests.waiting import comes
 
 
 class Terminal(io.StringIO):
@@ -103,10 +103,7 @@ def test_on_a_terminal_a_tree_moves_and_goes() -> None:
         for event in EVENTS[:2]:
             report(event)
         assert wants_output(console)
-        end = time.monotonic() + 10
-        while "running install hook" not in err.getvalue():
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        comes(lambda: "running install hook" in err.getvalue())
         console.info("said beside it")
     assert "rich" not in sys.modules
     shown = err.getvalue()
@@ -124,10 +121,7 @@ def test_a_machine_is_there_when_its_units_are_worked() -> None:
         report(ProgressEvent(entity="web/0", text="install: running", parent="machine 0"))
         report(ProgressEvent(entity="db/0", text="install: running", parent="machine 1"))
         report(ProgressEvent(entity="web/0", line="Setting up nginx"))
-        end = time.monotonic() + 10
-        while "nginx" not in err.getvalue():
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        comes(lambda: "nginx" in err.getvalue())
     lines = err.getvalue().split("\x1b[0K\n")
     assert [line.strip() for line in lines[1:5]] == [
         "machine 0", "0s   web/0    install  Setting up nginx", "machine 1", "0s   db/0     install",
@@ -190,10 +184,7 @@ def test_a_line_that_is_over_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     with progress(_console(Terminal(), TERM="xterm", NO_COLOR="1")) as report:
         report(ProgressEvent(entity="machine 0", text="waits until it can be reached: no", state="waiting"))
         report(ProgressEvent(entity="web/0", text="install: running", parent="machine 0"))
-        end = time.monotonic() + 10
-        while not drawn:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        comes(lambda: drawn)
     assert [line.strip() for line in drawn[0][1:]] == ["machine 0", "0s   web/0    install"]
 
 

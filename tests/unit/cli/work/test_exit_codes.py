@@ -11,7 +11,8 @@ import pytest
 
 from pushjuju.cli.work import drive
 from pushjuju.core.model.placement import Placement
-from pushjuju.services.requests import integrate
+from pushjuju.core.problems import Problem, Subject
+from pushjuju.core.storage import DISK_OF_MACHINE
 from pushjuju.store.queue import machine_key, touch
 from pushjuju.workers import driver as workers
 from pushjuju.workers.driver import Driver, Settled
@@ -20,7 +21,7 @@ from tests.world.charms import Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController
 
-DOWN = "machine 1: no route to host"
+DOWN = Problem.of(Subject("machine", "1"), "no route to host")
 
 
 @pytest.fixture
@@ -88,22 +89,22 @@ def test_a_machine_that_is_down_where_something_was_asked_for_is_an_error(
 
 
 def test_the_end_of_a_relation_is_about_both_sides(runtime: TestController, run: Run) -> None:
-    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
-    runtime.settle()
+    runtime.integrate("web", "db")
     assert run("remove-relation", "web", "db").status == 1
 
 
 # --- a unit that was set aside ----------------------------------------------------------------------------
 
-ASIDE = "unit db/0: start was killed 5 times in a row"
-Build = Callable[[str], TestController]
+NO_NFT = Problem("no nft on it")
+ASIDE = Problem.of(Subject("unit", "db/0"), "start was killed 5 times in a row")
+Build = Callable[..., TestController]
 
 
 @pytest.fixture
 def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Build:
     """A model with web/0 and db/0 on machine 0, where work ends with a reason; db/0 is set aside."""
 
-    def build(reason: str) -> TestController:
+    def build(*failed: Problem) -> TestController:
         world = TestController.build(tmp_path, packs)
         world.active("web", packed=packs.make("web"))
         world.active("db", packed=packs.make("db"), placements=[Placement.parse("0")])
@@ -111,14 +112,12 @@ def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Bu
 
         async def settle(driver: Driver, **_more: Any) -> Settled:
             key, now = machine_key(world.model, "0"), world.clock.now()
-            machine_run.note_failed(driver.ctx, world.model, "db/0", machine_run.LOOP_ERROR, ASIDE)
+            machine_run.note_failed(driver.ctx, world.model, "db/0", machine_run.LOOP_ERROR, ASIDE.text)
             with driver.ctx.store.write() as tx:
                 touch(tx, key, now)
             claim = driver.queue.claim(key, now)
             assert claim is not None
-            driver.queue.finish(
-                claim, now, now + timedelta(seconds=5), attempts=1, reason=reason, failed=True
-            )
+            driver.queue.finish(claim, now, now + timedelta(seconds=5), attempts=1, problems=failed)
             return driver._summary()
 
         monkeypatch.setattr(workers.Driver, "settle", settle)
@@ -159,32 +158,41 @@ def test_a_unit_that_was_set_aside_is_an_error_for_who_asked_for_it(
 def test_what_the_machine_cannot_do_is_told_beside_the_unit_that_was_set_aside(
     shared: Build, run: Run
 ) -> None:
-    shared(f"no nft on it; {ASIDE}")
+    shared(NO_NFT, ASIDE)
     ended = run("config", "web", "title=x")
     assert ended.status == 1
     assert "ERROR machine 0: no nft on it\n" in ended.err
     assert f"WARNING elsewhere in the model: {ASIDE}\n" in ended.err
 
 
-def test_a_machine_cannot_make_units_of_other_machines_fail(shared: Build, run: Run) -> None:
-    shared("no nft on it; unit web/7: gone")
+def test_a_machine_cannot_make_units_fail_by_what_it_says(shared: Build, run: Run) -> None:
+    shared(Problem("no nft on it; unit db/0: gone"))
     ended = run("config", "web", "title=x")
-    assert "ERROR machine 0: no nft on it; unit web/7: gone\n" in ended.err
+    assert "ERROR machine 0: no nft on it; unit db/0: gone\n" in ended.err
 
 
 # --- storage and profiles of a neighbour ------------------------------------------------------------------
 
-MKFS = "storage data/0 on machine 0: create filesystem 0/0: mkfs.ext4: no such program"
-LATER = "storage logs/1 on machine 0: attach filesystem 0/1: no such device"
-DISK = "disk of machine 7: destroy volume 0: busy"
-PROFILE = "unit db/0: machine 0 cannot have the LXD profiles of its charms: no such device"
+
+def of_storage(name: str, where: str, text: str) -> Problem:
+    """Return the problem of a storage instance, as the worker of storage hands it up."""
+    return Problem(f"storage {name}{where}: {text}", Subject("storage", name))
+
+
+MKFS = of_storage("data/0", " on machine 0", "create filesystem 0/0: mkfs.ext4: no such program")
+LATER = of_storage("logs/1", " on machine 0", "attach filesystem 0/1: no such device")
+BUSY = of_storage("data/0", "", "destroy volume 0: busy")
+DISK = Problem.of(Subject(DISK_OF_MACHINE, "7"), "destroy volume 0: busy")
+PROFILE = Problem.of(
+    Subject("unit", "db/0"), "machine 0 cannot have the LXD profiles of its charms: no such device"
+)
 
 
 @pytest.fixture
 def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Callable[..., TestController]:
     """A model with web/0 and db/0, which has storage, on machine 0, where work ends with a reason."""
 
-    def build(key: str, reason: str) -> TestController:
+    def build(key: str, *failed: Problem) -> TestController:
         world = TestController.build(tmp_path, packs)
         world.active("web", packed=packs.make("web"))
         store = {"data": {"type": "filesystem", "location": "/srv/data"}}
@@ -197,7 +205,7 @@ def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Ca
                 touch(tx, f"{world.model}/{key}", now)
             claim = driver.queue.claim(f"{world.model}/{key}", now)
             assert claim is not None
-            driver.queue.finish(claim, now, None, attempts=1, reason=reason, failed=True)
+            driver.queue.finish(claim, now, None, attempts=1, problems=failed)
             return driver._summary()
 
         monkeypatch.setattr(workers.Driver, "settle", settle)
@@ -209,11 +217,8 @@ def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Ca
 
 @pytest.mark.parametrize("words", [("config", "web", "title=x"), ("add-machine",)], ids=" ".join)
 @pytest.mark.parametrize(
-    ("key", "reason", "told"),
-    [
-        ("machine/0", f"{MKFS}; {LATER}; {PROFILE}", (MKFS, LATER, PROFILE)),
-        ("model/storage", f"storage data/0: destroy volume 0: busy; {DISK}", (DISK,)),
-    ],
+    ("key", "failed"),
+    [("machine/0", (MKFS, LATER, PROFILE)), ("model/storage", (BUSY, DISK))],
     ids=["on a machine", "on no machine"],
 )
 def test_storage_or_a_profile_of_a_neighbour_that_fails_is_a_warning(
@@ -221,18 +226,17 @@ def test_storage_or_a_profile_of_a_neighbour_that_fails_is_a_warning(
     run: Run,
     words: tuple[str, ...],
     key: str,
-    reason: str,
-    told: tuple[str, ...],
+    failed: tuple[Problem, ...],
 ) -> None:
-    stored(key, reason)
+    stored(key, *failed)
     ended = run(*words)
     assert (ended.status, "ERROR" in ended.err) == (0, False), ended.err
-    for text in told:
+    for text in failed:
         assert f"WARNING elsewhere in the model: {text}\n" in ended.err
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("words", "failed"),
     [
         (("config", "db", "title=x"), MKFS),
         (("remove-unit", "db/0", "--no-prompt"), MKFS),
@@ -244,16 +248,16 @@ def test_storage_or_a_profile_of_a_neighbour_that_fails_is_a_warning(
     ids=lambda found: " ".join(found) if isinstance(found, tuple) else "",
 )
 def test_storage_or_a_profile_that_fails_is_an_error_for_who_asked_for_it(
-    stored: Callable[..., TestController], run: Run, words: tuple[str, ...], reason: str
+    stored: Callable[..., TestController], run: Run, words: tuple[str, ...], failed: Problem
 ) -> None:
-    stored("machine/0", reason)
+    stored("machine/0", failed)
     ended = run(*words)
-    assert (ended.status, f"ERROR {reason}\n" in ended.err) == (1, True), ended.err
+    assert (ended.status, f"ERROR {failed}\n" in ended.err) == (1, True), ended.err
     assert "pushjuju resolved" not in ended.err, "there is nothing to resolve"
 
 
 def test_a_disk_that_stays_is_an_error_for_who_removed_its_machine(
     stored: Callable[..., TestController], run: Run
 ) -> None:
-    stored("model/storage", DISK.replace("7", "0"))
+    stored("model/storage", Problem.of(Subject(DISK_OF_MACHINE, "0"), "destroy volume 0: busy"))
     assert run("remove-machine", "0", "--force", "--no-prompt").status == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pushjuju.cli.work import failures
+from pushjuju.core.problems import Problem, Subject
 from tests.unit.cli.test_hints import cli_of
 from tests.world.controller import TestController
 from tests.world.machine import event, failed, ok
@@ -21,9 +22,12 @@ def failure(runtime: TestController, lines: int) -> list[str]:
     runtime.clock.advance(5)
     runtime.hook("start", failed(events=[said(number, f"line {number}") for number in range(1, lines + 1)]))
     runtime.turn()
-    problems = ["machine 7: does not answer", 'unit web/0: hook failed: "start"']
+    problems = [
+        Problem.of(Subject("machine", "7"), "does not answer"),
+        Problem.of(Subject("unit", "web/0"), 'hook failed: "start"'),
+    ]
     error = failures._failure(cli_of(runtime), runtime.ctx, runtime.model, problems)
-    assert error.message == problems[1]
+    assert error.message == str(problems[1])
     return error.detail.splitlines()
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -18,6 +17,7 @@ from pushjuju.cli.work import drive, waiting
 from pushjuju.cli.work.session import Session
 from pushjuju.core.errors import StoreGone
 from pushjuju.workers import background
+from tests.waiting import comes
 from tests.world.controller import TestController
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 def wait_for(path: Path, text: str) -> None:
     """Wait until a file has a text."""
-    until = time.monotonic() + WITHIN_S
-    while not path.exists() or text not in path.read_text():
-        assert time.monotonic() < until, f"{path} never had {text!r}"
-        time.sleep(0.02)
+    comes(lambda: path.exists() and text in path.read_text(), f"{path} never had {text!r}", WITHIN_S)
 
 
 def test_a_removed_model_ends_what_follows_it(start: Start, tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ class TestVault(SecretBackendContract):
         return vault(vault_server)
 
 
+DEEP = b"[" * 100_000
+
 FAULTS = [
     ((503, b'{"errors": ["Vault is sealed"]}', {}), "503 Vault is sealed"),
     ((403, b'{"errors": ["permission denied"]}', {}), "403 permission denied"),
@@ -50,6 +52,8 @@ FAULTS = [
     ((307, b"", {"Location": "http://127.0.0.1:1/steal"}), "307"),
     ((200, b"<html>", {}), "the answer is no document"),
     ((200, b"[]", {}), "the answer is no document"),
+    ((200, DEEP, {}), "the answer is no document"),
+    ((500, DEEP, {}), "500"),
     ((200, b'{"data": {"data": {"a": 1}}}', {}), "holds no secret of ours"),
 ]
 

@@ -464,16 +464,10 @@ def test_removed_machine_leaves_nothing(runtime: TestController) -> None:
 # --- models -----------------------------------------------------------------------------------------------
 
 
-def _destroy(runtime: TestController, force: Force | None = None) -> None:
-    runtime.write(
-        lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now(), force)
-    )
-
-
 def test_dying_model_waits_for_all_that_it_has(runtime: TestController) -> None:
     runtime.active(count=2)
     _machine(runtime)
-    _destroy(runtime)
+    runtime.destroy_model()
     assert runtime.resolve_model().life == "dying"
     assert runtime.status(StatusKind.MODEL, "shop") == ("destroying", "")
     assert runtime.read(lambda tx: removal.blockers(tx, runtime.model)) == [
@@ -488,13 +482,13 @@ def test_dying_model_waits_for_all_that_it_has(runtime: TestController) -> None:
 
 
 def test_empty_model_waits_for_nothing(runtime: TestController) -> None:
-    _destroy(runtime)
+    runtime.destroy_model()
     assert runtime.read(lambda tx: removal.blockers(tx, runtime.model)) == []
 
 
 def test_forced_model_forces_its_parts(runtime: TestController) -> None:
     runtime.active()
-    _destroy(runtime, Force(wait_s=30))
+    runtime.destroy_model(Force(wait_s=30))
     assert runtime.resolve_model().forced == 1
     assert (runtime.unit("web/0").forced, runtime.machine("0").forced) == (1, 1)
     due = "2025-03-01T09:00:30.000000Z"
@@ -503,8 +497,8 @@ def test_forced_model_forces_its_parts(runtime: TestController) -> None:
 
 def test_force_is_not_taken_back(runtime: TestController) -> None:
     runtime.active()
-    _destroy(runtime, Force())
-    _destroy(runtime)
+    runtime.destroy_model(Force())
+    runtime.destroy_model()
     assert runtime.resolve_model().forced == 1
 
 

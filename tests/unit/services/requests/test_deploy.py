@@ -17,8 +17,8 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import deploy
-from pushjuju.services.requests.deploy import DeployRequest
+from pushjuju.services.requests.application import new_application
+from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.store.rows.records import Bag
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
@@ -135,8 +135,8 @@ def test_add_units(runtime: TestController) -> None:
 def test_two_models_know_nothing_of_each_other(runtime: TestController) -> None:
     runtime.deploy()
     other = new_models.add_model(runtime.ctx, "other")
-    request = DeployRequest(application="web", packed=runtime.charms.make(), base=UBUNTU)
-    made = deploy.deploy(runtime.ctx, other.uuid, request)
+    request = NewApplication(application="web", packed=runtime.charms.make(), base=UBUNTU)
+    made = new_application.add(runtime.ctx, other.uuid, request)
     assert (made.revision, made.units) == (0, ("web/0",))
 
 
@@ -300,8 +300,8 @@ def test_no_units_for_a_subordinate(runtime: TestController) -> None:
 
 def test_model_that_is_gone(runtime: TestController) -> None:
     with pytest.raises(NotFound, match="model nope not found"):
-        deploy.deploy(
-            runtime.ctx, "nope", DeployRequest(application="web", packed=runtime.charms.make(), base=UBUNTU)
+        new_application.add(
+            runtime.ctx, "nope", NewApplication(application="web", packed=runtime.charms.make(), base=UBUNTU)
         )
     assert runtime.blobs() == []
 

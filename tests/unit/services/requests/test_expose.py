@@ -298,7 +298,7 @@ def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world
     known = world.read(lambda tx: firewall.state(tx, world.model, "0"))
     assert known is not None
     assert "10.0.0.99/32" in world.read(lambda tx: firewall.rules(tx, world.model, "0", known)).mates
-    world.write(lambda tx: machines.retry_provisioning(tx, world.model, "1", now))
+    world.write(lambda tx: machines.retry_start(tx, world.model, "1", now))
     assert "10.0.0.99/32" not in world.read(lambda tx: firewall.rules(tx, world.model, "0", known)).mates
     assert _changes(world)["0"] == 2
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import urllib.error
+import urllib.request
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +17,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.services.supply import build_machine
 from pushjuju.services.supply.build_machine import BuildMachine
+from pushjuju.services.supply.pip_settings import PipSettings
 
 KEY = asyncssh.generate_private_key("ssh-ed25519")
 
@@ -28,6 +33,9 @@ class Anybody(asyncssh.SSHServer):
 
     def begin_auth(self, username: str) -> bool:
         return False
+
+    def server_requested(self, listen_host: str, listen_port: int) -> bool:
+        return True
 
 
 async def answer(process: asyncssh.SSHServerProcess[bytes]) -> None:
@@ -104,3 +112,87 @@ def test_a_build_that_is_killed_has_failed(machine: BuildMachine) -> None:
 def test_what_is_sent_comes_back_whole(machine: BuildMachine) -> None:
     data = bytes(range(256)) * 8192
     assert machine._run("echo", stdin=data) == data
+
+
+def fetched(machine: BuildMachine, url: str) -> bytes:
+    """Return what a program of the machine reads at an address; nothing when there is no file."""
+
+    def read() -> bytes:
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                return bytes(answer.read())
+        except urllib.error.HTTPError as error:
+            error.close()
+            return b""
+
+    return machine._loop.run_until_complete(asyncio.to_thread(read))
+
+
+def test_folders_of_packages_on_this_computer_are_read_through_the_connection(
+    machine: BuildMachine, tmp_path: Path
+) -> None:
+    """Like pip, which follows the links of an index to files beside the index."""
+    index, files = tmp_path / "own index/simple/fast", tmp_path / "own index/files"
+    index.mkdir(parents=True)
+    files.mkdir()
+    (files / "fast-1.whl").write_bytes(b"x" * 300_000)
+    (tmp_path / "other.txt").write_text("not for machines")
+    (index / "index.html").write_text('<a href="../../files/fast-1.whl#sha256=1">fast</a>')
+    settings = PipSettings(options={"index-url": f"file://{tmp_path}/own%20index/simple"})
+    port = machine._loop.run_until_complete(machine._share(settings))
+    top = f"http://localhost:{port}{tmp_path}".replace(" ", "%20")
+    assert fetched(machine, f"{top}/own%20index/files/fast-1.whl") == b""
+    assert b"files/fast-1.whl#sha256=1" in fetched(machine, f"{top}/own%20index/simple/fast/")
+    assert fetched(machine, f"{top}/own%20index/files/fast-1.whl") == b"x" * 300_000
+    for place in ("other.txt", "own%20index/simple/../../other.txt", "own%20index/simple/none/"):
+        assert fetched(machine, f"{top}/{place}") == b""
+
+
+def test_a_folder_of_wheels_is_a_page_with_links(machine: BuildMachine, tmp_path: Path) -> None:
+    (tmp_path / "fast & small-1.whl").write_bytes(b"wheel")
+    settings = PipSettings(options={"find-links": str(tmp_path)})
+    port = machine._loop.run_until_complete(machine._share(settings))
+    page = fetched(machine, f"http://localhost:{port}{tmp_path}/").decode()
+    assert page == '<a href="fast%20%26%20small-1.whl">fast &amp; small-1.whl</a>\n'
+    assert fetched(machine, f"http://localhost:{port}{tmp_path}/fast%20%26%20small-1.whl") == b"wheel"
+
+
+def test_a_loopback_index_of_this_computer_is_reached_at_the_same_address(
+    machine: BuildMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[tuple[str, int, str, int]]()
+
+    async def forward(*places: object) -> None:
+        asked.append(places)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(machine._connection, "forward_remote_port", forward)
+    settings = PipSettings(options={"index-url": "http://localhost:3141/simple"})
+    assert machine._loop.run_until_complete(machine._share(settings)) == 0
+    assert asked == [("localhost", 3141, "localhost", 3141)]
+
+
+def test_settings_go_to_the_machine_on_the_standard_input(
+    machine: BuildMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = list[tuple[str, bytes]]()
+
+    def run(_machine: BuildMachine, words: list[str], *, stdin: bytes = b"") -> bytes:
+        ran.append((" ".join(words), stdin))
+        return b""
+
+    monkeypatch.setattr(BuildMachine, "_run", run)
+    machine._hand_over(PipSettings(options={"index-url": "https://ann:s3cret-word@x/"}))
+    assert not any("s3cret-word" in words for words, _ in ran)
+    assert any("600 /dev/stdin /etc/pip.conf" in words and b"s3cret-word" in text for words, text in ran)
+
+
+def test_an_archive_with_a_password_is_not_taken(
+    machine: BuildMachine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "made.zip", "w") as archive:
+        archive.writestr("env.txt", "s3cret-word")
+    machine._settings = PipSettings(options={"index-url": "https://ann:s3cret-word@x/"})
+    monkeypatch.setattr(BuildMachine, "_run", lambda *_words: (tmp_path / "made.zip").read_bytes())
+    with pytest.raises(InvalidCharm, match=r"wrote a password of pip's settings .* into env.txt"):
+        machine._bring("/root/build/built.zip", tmp_path / "built.zip")
+    assert not (tmp_path / "built.zip").exists()

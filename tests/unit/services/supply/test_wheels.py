@@ -16,7 +16,7 @@ from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.sources.places import GitCheckout
-from pushjuju.services.supply import charm_build, source_packages, wheels
+from pushjuju.services.supply import charm_build, requirement_files, source_packages, wheels
 from tests.charms_tools.gitserver import git, repository, serving
 from tests.charms_tools.wheelhouse import sdist, wheel
 from tests.world.charm_trees import write_tree
@@ -197,12 +197,33 @@ def test_a_charm_with_its_own_entry_is_told_so(tmp_path: Path, index: Path) -> N
 
 
 def test_a_package_that_is_nowhere(tmp_path: Path, index: Path) -> None:
+    wheel(index, "fast")
     with pytest.raises(InvalidCharm) as caught:
-        build(tmp_path, {"requirements.txt": "nowhere-at-all==3\n"})
+        build(tmp_path, {"requirements.txt": "fast\n# elsewhere\nnowhere_at.all==3\n"})
     assert caught.value.message == (
         "cannot install the packages of requirements.txt for Python 3.10 on amd64"
     )
-    assert "No matching distribution found for nowhere-at-all==3" in caught.value.detail
+    assert caught.value.detail.startswith("at requirements.txt:3\n")
+    assert "No matching distribution found for nowhere" in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("No matching distribution found for Two.x (from versions: none)", 4),
+        ("cannot clone https://git.test/three", 5),
+        ("Cannot install one and two-x because these package versions have conflicting dependencies.", 3),
+        ("there is no space left", 0),
+    ],
+)
+def test_a_package_at_fault_is_found_in_the_file_that_asks_for_it(
+    tmp_path: Path, message: str, line: int
+) -> None:
+    text = 'python = "3"\ndependencies = [\n  "one>=1",\n  "two_x",\n  "three @ git+https://git.test/three@1",\n]\n'
+    (tmp_path / "pyproject.toml").write_text(text)
+    fault = InvalidCharm("cannot install the packages for Python 3.12", detail=message)
+    found = requirement_files.placed(fault, tmp_path, "pyproject.toml")
+    assert found.detail == (f"at pyproject.toml:{line}\n{message}" if line else message)
 
 
 MODULES = ("json", "pip", "sitecustomize", "usercustomize", "encodings", "site", "os", "re", "markers", "git")

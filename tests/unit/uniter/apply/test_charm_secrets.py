@@ -30,8 +30,7 @@ def town(runtime: TestController) -> TestController:
     for name, count, sides in (("db", 2, PROVIDES), ("web", 1, REQUIRES)):
         packed = runtime.charms.make(name, config=None, peers=None, **sides)
         runtime.deploy(name, count, packed=packed)
-    integrate.integrate(runtime.ctx, runtime.model, "web:db", "db:server")
-    runtime.settle()
+    runtime.integrate("web:db", "db:server")
     runtime.clear()
     return runtime
 

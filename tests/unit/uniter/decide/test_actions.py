@@ -20,17 +20,12 @@ from pushjuju.uniter.decide import (
     decide,
 )
 from pushjuju.uniter.state.operation import Outcome, committed, skip_reason
+from tests.world.decided_unit import decided_text
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")
 IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader_settings_version=1)
 A, B = "secret:aaaaaaaaaaaaaaaaaaaa", "secret:bbbbbbbbbbbbbbbbbbbb"
-
-
-def text(local: LocalState, remote: RemoteState) -> str:
-    """The operation, else the answer."""
-    decision = decide(local, remote)
-    return decision.operation.text if decision.operation else decision.answer.value
 
 
 RUN = {"kind": OperationKind.RUN_HOOK, "hook": HookInfo(kind=HookKind.START)}
@@ -53,7 +48,7 @@ ACTIONS = [
 @pytest.mark.parametrize(("local", "answer"), [pytest.param(*case[1:], id=case[0]) for case in ACTIONS])
 def test_actions(local: dict[str, Any], answer: str) -> None:
     """15.1, with the recommendations for cut-off actions."""
-    assert text(replace(IDLE, **local), replace(REMOTE, actions=(FIRST, SECOND))) == answer
+    assert decided_text(replace(IDLE, **local), replace(REMOTE, actions=(FIRST, SECOND))) == answer
 
 
 class TestActionStories:

@@ -18,20 +18,14 @@ from pushjuju.uniter.decide import (
     OperationKind,
     OperationName,
     RemoteState,
-    decide,
 )
 from pushjuju.uniter.state.operation import committed, skip_reason
+from tests.world.decided_unit import decided_text
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")
 IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader_settings_version=1)
 A, B = "secret:aaaaaaaaaaaaaaaaaaaa", "secret:bbbbbbbbbbbbbbbbbbbb"
-
-
-def text(local: LocalState, remote: RemoteState) -> str:
-    """The operation, else the answer."""
-    decision = decide(local, remote)
-    return decision.operation.text if decision.operation else decision.answer.value
 
 
 LEADERSHIP = [
@@ -56,7 +50,7 @@ LEADERSHIP = [
 )
 def test_leadership(local: dict[str, Any], remote: dict[str, Any], answer: str) -> None:
     """12.2."""
-    assert text(replace(IDLE, **local), replace(REMOTE, **remote)) == answer
+    assert decided_text(replace(IDLE, **local), replace(REMOTE, **remote)) == answer
 
 
 class TestLeadershipStories:

@@ -29,12 +29,6 @@ IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader
 A, B = "secret:aaaaaaaaaaaaaaaaaaaa", "secret:bbbbbbbbbbbbbbbbbbbb"
 
 
-def text(local: LocalState, remote: RemoteState) -> str:
-    """The operation, else the answer."""
-    decision = decide(local, remote)
-    return decision.operation.text if decision.operation else decision.answer.value
-
-
 class TestReboot:
     """16.1."""
 

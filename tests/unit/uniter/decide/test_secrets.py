@@ -20,20 +20,14 @@ from pushjuju.uniter.decide import (
     RemoteState,
     ResolvedMode,
     SecretRevision,
-    decide,
 )
 from pushjuju.uniter.state.operation import commit_effects, skip_reason
+from tests.world.decided_unit import decided_text
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")
 IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader_settings_version=1)
 A, B = "secret:aaaaaaaaaaaaaaaaaaaa", "secret:bbbbbbbbbbbbbbbbbbbb"
-
-
-def text(local: LocalState, remote: RemoteState) -> str:
-    """The operation, else the answer."""
-    decision = decide(local, remote)
-    return decision.operation.text if decision.operation else decision.answer.value
 
 
 EXPIRED = (SecretRevision(uri=B, revision=2), SecretRevision(uri=A, revision=1))
@@ -84,7 +78,7 @@ SECRETS = [
 )
 def test_secrets(local: dict[str, Any], remote: dict[str, Any], answer: str) -> None:
     """14."""
-    assert text(replace(IDLE, **local), replace(REMOTE, **remote)) == answer
+    assert decided_text(replace(IDLE, **local), replace(REMOTE, **remote)) == answer
 
 
 class TestSecretStories:

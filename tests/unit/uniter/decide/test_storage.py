@@ -20,21 +20,15 @@ from pushjuju.uniter.decide import (
     OperationName,
     RemoteState,
     RemoteStorage,
-    decide,
     reconcile_effects,
 )
 from pushjuju.uniter.state.operation import prepare
+from tests.world.decided_unit import decided_text
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")
 IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader_settings_version=1)
 A, B = "secret:aaaaaaaaaaaaaaaaaaaa", "secret:bbbbbbbbbbbbbbbbbbbb"
-
-
-def text(local: LocalState, remote: RemoteState) -> str:
-    """The operation, else the answer."""
-    decision = decide(local, remote)
-    return decision.operation.text if decision.operation else decision.answer.value
 
 
 FRESH = {"installed": False, "started": False}
@@ -73,7 +67,7 @@ STORAGE = [
 )
 def test_storage(local: dict[str, Any], storage: dict[str, RemoteStorage], answer: str) -> None:
     """13.2."""
-    assert text(replace(IDLE, **local), replace(REMOTE, storage=storage)) == answer
+    assert decided_text(replace(IDLE, **local), replace(REMOTE, storage=storage)) == answer
 
 
 class TestStorageStories:

@@ -14,7 +14,6 @@ from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate
 from pushjuju.store.rows.records import Relation, RelationEndpoint, RelationScope
 from pushjuju.workers import live
 from tests.world.controller import TestController
@@ -336,8 +335,7 @@ def test_units_of_the_own_application_are_seen_in_peer_relations_only(runtime: T
     client = runtime.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
     runtime.deploy(packed=packed, count=2)
     runtime.deploy("client", packed=client)
-    number = str(integrate.integrate(runtime.ctx, runtime.model, "web", "client"))
-    runtime.settle()
+    number = str(runtime.integrate("web", "client"))
     runtime.write(lambda tx: relations.put_bag(tx, runtime.model, int(number), "web/1", {"k": "v"}))
     bags = {item["endpoint"]: set(item["unit_bags"]) for item in _context(runtime)["relations"].values()}
     assert bags == {"cluster": {"web/0", "web/1"}, "site": {"web/0", "client/0"}}

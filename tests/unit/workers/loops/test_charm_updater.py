@@ -11,8 +11,8 @@ import pytest
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import HubError
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests import deploy
-from pushjuju.services.requests.deploy import DeployRequest
+from pushjuju.services.requests.application import new_application
+from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.supply import origins, store_charms
 from pushjuju.services.supply.store_charms import CharmRequest
 from pushjuju.services.views import resource_documents
@@ -43,11 +43,11 @@ def site(runtime: TestController, hub: HubStore, tmp_path: Path) -> TestControll
     origin, packed = store_charms.get(runtime.ctx, runtime.model, CharmRequest(url="web"), tmp_path)
     store = store_charms.open_store(runtime.ctx, runtime.model)
     found = store_charms.pick_resources(store, origin, {}, packed.charm.meta.resources)
-    request = DeployRequest(
+    request = NewApplication(
         application="web", packed=packed, base=origin.base, origin=origin,
         store_resources=tuple(found.values()),
     )  # fmt: skip
-    deploy.deploy(runtime.ctx, runtime.model, request)
+    new_application.add(runtime.ctx, runtime.model, request)
     hub.requests.clear()
     return runtime
 

@@ -17,22 +17,18 @@ from pushjuju.services.entities.basis import leadership, logs
 from pushjuju.services.entities.model import model_config, models, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import deploy, integrate
-from pushjuju.services.requests.deploy import DeployRequest
+from pushjuju.services.requests import integrate
+from pushjuju.services.requests.application import new_application
+from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.store.tx import Tx
 from pushjuju.workers.loops.cleaner import clean
 from tests.world.charms import UBUNTU, Charms
 from tests.world.controller import TestController
 from tests.world.machine import ok
 from tests.world.runtime import PlayedRuntime, drive, worker
+from tests.world.said import problems_of, reason_of
 
 SILENT = AuthFailed("refused", retryable=False)
-
-
-def _destroy(runtime: TestController, force: Force | None = None) -> None:
-    runtime.write(
-        lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now(), force)
-    )
 
 
 async def _silent(runtime: TestController, *machines: str) -> PlayedRuntime:
@@ -239,7 +235,7 @@ async def test_forced_model_goes_though_nobody_answers(runtime: TestController) 
     runtime.deploy(count=2)
     work = await _silent(runtime, "0", "1")
     work.cloud.stuck = [ProviderError("down"), ProviderError("down")]
-    _destroy(runtime, Force(wait_s=10))
+    runtime.destroy_model(Force(wait_s=10))
     await drive(runtime, work)
     runtime.clock.advance(11)
     for _ in range(3):
@@ -259,7 +255,7 @@ async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(runtime: T
     await drive(runtime, work)
     assert [runtime.agent(f"web/{number}")[0] for number in range(3)] == ["error", "idle", "idle"]
     start = runtime.clock.now()
-    _destroy(runtime, Force())
+    runtime.destroy_model(Force())
     assert (await drive(runtime, work)).problems == ()
     assert runtime.dump()["model"] == []
     assert runtime.clock.now() - start < timedelta(seconds=10)
@@ -280,7 +276,7 @@ async def test_a_principal_in_error_goes_with_its_model_as_soon_as_its_subordina
     await drive(runtime, work)
     assert runtime.agent("web/0")[0] == "error"
     start = runtime.clock.now()
-    _destroy(runtime, Force())
+    runtime.destroy_model(Force())
     await drive(runtime, work)
     assert runtime.dump()["model"] == []
     assert runtime.clock.now() - start < timedelta(seconds=10)
@@ -293,9 +289,9 @@ async def test_a_principal_in_error_goes_with_its_model_as_soon_as_its_subordina
 async def test_dying_model_says_what_it_waits_for(runtime: TestController) -> None:
     runtime.deploy()
     work = await _silent(runtime, "0")
-    _destroy(runtime)
+    runtime.destroy_model()
     outcome = await clean(work, runtime.model)
-    assert outcome.reason == "machine 0 waits for web/0; application web is dying"
+    assert reason_of(outcome) == "machine 0 waits for web/0; application web is dying"
     assert work.cloud.destroyed == 0
 
 
@@ -303,7 +299,7 @@ async def test_empty_model_ends(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.ctx.controller.set("current-model", "admin/shop")
     runtime.ctx.controller.known_hosts(runtime.model).write_text("h k\n")
-    _destroy(runtime)
+    runtime.destroy_model()
     assert (await drive(runtime, work)).problems == ()
     assert runtime.left() == {}
     assert runtime.ctx.controller.settings().get("current-model") is None
@@ -315,7 +311,7 @@ async def test_empty_model_ends(runtime: TestController) -> None:
 
 async def test_another_current_model_stays(runtime: TestController) -> None:
     runtime.ctx.controller.set("current-model", "admin/other")
-    _destroy(runtime)
+    runtime.destroy_model()
     await drive(runtime, PlayedRuntime(runtime))
     assert runtime.ctx.controller.settings()["current-model"] == "admin/other"
 
@@ -327,9 +323,9 @@ async def test_model_whose_cloud_fails_stays(runtime: TestController) -> None:
         raise ProviderError("cloud is down", detail="503")
 
     work.cloud.destroy_model = fail  # type: ignore[method-assign]
-    _destroy(runtime)
+    runtime.destroy_model()
     settled = await drive(runtime, work)
-    assert settled.problems == ("destroying model shop: cloud is down: 503",)
+    assert problems_of(settled) == ("destroying model shop: cloud is down: 503",)
     assert len(runtime.dump()["model"]) == 1
     assert runtime.due("loop/cleanup") == "2025-03-01T09:00:05.000000Z"
     runtime.clock.advance(5)
@@ -344,7 +340,7 @@ async def test_forced_model_is_forgotten_though_its_cloud_fails(runtime: TestCon
         raise ProviderError("cloud is down")
 
     work.cloud.destroy_model = fail  # type: ignore[method-assign]
-    _destroy(runtime, Force())
+    runtime.destroy_model(Force())
     assert (await drive(runtime, work)).problems == ()
     assert runtime.dump()["model"] == []
 
@@ -373,13 +369,13 @@ async def test_archive_goes_with_its_last_charm(runtime: TestController) -> None
 async def test_archive_of_another_model_stays(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     other = new_models.add_model(runtime.ctx, "other")
-    request = DeployRequest(application="web", packed=runtime.charms.make(), base=UBUNTU, count=1)
-    deploy.deploy(runtime.ctx, other.uuid, request)
+    request = NewApplication(application="web", packed=runtime.charms.make(), base=UBUNTU, count=1)
+    new_application.add(runtime.ctx, other.uuid, request)
     runtime.deploy()
     removal.remove_application(runtime.ctx, runtime.model, ["web"])
     await clean(work, runtime.model)
     assert len(runtime.blobs()) == 1
-    _destroy(runtime)
+    runtime.destroy_model()
     await drive(runtime, work)
     assert len(runtime.blobs()) == 1
 
@@ -390,7 +386,7 @@ async def test_model_that_ends_leaves_no_archive(runtime: TestController) -> Non
     runtime.deploy("a")
     runtime.deploy("b", packed=runtime.charms.make("b"))
     await drive(runtime, work)
-    _destroy(runtime)
+    runtime.destroy_model()
     await drive(runtime, work)
     assert runtime.blobs() == []
 

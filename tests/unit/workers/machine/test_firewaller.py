@@ -18,6 +18,7 @@ from pushjuju.services.views.status import document
 from pushjuju.workers.machine.firewaller import Firewaller
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedFirewall, PlayedRuntime, die_at, drive, worker
+from tests.world.said import problems_of
 
 HERE = Placement.parse("0")
 
@@ -155,7 +156,7 @@ async def test_a_machine_without_firewall_says_why_and_its_hooks_run(runtime: Te
     _guard(work).refusals = [RemoteFailed("no nft on it", detail="install it")]
     runtime.deploy()
     settled = await drive(runtime, work)
-    assert settled.problems == ("machine 0: no nft on it: install it",)
+    assert problems_of(settled) == ("machine 0: no nft on it: install it",)
     assert runtime.agent() == ("idle", "")
     machine = document.document(runtime.ctx, runtime.resolve_model())["machines"]["0"]["modification-status"]
     assert (machine["current"], machine["message"]) == ("error", "no nft on it: install it")

@@ -15,6 +15,7 @@ from tests.world.charms import SETUP
 from tests.world.controller import TestController
 from tests.world.machine import ok
 from tests.world.runtime import Died, PlayedRuntime, die_at, worker
+from tests.world.said import reason_of
 
 
 async def test_charm_travels_before_it_is_unpacked(runtime: TestController) -> None:
@@ -44,7 +45,7 @@ async def test_machine_that_cannot_even_try(runtime: TestController) -> None:
     box.will("deploy", {"outcome": "error", "message": "no space left on device"})
     outcome = await worker(work)
     assert (outcome.failed, _in(runtime, outcome)) == (True, 5.0)
-    assert outcome.reason == "unit web/0: charm local:web-0: no space left on device"
+    assert reason_of(outcome) == "unit web/0: charm local:web-0: no space left on device"
     assert runtime.agent() == ("failed", "no space left on device")
     assert not (await worker(work)).failed
     assert tuple(runtime.of("web/0")) == SETUP
@@ -66,8 +67,8 @@ async def test_a_unit_that_the_machine_cannot_serve_leaves_its_neighbours_their_
     outcome = await worker(work)
     assert tuple(runtime.of("app/0")) == tuple(runtime.of("zap/0")) == SETUP
     assert (outcome.failed, outcome.attempts, _in(runtime, outcome)) == (True, 1, 5.0)
-    assert outcome.reason.startswith("unit web/0: ")
-    assert outcome.reason.endswith("no space left on device")
+    assert reason_of(outcome).startswith("unit web/0: ")
+    assert reason_of(outcome).endswith("no space left on device")
     assert runtime.agent("web/0") == ("failed", "no space left on device")
     removal.remove_units(runtime.ctx, runtime.model, ["zap/0"])
     outcome = await worker(work, attempts=1)
@@ -100,7 +101,7 @@ async def test_a_hook_that_is_killed_each_time_holds_its_own_unit_up_alone(runti
     _fresh_box(runtime).will("start", *[{"outcome": "terminated"}] * 5, unit="web/0")
     outcome = await worker(work)
     assert tuple(runtime.of("zap/0")) == SETUP
-    assert outcome.reason == "unit web/0: start was killed 5 times in a row"
+    assert reason_of(outcome) == "unit web/0: start was killed 5 times in a row"
 
 
 STUCK = {"outcome": "error", "code": "conflict", "message": "data: device or resource busy"}
@@ -164,8 +165,8 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestControll
     box.will("remove-unit", refusal, refusal, unit="app/0")
     outcome = await worker(work)
     assert runtime.units() == ["app/0", "web/0"]
-    assert outcome.reason == "unit app/0: its files could not be removed: read-only file system"
-    assert runtime.agent("app/0") == ("failed", outcome.reason)
+    assert reason_of(outcome) == "unit app/0: its files could not be removed: read-only file system"
+    assert runtime.agent("app/0") == ("failed", reason_of(outcome))
     runtime.write(
         lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "app/0"), runtime.clock.now())
     )
@@ -173,7 +174,7 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestControll
     applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     outcome = await worker(work)
     assert runtime.of("web/0")[-1] == "config-changed"
-    assert outcome.reason == "unit app/0: its files could not be removed: read-only file system"
+    assert reason_of(outcome) == "unit app/0: its files could not be removed: read-only file system"
     assert not (await worker(work)).failed
 
 
@@ -183,7 +184,7 @@ async def test_cut_connection_loses_nothing(runtime: TestController) -> None:
     box = _fresh_box(runtime)
     box.will("install", ok(cut=True, writes={"state": {"k": "v"}}))
     outcome = await worker(work)
-    assert (outcome.failed, outcome.reason) == (True, "the connection was lost")
+    assert (outcome.failed, reason_of(outcome)) == (True, "the connection was lost")
     (operation,) = runtime.open_operations()
     assert operation.name == "install"
     assert not (await worker(work)).failed

@@ -31,6 +31,7 @@ from tests.world.charms import SETUP, UBUNTU
 from tests.world.controller import TestController
 from tests.world.machine import PlayedMachine, failed
 from tests.world.runtime import PlayedFirewall, PlayedRuntime, ResumingCloud, drive, worker
+from tests.world.said import reason_of
 
 HERE = Placement.parse("0")
 
@@ -93,7 +94,7 @@ async def test_start_is_tried_eleven_times(runtime: TestController) -> None:
     for tries in range(1, 11):
         outcome = await worker(work, attempts=tries - 1)
         assert (_in(runtime, outcome), outcome.attempts, outcome.failed) == (10.0, tries, True)
-        assert outcome.reason == "failed to start machine 0: no quota: limit 3"
+        assert reason_of(outcome) == "failed to start machine 0: no quota: limit 3"
         left = 11 - tries
         assert _instance(runtime) == (
             "allocating",
@@ -103,7 +104,7 @@ async def test_start_is_tried_eleven_times(runtime: TestController) -> None:
     assert (outcome.due, outcome.failed) == (None, True)
     assert _instance(runtime) == ("provisioning error", "no quota: limit 3")
     outcome = await worker(work)
-    assert (outcome.due, outcome.reason) == (None, "the machine could not be started; see status")
+    assert (outcome.due, reason_of(outcome)) == (None, "the machine could not be started; see status")
     assert len(work.cloud.asked) == 11
 
 
@@ -121,13 +122,13 @@ async def test_retry_provisioning_begins_anew(runtime: TestController) -> None:
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     await worker(work)
-    runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
     assert _instance(runtime)[0] == "allocating"
     assert "machine/0" in runtime.touched()
     assert not (await worker(work)).failed
     assert _instance(runtime) == ("running", "Running")
     with pytest.raises(NotValid, match=r"machine 0 is not in an error state \(running\)"):
-        runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
     assert _instance(runtime) == ("running", "Running")
 
 
@@ -190,7 +191,7 @@ async def test_fresh_machine_that_never_answers(runtime: TestController) -> None
     work.unreachable["0"] = Unreachable("connection refused")
     outcome = await worker(work)
     told = "connection refused; next: pushjuju remove-machine 0 --force, if it never will answer"
-    assert (outcome.failed, outcome.reason, outcome.attempts) == (True, told, 1)
+    assert (outcome.failed, reason_of(outcome), outcome.attempts) == (True, told, 1)
     assert runtime.machine("0").unreachable_since is not None
     assert _instance(runtime) == ("running", "connection refused")
     assert runtime.agent() == ("allocating", "")  # nothing is prepared before the machine answers
@@ -205,7 +206,7 @@ async def test_fresh_machine_with_a_foreign_host_key(runtime: TestController) ->
     outcome = await worker(work)
     text = "waits until it can be reached: expected A, got B"
     assert [event.text for event in work.events if event.state == "waiting"] == [text]
-    assert outcome.reason == "expected A, got B: Who is it?; next: echo B >> file"
+    assert reason_of(outcome) == "expected A, got B: Who is it?; next: echo B >> file"
     assert outcome.due is not None
     assert _instance(runtime) == ("running", "expected A, got B")
     assert len(work.cloud.asked) == 1
@@ -248,12 +249,12 @@ async def test_what_waiting_does_not_mend_is_told_at_once(
     before = runtime.clock.now()
     outcome = await worker(work)
     assert outcome.failed
-    assert outcome.reason.startswith(error.message)
+    assert reason_of(outcome).startswith(error.message)
     assert (runtime.clock.now() - before).total_seconds() == 30  # one try
     found = [
         item.message for item in logs.after(runtime.ctx.store, runtime.model, 0) if item.entity == "machine-0"
     ]
-    assert found == [outcome.reason]
+    assert found == [reason_of(outcome)]
 
 
 async def test_back_off_doubles_to_five_minutes(runtime: TestController) -> None:
@@ -295,7 +296,7 @@ async def test_machine_that_is_gone_from_its_cloud(runtime: TestController) -> N
     applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     del runtime.boxes["0"]
     outcome = await worker(work)
-    assert outcome.reason == (
+    assert reason_of(outcome) == (
         "machine 0 is gone from its cloud: no instance i-0; next: pushjuju remove-machine 0 --force"
     )
 
@@ -369,7 +370,7 @@ async def test_files_that_cannot_be_removed(runtime: TestController) -> None:
     removal.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
     runtime.boxes["0"].will("remove-unit", {"outcome": "error", "message": "read-only file system"})
     outcome = await worker(work)
-    assert outcome.reason == "unit web/0: its files could not be removed: read-only file system"
+    assert reason_of(outcome) == "unit web/0: its files could not be removed: read-only file system"
     assert runtime.units() == ["web/0"]
     await worker(work)
     assert runtime.units() == []
@@ -382,7 +383,7 @@ async def test_machine_that_cannot_be_stopped_is_tried_again(runtime: TestContro
     removal.remove_machines(runtime.ctx, runtime.model, ["0"])
     work.cloud.stuck = [ProviderError("cloud is down")]
     outcome = await worker(work)
-    assert (outcome.failed, outcome.reason) == (True, "cloud is down")
+    assert (outcome.failed, reason_of(outcome)) == (True, "cloud is down")
     assert runtime.machine_ids() == ["0"]
     assert await worker(work) == Outcome()
     assert runtime.machine_ids() == []
@@ -514,13 +515,13 @@ async def test_a_machine_that_cannot_be_started_again_is_shown_at_once(runtime: 
     work.cloud.halt("0")
     applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     outcome = await worker(work)
-    assert outcome.reason == "machine 0 is stopped in its cloud; next: start instance i-0 in the cloud"
+    assert reason_of(outcome) == "machine 0 is stopped in its cloud; next: start instance i-0 in the cloud"
     assert _shown(runtime) == ("down", "stopped", "lost")
     work.cloud = ResumingCloud(runtime)
     work.cloud.halted = {"0": PlayedMachine(id="0")}
     work.cloud.resume = _refused  # type: ignore[method-assign]
     outcome = await worker(work)
-    assert "no room on this host" in outcome.reason
+    assert "no room on this host" in reason_of(outcome)
     assert _shown(runtime) == ("down", "stopped", "lost")
 
 
@@ -569,6 +570,6 @@ async def test_retry_provisioning_starts_a_stopped_machine(runtime: TestControll
     await worker(work)
     work.cloud, halted = ResumingCloud(runtime), work.cloud.halted
     work.cloud.halted = halted
-    runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
     assert not (await worker(work)).failed
     assert _shown(runtime) == ("started", "running", "idle")

@@ -20,6 +20,7 @@ from pushjuju.workers.rehearsal import rehearse
 from tests.world.charms import SETUP
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedCloud, PlayedRuntime, die_at, drive, worker
+from tests.world.said import problems_of
 
 PROFILE = """\
 config: {security.nesting: true}
@@ -89,7 +90,7 @@ async def test_units_wait_for_a_profile_that_cannot_be_had(runtime: TestControll
     work, cloud = work_of(runtime)
     cloud.refusal = ProviderError("no such device")
     deploy(runtime)
-    problems = (await drive(runtime, work)).problems
+    problems = problems_of(await drive(runtime, work))
     assert "machine 0 cannot have the LXD profiles of its charms: no such device" in problems[0]
     assert runtime.hooks() == []
     machine = document.document(runtime.ctx, runtime.resolve_model())["machines"]["0"]
@@ -132,7 +133,7 @@ async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(runtim
         runtime.ctx, runtime.model, CommandRequest(command="date", timeout_s=5, units=["web/0"])
     ).tasks
     before = len(runtime.of("web/0"))
-    problems = (await drive(runtime, work)).problems
+    problems = problems_of(await drive(runtime, work))
     why = "machine 0 cannot have the LXD profiles of its charms: no such device"
     assert problems == (f"unit new/0: {why}", f"unit web/0: {why}"), "neighbours have no part in it"
     assert [runtime.of(name) for name in ("new/0", "plain/0")] == [[], list(SETUP)]
@@ -213,6 +214,20 @@ async def test_profiles_follow_a_refresh_and_the_units(runtime: TestController) 
     removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
     assert (cloud.stopped, cloud.given[-1]) == (["i-0"], ("", [], []))
+
+
+async def test_a_machine_goes_though_its_cloud_keeps_the_profiles(runtime: TestController) -> None:
+    work, cloud = work_of(runtime)
+    deploy(runtime)
+    await drive(runtime, work)
+    cloud.refusal = ProviderError("the server is read-only")
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    assert problems_of(await drive(runtime, work)) == ()
+    assert (cloud.stopped, runtime.machine_ids()) == (["i-0"], [])
+    text = "profiles of charms stay on the server: the server is read-only"
+    assert [(item.entity, item.state) for item in work.events if item.text == text] == [
+        ("machine 0", "failed")
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "description: nothing\n"])

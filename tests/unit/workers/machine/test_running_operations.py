@@ -18,6 +18,7 @@ from pushjuju.store.rows.records import Unit
 from pushjuju.workers.machine import machine_run, running_operations
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, PlayedSession, worker
+from tests.world.said import reason_of
 
 HERE = Placement.parse("0")
 
@@ -202,7 +203,7 @@ async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: TestCon
     ran = len(runtime.of("db/0"))
     outcome = await worker(PlayedRuntime(runtime))
     assert (outcome.failed, runtime.of("db/0")[ran:]) == (True, ["update-status"])
-    assert outcome.reason.startswith("unit web/0: ")
+    assert reason_of(outcome).startswith("unit web/0: ")
     assert outcome.due == runtime.clock.now() + timedelta(seconds=5)
     assert runtime.agent("web/0") == ("failed", "resolver loop error")
     runtime.write(lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state=kept))
@@ -262,12 +263,11 @@ async def test_a_lease_that_is_lost_while_units_begin_leaves_nothing_half_made(
     turns: list[str] = []
     take_turn = machine_run.take_turn
 
-    def lose(ctx: Any, model: str, unit: str, *rest: Any, prepare: bool = True, **more: Any) -> Any:
-        if prepare:
-            turns.append(unit)
+    def lose(ctx: Any, model: str, unit: str, **more: Any) -> Any:
+        turns.append(unit)
         if len(turns) > 1:
             raise LeaseLost("another controller process works on it now")
-        return take_turn(ctx, model, unit, *rest, prepare=prepare, **more)
+        return take_turn(ctx, model, unit, **more)
 
     monkeypatch.setattr(machine_run, "take_turn", lose)
     made, gates = gated(runtime, monkeypatch)

@@ -18,6 +18,7 @@ from pushjuju.uniter.wanted import wanted
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive, worker
+from tests.world.said import problems_of
 
 
 def deploy(runtime: TestController, to: str, **more: Any) -> None:
@@ -120,7 +121,7 @@ async def test_a_machine_whose_container_cannot_go_says_so(runtime: TestControll
     remove(runtime, "0/lxd/0")
     assert len((await drive(runtime, work)).problems) == 1
     remove(runtime, "0")
-    assert (await drive(runtime, work)).problems == (
+    assert problems_of(await drive(runtime, work)) == (
         "machine 0: waits for container 0/lxd/0 (the server is down)",
     )
     (host,) = explain.explain(runtime.ctx, runtime.model, wanted, ["0"])

@@ -17,9 +17,11 @@ from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.machine import machines
 from pushjuju.workers.provision import installing
 from tests.unit.workers.machine.test_machine_worker import _in, _instance
+from tests.waiting import until
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedCloud, PlayedRuntime, worker
+from tests.world.said import reason_of
 
 DEPLOYING = (InstanceStatus.ALLOCATING, "Deploying: Rebooting")
 DEPLOYED = (InstanceStatus.RUNNING, "Deployed")
@@ -95,18 +97,18 @@ async def test_a_machine_that_cannot_be_installed_waits_for_a_person(
     _add(runtime)
     outcome = await worker(work)
     assert (outcome.failed, _in(runtime, outcome)) == (True, installing.FAILED_LOOK_S)
-    assert outcome.reason == (
+    assert reason_of(outcome) == (
         "machine 0 could not be installed: Failed deployment: no disk; next: pushjuju retry-provisioning 0"
     )
     assert _instance(runtime) == FAILED
     assert (work.opened, len(work.cloud.asked)) == ([], 1)
     assert runtime.write(lambda tx: machines.not_started(tx, runtime.model)) == ["0"]
-    runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
     work.cloud = Installing(runtime, DEPLOYED)
     assert not (await worker(work)).failed
     assert (work.opened, len(work.cloud.asked)) == (["0"], 1)
     with pytest.raises(NotValid, match=r"machine 0 is not in an error state \(running\)"):
-        runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
 
 
 async def test_a_machine_that_somebody_mended_in_its_cloud_goes_on(
@@ -125,8 +127,7 @@ async def test_a_machine_that_is_removed_meanwhile_is_not_waited_for(
     work = _shop(runtime, monkeypatch, DEPLOYING)
     _add(runtime)
     working = asyncio.create_task(worker(work))
-    while len(work.cloud.seen) < 3:  # type: ignore[attr-defined]  # noqa: ASYNC110 - a list grows
-        await asyncio.sleep(0.001)
+    await until(lambda: len(work.cloud.seen) >= 3)  # type: ignore[attr-defined]
     runtime.write(lambda tx: tx.run("machine_set_life", model=runtime.model, id="0", life=Life.DYING))
     await working
     assert (work.opened, work.cloud.stopped) == ([], ["i-0"])
@@ -147,7 +148,7 @@ async def test_a_machine_that_goes_while_it_is_installed(
 
     monkeypatch.setattr(work.cloud, "start", start_and_go)
     outcome = await worker(work)
-    assert outcome.reason == (
+    assert reason_of(outcome) == (
         "machine 0 is gone from its cloud: no instance i-0; next: pushjuju remove-machine 0 --force"
     )
 
@@ -163,5 +164,5 @@ async def test_a_cloud_that_is_away_is_asked_again_later(
 
     monkeypatch.setattr(work.cloud, "get", away)
     outcome = await worker(work)
-    assert (outcome.reason, _in(runtime, outcome)) == ("the MAAS server does not answer", 5.0)
+    assert (reason_of(outcome), _in(runtime, outcome)) == ("the MAAS server does not answer", 5.0)
     assert _instance(runtime) == DEPLOYING

@@ -23,6 +23,7 @@ from pushjuju.workers.provision import provisioner
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedCloud, PlayedRuntime, die_at, worker
+from tests.world.said import reason_of
 
 
 class ZonedCloud(PlayedCloud):
@@ -263,7 +264,7 @@ async def test_every_failure_has_its_sentence(
     if not again:
         assert (await worker(work)).due is None
         assert len(work.cloud.asked) == 1
-        runtime.write(lambda tx: machines.retry_provisioning(tx, runtime.model, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
     await worker(work)
     assert (_status(runtime)[0], list(runtime.boxes)) == ("running", ["0"])
 
@@ -444,7 +445,7 @@ async def test_an_instance_that_goes_during_the_look_hides_no_other(
     monkeypatch.setattr(polled.cloud, "ssh_target", target)
     monkeypatch.setattr(polled.cloud, "get", get)
     outcome = await poller.poll(polled, runtime.model)
-    assert outcome.reason == ""
+    assert reason_of(outcome) == ""
     assert [bool(runtime.machine(number).ssh.get("host")) for number in "01"] == [False, True]
 
 
@@ -459,7 +460,7 @@ async def test_a_cloud_that_fails_is_asked_later(
 
     monkeypatch.setattr(polled.cloud, "get", fail)
     outcome = await poller.poll(polled, runtime.model, 0)
-    assert (outcome.reason, outcome.failed) == ("instances: the cloud failed: 503", False)
+    assert (reason_of(outcome), outcome.failed) == ("instances: the cloud failed: 503", False)
 
 
 async def test_clouds_that_need_no_looking_after_are_left_alone(

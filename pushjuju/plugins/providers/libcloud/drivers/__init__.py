@@ -20,6 +20,7 @@ ADAPTERS: Mapping[str, str] = MappingProxyType(
         "azure": "azure.Azure",
         "cloudstack": "cloudstack.CloudStack",
         "digitalocean": "digitalocean.DigitalOcean",
+        "ec2": "amazon.ec2.Ec2",
         "gce": "google.gce.Gce",
         "linode": "linode.Linode",
         "openstack": "openstack.OpenStack",

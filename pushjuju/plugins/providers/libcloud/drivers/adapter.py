@@ -45,6 +45,7 @@ class Order:
         name: The host name that it should have.
         image: The user's choice (constraint `image-id`, or `images` of the cloud); empty to choose by the
             base.
+        place: What a placement directive other than `zone` names.
         tags: All tags, those of its identity among them.
         user_data: The whole document as text; empty on clouds without.
         keys: Public keys that may log in.
@@ -58,6 +59,7 @@ class Order:
     arch: str
     image: str = ""
     zone: str = ""
+    place: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
     user_data: str = ""
     keys: tuple[str, ...] = ()
@@ -95,6 +97,7 @@ class Adapter(ABC):
     Attributes:
         unsupported: Constraints that the cloud does not have; they are ignored with a warning.
         arches: Architectures that machines may have.
+        directives: The placement directives that the cloud has; `zone_of` knows those besides `zone`.
         login: Who logs in: `ubuntu` where user data makes that user, else the image's own user.
         most_user_data: The most bytes of user data that the cloud takes.
         currency: The currency of `InstanceType.cost` per hour; empty when the cost is no price.
@@ -108,6 +111,7 @@ class Adapter(ABC):
         {"tags", "virt-type", "cpu-power", "allocate-public-ip", "root-disk-source"}
     )
     arches: ClassVar[tuple[str, ...]] = ("amd64",)
+    directives: ClassVar[tuple[str, ...]] = ("zone",)
     login: ClassVar[str] = "ubuntu"
     most_user_data: ClassVar[int] = 65536
     currency: ClassVar[str] = "USD"
@@ -147,6 +151,10 @@ class Adapter(ABC):
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:  # noqa: ARG002 - most clouds have none
         """Return (zone, whether it takes machines), in the cloud's order."""
         return ()
+
+    def zone_of(self, driver: Any, place: str) -> str:  # noqa: ARG002 - most have zones only
+        """Return the zone of the place that a directive other than `zone` names."""
+        return ""
 
     def sizing(self, constraints: Constraints) -> Constraints:
         """Return the constraints that a type is picked by."""

@@ -122,11 +122,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         return [(zone, True) for zone in sorted(found)]
 
     def _image(self, arm: Arm, order: Order) -> dict[str, str]:
-        """Return the image of a base: an URN's parts, or the id of one that was chosen.
-
-        Raises:
-            NotValid: The cloud has no image for the base.
-        """
+        """Return the image of a base: an URN's parts, or the id of one that was chosen."""
         if order.image.startswith("/"):
             return {"id": order.image}
         urn = order.image or _urn(order, first=order.size.name in self._first_generation)

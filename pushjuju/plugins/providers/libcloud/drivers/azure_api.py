@@ -66,11 +66,7 @@ def connect(site: Site, timeout_s: float) -> Any:
 
 
 def _log_in(site: Site, tenant: str, user: str, password: str, timeout_s: float) -> tuple[str, str]:
-    """Return a token and when it ends.
-
-    Raises:
-        CredentialInvalid: Azure AD refuses the application.
-    """
+    """Return a token and when it ends."""
     common = library("common.azure_arm")
     host, port, secure, _ = place(site.cloud.identity_endpoint or LOGIN)
     end = trusting(site.cloud, site.services.data_dir)(host, port, secure=secure, timeout=timeout_s)

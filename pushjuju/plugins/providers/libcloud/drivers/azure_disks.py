@@ -103,11 +103,7 @@ class AzureDisks(HasVolumes):
         self.arm(driver).ask("PATCH", volume.id, {"tags": {**tags, **owned}})
 
     def see_volume(self, driver: Any, volume: Volume, instance: str) -> StorageSeen:
-        """Return the links that Azure's rules make of the number on the machine.
-
-        Raises:
-            NotValid: The machine does not have it.
-        """
+        """Return the links that Azure's rules make of the number on the machine."""
         for item in self._disks(driver, instance):
             if _is(item, volume):
                 lun = int(item["lun"])

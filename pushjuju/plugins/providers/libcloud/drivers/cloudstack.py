@@ -121,11 +121,7 @@ class CloudStack(CloudStackDisks, Guarding):
         )
 
     def _image(self, driver: Any, zone: str, order: Order) -> str:
-        """Return the id of a template: the chosen one, or the newest whose name contains the base.
-
-        Raises:
-            NotValid: The cloud has no image for the base.
-        """
+        """Return the id of a template: the chosen one, or the newest whose name contains the base."""
         listed = every(driver, "listTemplates", "template", templatefilter="executable", zoneid=zone)
         ready = [item for item in listed if item.get("isready", True)]
         if order.image:

@@ -90,11 +90,7 @@ def every(driver: Any, command: str, key: str, **wanted: str) -> list[Any]:
 
 
 def zone_of(driver: Any, site: Site) -> str:
-    """Return the id of the zone that is the region.
-
-    Raises:
-        NotValid: It is not there, or has no security groups.
-    """
+    """Return the id of the zone that is the region."""
     listed = every(driver, "listZones", "zone", available="true")
     for item in listed:
         if site.cloud.region in (item["name"], item["id"]):
@@ -141,7 +137,7 @@ def reason(status: int, body: Any) -> tuple[int, str]:
     try:
         (found,) = json.loads(body).values()
         text, code = str(found["errortext"]), int(found.get("errorcode") or status)
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return status, "an answer without a reason"
     if code == 431 and _GONE.search(text):
         return 404, text

@@ -85,11 +85,7 @@ class CloudStackDisks(Adapter, HasVolumes):
 
 
 def _offering(driver: Any, zone: str, wanted: str, gib: int) -> Any:
-    """Return a disk offering: the chosen one, else one of any size, else the smallest that is enough.
-
-    Raises:
-        NotValid: The cloud has no disk offering for it.
-    """
+    """Return a disk offering: the chosen one, else one of any size, else the smallest that is enough."""
     listed = every(driver, "listDiskOfferings", "diskoffering", zoneid=zone)
     found = [item for item in listed if not wanted or wanted in (item["id"], item["name"])]
     if wanted and not found:

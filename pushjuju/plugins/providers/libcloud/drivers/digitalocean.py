@@ -91,11 +91,7 @@ class DigitalOcean(Adapter, HasVolumes):
         return self._seen(node)
 
     def _image(self, driver: Any, order: Order) -> Any:
-        """Return the slug or number of an image.
-
-        Raises:
-            NotValid: The cloud has no image for the base.
-        """
+        """Return the slug or number of an image."""
         form = _SLUGS.get(order.base.os)
         slug = order.image or (form.format(order.base.track.replace(".", "-")) if form else "")
         problem = f"no image for base {order.base.display}: name one with the constraint image-id"

@@ -124,11 +124,7 @@ class Linode(Adapter, HasVolumes):
         return _seen(answer.object)
 
     def _image(self, driver: Any, order: Order) -> str:
-        """Return the name of an image.
-
-        Raises:
-            NotValid: The cloud has no image for the base, or none that takes user data.
-        """
+        """Return the name of an image."""
         track = order.base.track if order.base.os == "ubuntu" else order.base.track.partition(".")[0]
         known = {"ubuntu": f"linode/ubuntu{track}", "debian": f"linode/debian{track}"}
         name = order.image or known.get(order.base.os, "")
@@ -215,7 +211,7 @@ def _reason(body: Any) -> str:
     try:
         found = json.loads(body)["errors"]
         return "; ".join(": ".join(filter(None, (item.get("field"), item["reason"]))) for item in found)
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return "an answer without a reason"
 
 

@@ -153,11 +153,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return [*known, "default"] if uses_default else known
 
     def _image(self, driver: Any, order: Order) -> str:
-        """Return the id of an image: the chosen one, or the newest with the base's properties or name.
-
-        Raises:
-            NotValid: The cloud has no image for the base.
-        """
+        """Return the id of an image: the chosen one, or the newest with the base's properties or name."""
         listed = list(driver._paginated_request_next(
             path="/v2/images", request_method=driver.image_connection.request, response_key="images"
         ))  # fmt: skip

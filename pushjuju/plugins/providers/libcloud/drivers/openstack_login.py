@@ -44,11 +44,7 @@ def is_named(region: str) -> bool:
 
 
 def auth_body(site: Site) -> dict[str, Any]:
-    """Return what Keystone is asked with.
-
-    Raises:
-        NotValid: The credential lacks something.
-    """
+    """Return what Keystone is asked with."""
     given = site.credential.attributes
     if site.credential.auth_type == "access-key":
         access, key = secret(site, "access-key", "secret-key")
@@ -75,11 +71,7 @@ def auth_body(site: Site) -> dict[str, Any]:
 
 
 def auth_url(site: Site) -> str:
-    """Return Keystone's address without the version, which libcloud adds.
-
-    Raises:
-        NotValid: The cloud has no endpoint.
-    """
+    """Return Keystone's address without the version, which libcloud adds."""
     found = (site.cloud.identity_endpoint or site.cloud.endpoint).rstrip("/")
     if not found.startswith(("http://", "https://")):
         raise NotValid(

@@ -117,11 +117,7 @@ class Neutron:
         return [str(item["id"]) for item in inside]
 
     def external(self, wanted: str) -> str:
-        """Return the id of the network that floating IPs come from.
-
-        Raises:
-            NotValid: The cloud has no external network.
-        """
+        """Return the id of the network that floating IPs come from."""
         listed = [item for item in self._ask("GET", "networks")["networks"] if item.get("router:external")]
         if wanted:
             return self._named(listed, wanted)

@@ -125,11 +125,7 @@ class Scaleway(ScalewayDisks):
         return driver.connection.request(url, data=json.dumps(body), method="POST").object["server"]
 
     def _image(self, driver: Any, zone: str, order: Order) -> str:
-        """Return the id of an image that the type takes: the chosen one, or the base's.
-
-        Raises:
-            NotValid: The cloud has no image for the base.
-        """
+        """Return the id of an image that the type takes: the chosen one, or the base's."""
         label = order.image or _LABELS.get(order.base.display, "")
         if _UUID.fullmatch(label):
             return label

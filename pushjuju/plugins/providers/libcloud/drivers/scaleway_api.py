@@ -51,11 +51,7 @@ def connect(site: Site, timeout_s: float) -> Any:
 
 
 def zones_of(site: Site) -> tuple[str, ...]:
-    """Return the zones of the region.
-
-    Raises:
-        NotValid: There is no such region.
-    """
+    """Return the zones of the region."""
     found = ZONES.get(site.cloud.region)
     if found is None:
         raise NotValid(f"region {site.cloud.region} is not one of {', '.join(ZONES)}")
@@ -90,5 +86,5 @@ def reason(body: Any) -> str:
         )
         parts = (found.get("type"), found.get("message"), found.get("resource"), said)
         return ": ".join(str(part) for part in parts if part) or "an answer without a reason"
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         return "an answer without a reason"

@@ -198,11 +198,7 @@ class Vsphere(Adapter):
         raise ProviderError(f"no host of datacenter {self.site.cloud.region} takes machines now")
 
     def _image(self, driver: Any, order: Order) -> str:
-        """Return the id of an item of a content library, by name.
-
-        Raises:
-            NotValid: The cloud has no image for the base.
-        """
+        """Return the id of an item of a content library, by name."""
         names = [order.image] if order.image else _names(order)
         for name in names:
             found = self._vcenter.ask(
@@ -249,11 +245,7 @@ class Vsphere(Adapter):
         return spec
 
     def _setting(self, driver: Any, kind: str, key: str, default: str) -> str:
-        """Return the id of a network or datastore.
-
-        Raises:
-            NotValid: The datacenter has no object of that name.
-        """
+        """Return the id of a network or datastore."""
         name = default if kind == "datastore" else str(self.site.config.get(key) or default)
         found = self._named(driver, kind, name, {"datacenters": self._place(driver).datacenter})
         if not found:
@@ -342,11 +334,7 @@ def _names(order: Order) -> list[str]:
 
 
 def _properties(order: Order, offer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the item's properties with our values.
-
-    Raises:
-        NotValid: The image has no property for user data.
-    """
+    """Return the item's properties with our values."""
     told = {
         "instance-id": order.identity.name(),
         "hostname": order.name,

@@ -83,7 +83,7 @@ def reason(body: Any) -> str:
             return ": ".join([str(found["_typeName"]), *filter(None, ["; ".join(said)])])
         kind = str(found["type"]).removeprefix(_PREFIX)
         return ": ".join(filter(None, (kind, messages((found.get("value") or {}).get("messages")))))
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return "an answer without a reason"
 
 

@@ -124,11 +124,7 @@ class VmDisks:
         return found
 
     def _reconfigure(self, driver: Any, vm: str, spec: Json) -> None:
-        """Change a machine, and wait until it is done.
-
-        Raises:
-            ProviderError: vCenter cannot, or it takes too long.
-        """
+        """Change a machine, and wait until it is done."""
         path = f"{_VIM}/VirtualMachine/{quote(vm, safe='')}/ReconfigVM_Task"
         body = {"spec": {"_typeName": "VirtualMachineConfigSpec", **spec}}
         task = str(self._vcenter.ask_plain(driver, "POST", path, body=body)["value"])

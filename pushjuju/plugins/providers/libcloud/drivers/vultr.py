@@ -95,11 +95,7 @@ class Vultr(Adapter, HasVolumes):
         return self._seen(answer.object["instance"])
 
     def _image(self, driver: Any, order: Order) -> int:
-        """Return the number of an operating system: the chosen one, or the base's.
-
-        Raises:
-            NotValid: The cloud has no image for the base.
-        """
+        """Return the number of an operating system: the chosen one, or the base's."""
         form = _NAMES.get(order.base.os, "")
         start = form.format(order.base.track)
         for item in driver._paginated_request("/v2/os", "os"):

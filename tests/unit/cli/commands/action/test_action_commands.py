@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.services.entities.action import actions
+from tests.waiting import comes
 from tests.world import HELLO_PAGE
 from tests.world.commandline import PlayedDrive, Run
 
@@ -38,8 +38,7 @@ class Machines(PlayedDrive):
                 actions.finish(
                     tx, opened.uuid, number, TaskStatus(status), message=message, results=results, now=now
                 )
-        while not look():
-            time.sleep(0.01)
+        comes(look)
         assert look(), "whoever drives looks again at the end"
 
 

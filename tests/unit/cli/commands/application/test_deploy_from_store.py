@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -481,8 +482,6 @@ channels: |
 
 def plain(text: str) -> str:
     """Return the text of `info` with sizes and runs of blanks made alike."""
-    import re
-
     lines = [re.sub(r"\d+(kB|B)\b", "SIZE", line) for line in text.splitlines()]
     return "\n".join(re.sub(r"(?<=\S) {2,}", "  ", line) for line in lines)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.problems import Problem, Subject
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.turn import take_turn
 from tests.world.charms import Charms
@@ -36,7 +37,7 @@ class Machine(PlayedDrive):
     works: bool = True
     ran: list[str] = field(default_factory=list)
 
-    def foreground(self, cli: Any, opened: Any, look: Callable[[], bool], **_: Any) -> Sequence[str]:
+    def foreground(self, cli: Any, opened: Any, look: Callable[[], bool], **_: Any) -> Sequence[Problem]:
         look()
         while self.works and (dispatch := take_turn(opened.ctx, opened.uuid, "web/0").dispatch):
             self.ran.append(dispatch.title)
@@ -45,9 +46,10 @@ class Machine(PlayedDrive):
             if not done.ok:
                 take_turn(opened.ctx, opened.uuid, "web/0")
                 look()
-                return [f'unit web/0: hook failed: "{dispatch.title}"']
+                return [Problem.of(Subject("unit", "web/0"), f'hook failed: "{dispatch.title}"')]
         look()
-        return [] if self.works else ["machine 0: the machine does not answer"]
+        silent = Problem.of(Subject("machine", "0"), "the machine does not answer")
+        return [] if self.works else [silent]
 
     def work(self, cli: Any, opened: Any, look: Callable[[], bool]) -> None:
         self.foreground(cli, opened, look)

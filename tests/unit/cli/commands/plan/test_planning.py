@@ -18,7 +18,6 @@ from pushjuju.core.storage import Directive
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.model import new_models
-from pushjuju.services.requests import integrate
 from tests.world.charms import SETUP, Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController
@@ -95,8 +94,7 @@ def test_what_is_planned_is_what_then_happens(runtime: TestController, run: Run)
     plan = planned(run, "integrate", "web", "db")
     assert changes(plan) == ["add relation 2"]
     runtime.clear()
-    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
-    runtime.settle()
+    runtime.integrate("web", "db")
     for unit in ("web/0", "db/0"):
         assert hooks(plan, unit) == runtime.of(unit)
         assert runtime.of(unit)
@@ -126,8 +124,7 @@ def test_deploy(runtime: TestController, run: Run, tmp_path: Path) -> None:
 
 
 def test_removals_end_what_hangs_on_them(runtime: TestController, run: Run) -> None:
-    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
-    runtime.settle()
+    runtime.integrate("web", "db")
     plan = planned(run, "remove-application", "db")
     assert changes(plan) == [  # in the order in which they go
         "remove relation 2",
@@ -307,8 +304,7 @@ def test_cancel_task(runtime: TestController, run: Run) -> None:
 
 
 def test_destroy_model(runtime: TestController, run: Run) -> None:
-    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
-    runtime.settle()
+    runtime.integrate("web", "db")
     plan = planned(run, "destroy-model", "shop")
     went = changes(plan)
     assert set(went) == {

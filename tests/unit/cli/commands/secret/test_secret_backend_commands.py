@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.cli.work import drive
 from tests.world.commandline import Run
-from tests.world.vault import TOKEN, StandIn
+from tests.world.vault import TOKEN, StandIn, running
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +58,23 @@ def test_a_backend_from_its_addition_to_its_removal(
     assert lab("update-secret-backend", "myvault", "--reset", "namespace").status == 0
     assert lab("remove-secret-backend", "myvault", "--force").status == 0
     assert list(json.loads(lab("secret-backends", "--format", "json").out)) == ["internal"]
+
+
+def test_two_backends_never_keep_content_at_one_place(lab: Run, vault_server: StandIn) -> None:
+    """What moves from one to the other would be overwritten by itself and then deleted."""
+    place = [f"endpoint={vault_server.url}", f"token={TOKEN}"]
+    same = 'ERROR secret backend "first" keeps its content at the same place\n'
+    assert lab("add-secret-backend", "first", "vault", *place).status == 0
+    done = lab("add-secret-backend", "second", "vault", *place, "mount-path=secret/")
+    assert (done.status, done.err.startswith(same)) == (1, True)
+    with running() as elsewhere:
+        other = [f"endpoint={elsewhere.url}", f"token={TOKEN}"]
+        assert lab("add-secret-backend", "third", "vault", *other).status == 0
+        assert lab("update-secret-backend", "third", *place).err.startswith(same)
+        assert lab("update-secret-backend", "third", *other).status == 0
+        elsewhere.sealed = True  # a backend that is away is compared later, when it changes
+        assert lab("update-secret-backend", "first", *place).status == 0
+        assert (vault_server.kept, elsewhere.kept) == ({}, {})
 
 
 REFUSED = [

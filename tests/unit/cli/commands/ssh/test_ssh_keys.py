@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import threading
 from base64 import b64decode
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from pushjuju.services.entities.basis.context import open_context
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, ssh_keys
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.machine import keywriter
@@ -93,8 +94,8 @@ def _machine(user: str) -> Machine:
 
 
 def _run_write(home: Path, keys: str) -> None:
-    words = ["/bin/sh", "-c", keywriter._WRITE, "sh", str(home), keywriter.mark("m-1"), keys]
-    subprocess.run(words, check=True)
+    words = ["/bin/sh", "-c", keywriter._WRITE, "sh", str(home), keywriter.mark("m-1")]
+    subprocess.run(words, input=keys.encode(), check=True)
 
 
 def test_the_file_keeps_what_others_wrote(tmp_path: Path) -> None:
@@ -113,6 +114,20 @@ def test_the_file_keeps_what_others_wrote(tmp_path: Path) -> None:
     assert file.read_text() == kept
     assert file.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in file.parent.iterdir()] == ["authorized_keys"]
+
+
+def test_as_many_keys_as_a_model_may_have_reach_their_file(tmp_path: Path) -> None:
+    """A thousand RSA keys are more than a kernel takes in one argument of a program."""
+    stubs = {"getent": f"echo user:x:0:0::{tmp_path}:/bin/sh", "id": "echo 0"}
+    for name, line in stubs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    keys = [f"ssh-rsa {'A' * 716} user-{number}" for number in range(ssh_keys.MOST)]
+    script = keywriter.script(_machine("user"), keys).encode()
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run(["/bin/sh", "-s"], input=script, env=env, check=True)
+    written = (tmp_path / ".ssh/authorized_keys").read_text()
+    assert written == "".join(f"{key} {keywriter.mark('m-1')}\n" for key in keys)
 
 
 def test_the_script_is_sound_whatever_a_comment_holds(tmp_path: Path) -> None:

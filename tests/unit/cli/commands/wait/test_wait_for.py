@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,8 @@ import pytest
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.model import models
+from pushjuju.services.views.query import scopes
+from tests.waiting import comes
 from tests.world import HELLO_PAGE
 from tests.world.commandline import PlayedDrive, Run
 
@@ -18,29 +19,32 @@ Step = Callable[[Any, Any], None]
 CHARM = str(HELLO_PAGE)
 
 
-class Played(PlayedDrive):
+class SteppedDrive(PlayedDrive):
     """Does one step each time the waiting command has looked in vain."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
 
     def work(self, cli: Any, opened: Any, look: Callable[[], bool]) -> None:
-        while not look():
+        def seen() -> bool:
+            if look():
+                return True
             if self.steps:
                 with opened.ctx.store.write() as tx:
                     self.steps.pop(0)(tx, opened)
-            else:
-                time.sleep(0.01)
+            return False
+
+        comes(seen)
 
 
 @pytest.fixture
-def played(monkeypatch: pytest.MonkeyPatch) -> Played:
+def played(monkeypatch: pytest.MonkeyPatch) -> SteppedDrive:
     """Take the place of everything that drives."""
-    return Played().take_place(monkeypatch)
+    return SteppedDrive().take_place(monkeypatch)
 
 
 @pytest.fixture
-def lab(run: Run, played: Played) -> Run:
+def lab(run: Run, played: SteppedDrive) -> Run:
     """A model with two units of hello-page."""
     assert run("bootstrap", "local", "lab", "--add-model", "shop").status == 0
     assert run("deploy", CHARM, "web", "-n", "2").status == 0
@@ -59,7 +63,7 @@ def _gone(unit: str) -> Step:
     return lambda tx, opened: tx.run("unit_delete", model=opened.uuid, name=unit)
 
 
-def test_an_application_is_waited_for(lab: Run, played: Played) -> None:
+def test_an_application_is_waited_for(lab: Run, played: SteppedDrive) -> None:
     played.steps = [_workload("web/0", "blocked"), _workload("web/0", "active"), _workload("web/1", "active")]
     ended = lab("wait-for", "application", "web")
     assert ended.status == 0
@@ -72,7 +76,7 @@ def test_an_application_is_waited_for(lab: Run, played: Played) -> None:
     ]
 
 
-def test_a_query_over_units(lab: Run, played: Played) -> None:
+def test_a_query_over_units(lab: Run, played: SteppedDrive) -> None:
     played.steps = [_workload("web/0", "active", "ok"), _workload("web/1", "active", "ok")]
     query = 'forEach(units, u => u.workload-message=="ok")'
     ended = lab("wait-for", "application", "web", "--query", query)
@@ -82,27 +86,27 @@ def test_a_query_over_units(lab: Run, played: Played) -> None:
     assert (ended.status, ended.out) == (0, expected)
 
 
-def test_a_unit_that_is_removed_is_dead(lab: Run, played: Played) -> None:
+def test_a_unit_that_is_removed_is_dead(lab: Run, played: SteppedDrive) -> None:
     played.steps = [_gone("web/1")]
     ended = lab("wait-for", "unit", "web/1", "--query", 'life=="dead"')
     assert (ended.status, ended.out) == (0, "")
     assert ended.err.splitlines() == ['unit "web/1" found, waiting...', 'unit "web/1" has been removed']
 
 
-def test_a_unit_that_is_removed_before_its_goal_is_an_error(lab: Run, played: Played) -> None:
+def test_a_unit_that_is_removed_before_its_goal_is_an_error(lab: Run, played: SteppedDrive) -> None:
     played.steps = [_gone("web/1")]
     ended = lab("wait-for", "unit", "web/1")
     assert ended.status == 1
     assert "ERROR unit web/1 removed\n" in ended.err
 
 
-def test_an_entity_of_a_model_that_is_removed_is_not_waited_for(lab: Run, played: Played) -> None:
+def test_an_entity_of_a_model_that_is_removed_is_not_waited_for(lab: Run, played: SteppedDrive) -> None:
     played.steps = [lambda tx, opened: models.purge(tx, opened.uuid)]
     ended = lab("wait-for", "application", "later")
     assert (ended.status, ended.err.splitlines()[-1]) == (1, "ERROR model admin/shop removed")
 
 
-def test_what_does_not_come_is_given_up(lab: Run, played: Played) -> None:
+def test_what_does_not_come_is_given_up(lab: Run, played: SteppedDrive) -> None:
     ended = lab("wait-for", "unit", "web/7", "--timeout", "50ms")
     assert (ended.status, ended.out) == (1, "")
     assert ended.err == (
@@ -130,18 +134,16 @@ def test_a_model_is_available(lab: Run) -> None:
 
 
 def test_the_store_is_read_only_when_it_has_changed(
-    lab: Run, played: Played, monkeypatch: pytest.MonkeyPatch
+    lab: Run, played: SteppedDrive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pushjuju.cli.commands.wait import wait_for
-
     reads: list[str] = []
-    real = wait_for._unit
+    real = scopes._unit
 
     def counted(tx: Any, uuid: str, name: str) -> Any:
         reads.append(name)
         return real(tx, uuid, name)
 
-    monkeypatch.setitem(wait_for._READ, "unit", counted)
+    monkeypatch.setitem(scopes._READ, "unit", counted)
     played.steps = [_workload("web/0", "blocked")]
     assert lab("wait-for", "unit", "web/0", "--timeout", "300ms").status == 1
     assert len(reads) == 2

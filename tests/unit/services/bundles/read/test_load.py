@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.charms.archive.bundles import is_bundle
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.bundles.read import placement
 from pushjuju.services.bundles.read.load import Loaded, assemble, examine, load
-from pushjuju.services.bundles.read.source import Source, is_bundle, read
+from pushjuju.services.bundles.read.source import Source, read
 from pushjuju.services.bundles.read.values import Exposed
 from pushjuju.services.bundles.read.verify import HEADER, BundleFaulty
 

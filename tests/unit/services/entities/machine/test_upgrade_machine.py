@@ -21,7 +21,6 @@ from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import integrate
 from pushjuju.services.requests.update_status import make_due
 from pushjuju.uniter.decide import Answer
 from tests.world.charms import Charms
@@ -275,8 +274,7 @@ def test_relations_wait(web: TestController) -> None:
     prepare(web)
     web.settle()
     web.clear()
-    integrate.integrate(web.ctx, web.model, "web:db", "db:server")
-    web.settle()
+    web.integrate("web:db", "db:server")
     assert web.hooks() == [("db/0", "server-relation-created")]
     complete(web)
     web.settle()
@@ -289,8 +287,7 @@ def test_a_subordinate_comes_afterwards(web: TestController) -> None:
     host = {"host": {"interface": "juju-info", "scope": "container"}}
     web.deploy("log", 0, packed=both(web.charms, "log", subordinate=True, peers=None, requires=host))
     prepare(web)
-    integrate.integrate(web.ctx, web.model, "log", "web")
-    web.settle()
+    web.integrate("log", "web")
     assert web.units() == ["web/0"]
     assert status(web) == "prepare completed"
     complete(web)
@@ -302,8 +299,7 @@ def test_a_subordinate_comes_afterwards(web: TestController) -> None:
 def test_subordinates_take_part(web: TestController) -> None:
     host = {"host": {"interface": "juju-info", "scope": "container"}}
     web.deploy("log", 0, packed=both(web.charms, "log", subordinate=True, peers=None, requires=host))
-    integrate.integrate(web.ctx, web.model, "log", "web")
-    web.settle()
+    web.integrate("log", "web")
     web.settle()
     assert web.agent("log/0")[0] == "idle"
     web.clear()

@@ -182,11 +182,7 @@ class Gce(GceDisks, Adapter, Guarding):
         return {**network, "subnetwork": f"regions/{self._region}/subnetworks/{min(found)}"}
 
     def _image(self, driver: Any, order: Order) -> Json:
-        """Return an image: the chosen one, or the newest of its family.
-
-        Raises:
-            NotValid: The cloud has no image for the base.
-        """
+        """Return an image: the chosen one, or the newest of its family."""
         problem = f"no image for base {order.base.display}: name one with the constraint image-id"
         paths = (
             [_image_path(order.image, driver.project)] if order.image else _families(order.base, order.arch)

@@ -91,11 +91,7 @@ class Token:
 
     @property
     def access_token(self) -> str:
-        """Return a token that is valid for a while.
-
-        Raises:
-            CredentialInvalid: Google does not take the key.
-        """
+        """Return a token that is valid for a while."""
         with self._lock:
             if time.time() > self._until - _GRACE_S:
                 found = self._new()
@@ -129,11 +125,7 @@ class Token:
 
 
 def assertion(who: Account, now: int) -> str:
-    """Return the signed claim that a token is asked for with: a JWT.
-
-    Raises:
-        NotValid: The account's key is no key.
-    """
+    """Return the signed claim that a token is asked for with: a JWT."""
     try:
         key = load_pem_private_key(who.key.encode(), password=None)
     except (ValueError, TypeError):

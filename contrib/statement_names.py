@@ -1,0 +1,33 @@
+"""Write pushjuju/store/statement_names.py anew, after a statement came or went: `make statements`."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from pushjuju.store.statements import queries
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "pushjuju" / "store" / "statement_names.py"
+_HEAD = '''"""The names of all statements, for type checkers: a wrong name is a type error.
+
+`make statements` writes this file from the statements in `sql/`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+StatementName = Literal[
+'''
+
+
+def text() -> str:
+    """Return the module as it shall be."""
+    names = " ".join(f'"{name}",' for name in sorted(queries()))
+    lines = textwrap.wrap(names, 110, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join((_HEAD.rstrip("\n"), *lines, "]  # fmt: skip", ""))
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text())

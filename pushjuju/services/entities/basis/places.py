@@ -1,0 +1,8 @@
+"""What each start of a program needs of the data directory; importing this costs next to nothing."""
+
+from __future__ import annotations
+
+from pushjuju.store.files.places import locate
+from pushjuju.store.files.waits import told_by
+
+__all__ = ["locate", "told_by"]

@@ -1,0 +1,88 @@
+"""Opening: the data directory, a controller in it, and a model of the controller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.files.places import locate
+from pushjuju.store.queue import next_lease
+from pushjuju.store.rows.model import Model
+
+__all__ = ["DataDir", "Model", "Session", "data_dir"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """An opened controller and one of its models."""
+
+    ctx: Context
+    model: Model
+
+    @property
+    def uuid(self) -> str:
+        """The model's UUID: what services want."""
+        return self.model.uuid
+
+    @property
+    def identifier(self) -> str:
+        """`admin/web`, as messages name the model."""
+        return self.model.qualified
+
+
+def data_dir(environ: Mapping[str, str]) -> DataDir:
+    """Return the data directory of this process."""
+    return DataDir(locate(environ, Path.cwd()))
+
+
+def open_model(ctx: Context, text: str | None) -> Session:
+    """Open a model by `model`, `owner/model` or its UUID; the current model for None.
+
+    Raises:
+        NotFound: The model does not exist, or no model is current.
+    """
+    return Session(ctx=ctx, model=models.resolve(ctx, text))
+
+
+def require(ctx: Context, model: str, act: str) -> None:
+    """Check that no disabled set forbids an act, `blocks.CHANGE` for example, in a model.
+
+    Raises:
+        Blocked: The act is disabled; the text is Juju's.
+    """
+    with ctx.store.read() as tx:
+        blocks.require(tx, model, act)
+
+
+def next_claim(ctx: Context) -> int:
+    """Return the number of the next claim of work; each later claim has a higher one."""
+    with ctx.store.read() as tx:
+        return next_lease(tx)
+
+
+def focus(ctx: Context, model: Model) -> None:
+    """Make a model the current one of its controller."""
+    ctx.controller.set("current-model", model.qualified)
+
+
+def current_model(ctx: Context) -> str:
+    """Return the current model of a controller as `owner/name`, or an empty text."""
+    return str(ctx.controller.settings().get("current-model") or "")
+
+
+def position(folder: DataDir) -> str:
+    """Return the current model: `home:admin/web`, `home` without a model, or an empty text."""
+    name = folder.current_controller()
+    if not name:
+        return ""
+    try:
+        model = str(folder.controller(name).settings().get("current-model") or "")
+    except PushjujuError:  # the store is gone or damaged: switching to another controller must still work
+        return name
+    return f"{name}:{model}" if model else name

@@ -1,0 +1,73 @@
+"""grant and revoke: the access of users to a controller, its models, offers and clouds.
+
+Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pushjuju.core.model.offerurl import parse
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import offers
+from pushjuju.store.tx import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessOptions:
+    """Access to entities of one kind, which are named as users name them; to a controller without names."""
+
+    user: str
+    level: str
+    kind: Kind
+    names: Sequence[str] = ()
+
+
+def grant(ctx: Context, options: AccessOptions) -> None:
+    """Give a user access, to all entities or, after a refusal, to none.
+
+    Raises:
+        NotFound: There is no such user or entity.
+        NotValid: The user has that access already.
+    """
+    _change(ctx, options, users.grant)
+
+
+def revoke(ctx: Context, options: AccessOptions) -> None:
+    """Take access from a user, at all entities or, after a refusal, at none.
+
+    Raises:
+        NotFound: There is no such user or entity.
+        NotValid: The user does not have that access.
+        NotPermitted: The user is the one who works the controller.
+    """
+    _change(ctx, options, users.revoke)
+
+
+def _change(ctx: Context, options: AccessOptions, act: Callable[[Tx, str, str, Kind, str], None]) -> None:
+    keys = _keys(ctx, options.kind, options.names)
+    with ctx.store.write() as tx:
+        for key in keys:
+            act(tx, options.user, options.level, options.kind, key)
+
+
+def _keys(ctx: Context, kind: Kind, names: Sequence[str]) -> list[str]:
+    """Return the keys under which access to some entities is kept."""
+    if kind is Kind.CONTROLLER:
+        return [""]
+    if kind is Kind.OFFER:
+        return [_offer(ctx, name) for name in names]
+    if kind is Kind.CLOUD:
+        places = clouds.folders(ctx.datadir, ctx.controller)
+        return [clouds.definition(places, name).name for name in names]
+    return [models.resolve(ctx, name.rpartition(":")[2]).uuid for name in names]
+
+
+def _offer(ctx: Context, name: str) -> str:
+    with ctx.store.read() as tx:
+        return offers.resolve(ctx, tx, parse(name))[1].uuid

@@ -1,0 +1,1 @@
+"""Requests about applications and their units."""

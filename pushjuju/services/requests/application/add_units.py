@@ -1,0 +1,65 @@
+"""Add units to an application. Mirrors: juju apiserver/facades/client/application AddUnits (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import UsageError
+from pushjuju.core.model.placement import Placement
+from pushjuju.portable.names import is_application
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis.callbacks import SILENT, unchecked
+from pushjuju.services.requests.application import unit_rules
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.callbacks import Notices, Precheck
+    from pushjuju.services.entities.basis.context import Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddUnitsOptions:
+    """What a user asks `add-unit` for.
+
+    Attributes:
+        placements: Where the first units go; the others get machines of their own.
+        attach_storage: Existing storage that the one unit gets.
+
+    Raises:
+        UsageError: The options contradict each other; the messages are Juju's.
+    """
+
+    application: str
+    num_units: int = 1
+    placements: Sequence[Placement] = ()
+    attach_storage: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        unit_rules.check_number(self.num_units, self.attach_storage)
+        if not is_application(self.application):
+            raise UsageError(f'invalid application name "{self.application}"')
+
+
+def add_units(
+    ctx: Context,
+    model: str,
+    options: AddUnitsOptions,
+    *,
+    notices: Notices = SILENT,
+    precheck: Precheck = unchecked,
+) -> list[str]:
+    """Add units, and return their names.
+
+    Raises:
+        NotFound: There is no such application, or no such machine.
+        PushjujuError: The cloud or the model refuses one of them; then none is added.
+    """
+    name, count, placements = options.application, options.num_units, options.placements
+    with ctx.store.read() as tx:
+        found = applications.get(tx, model, name)
+    base, wanted = Base.parse(found.base), found.constraints
+    precheck(ctx, model, base=base, constraints=wanted, count=count, placements=placements, warn=notices.warn)
+    added = units.add_units(ctx, model, name, count, placements, options.attach_storage)
+    return [unit.name for unit in added]

@@ -1,0 +1,271 @@
+"""Deploy a charm: find the charm, choose its base, check what the user asks for, and record the application.
+
+Mirrors: juju cmd/juju/application/deployer/charm.go, apiserver/facades/client/application (3.6)
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.charms.format.arguments import ArgumentKind
+from pushjuju.charms.format.config import Settings, parse_settings, parse_settings_yaml
+from pushjuju.charms.format.features import check_features
+from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
+from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import DEFAULT_ARCH
+from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.model.placement import Placement
+from pushjuju.core.storage import Directive
+from pushjuju.portable.names import is_application
+from pushjuju.services.entities.basis.callbacks import SILENT, unchecked
+from pushjuju.services.entities.model import architectures, model_config
+from pushjuju.services.requests.application import new_application, unit_rules
+from pushjuju.services.supply import charm_places, store_charms
+from pushjuju.services.supply.charm_places import Build
+
+if TYPE_CHECKING:
+    from pushjuju.charms.values.model import Charm
+    from pushjuju.services.entities.basis.callbacks import Notices, Precheck
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.requests.application.new_application import Deployed
+    from pushjuju.services.supply.charm_places import Acquired
+
+NEEDS_CHANNEL = "specifying a revision requires a channel for future upgrades. Please use --channel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployOptions:
+    """What a user asks `deploy` for.
+
+    Attributes:
+        charm: A path, an address of a place, `local:NAME-N` for a charm of the model, or a name of its store.
+        application: The name of the application; empty for the charm's name.
+        num_units: The number of units; None for one unit, or for no unit of a subordinate.
+        base: The base to deploy on, or None to choose one.
+        revision: A revision of the store; -1 for the newest of the channel.
+        config: Values of options as text; they go before those of the files.
+        config_files: The contents of YAML files with values of options.
+        storage: Name of the charm's storage -> the wanted directive.
+        attach_storage: Existing storage that the one unit gets.
+        resources: Name -> file, or the number of a revision in the store.
+        bind: Endpoint -> name of its space; the default has an empty endpoint.
+        build_scripts: True to run the scripts of a source tree, in a machine that is thrown away.
+        force: True to accept a base that the charm does not name, and features that it needs.
+        dry_run: True to record nothing; what would be refused is.
+
+    Raises:
+        UsageError, NotValid: The options contradict each other; the messages are Juju's.
+    """
+
+    charm: str
+    application: str = ""
+    num_units: int | None = None
+    base: Base | None = None
+    channel: str = ""
+    revision: int = -1
+    config: Mapping[str, str] = field(default_factory=dict)
+    config_files: Sequence[bytes] = ()
+    trust: bool = False
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    placements: Sequence[Placement] = ()
+    storage: Mapping[str, Directive] = field(default_factory=dict)
+    attach_storage: Sequence[str] = ()
+    resources: Mapping[str, str] = field(default_factory=dict)
+    bind: Mapping[str, str] = field(default_factory=dict)
+    build_scripts: bool = False
+    force: bool = False
+    dry_run: bool = False
+
+    def __post_init__(self) -> None:
+        unit_rules.check_number(1 if self.num_units is None else self.num_units, self.attach_storage)
+        if self.revision >= 0 and not self.channel:
+            raise NotValid(NEEDS_CHANNEL)
+        if self.channel:
+            Channel.parse(self.channel)  # a word that is no channel is refused for every charm
+        if self.application and not is_application(self.application):
+            raise UsageError(f'invalid application name "{self.application}"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCharm:
+    """A charm that is here and can be deployed, with its typed settings."""
+
+    found: Acquired
+    settings: Settings
+
+    @property
+    def charm(self) -> Charm:
+        """The charm."""
+        return self.found.packed.charm
+
+
+def deploy(
+    ctx: Context,
+    model: str,
+    options: DeployOptions,
+    *,
+    notices: Notices = SILENT,
+    precheck: Precheck = unchecked,
+    read: ReadCharm | None = None,
+) -> Deployed:
+    """Deploy a charm as a new application; all of it or, after a refusal, nothing.
+
+    Args:
+        precheck: Asks the cloud for the machines before anything is recorded.
+        read: The charm, when `read_local` read it before there was a model.
+
+    Raises:
+        OtherKind: The name is that of a bundle of the store.
+        HubError: The store has no such charm, or cannot be reached.
+        PushjujuError: Charm, cloud or model refuse something; the messages are Juju's.
+    """
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+        known = read or _read(options, _find(ctx, model, options, Path(folder), notices), notices)
+        request = _application(ctx, model, options, known)
+        precheck(
+            ctx,
+            model,
+            base=request.base,
+            constraints=request.constraints,
+            count=request.count,
+            placements=request.placements,
+            warn=notices.warn,
+        )
+        return new_application.add(ctx, model, request, rehearse=options.dry_run)
+
+
+def read_local(
+    options: DeployOptions, folder: Path, environ: Mapping[str, str], notices: Notices
+) -> ReadCharm:
+    """Read a charm from a place without a model, for machines that the options or the charm name.
+
+    Args:
+        folder: The charm is kept there until it is recorded.
+
+    Raises:
+        NotFound, NotValid, InvalidCharm: The charm is not there, or is refused.
+    """
+
+    def choose(charm: Charm) -> tuple[Base, str]:
+        return options.base or charm_places.usual_base(charm), str(options.constraints.get("arch") or "")
+
+    build = Build(choose=choose, scripts=options.build_scripts)
+    found = charm_places.from_place(options.charm, folder, environ, notices, build)
+    return _read(options, found, notices)
+
+
+def _find(ctx: Context, model: str, options: DeployOptions, folder: Path, notices: Notices) -> Acquired:
+    """Bring the charm here from where it is."""
+    kind = charm_places.kind_of(options.charm, ctx.environ, notices)
+    if kind is ArgumentKind.UPLOADED:
+        return charm_places.uploaded(ctx, model, options.charm)
+    if kind is ArgumentKind.CHARMHUB:
+        return _from_store(ctx, model, options, folder, notices)
+
+    def choose(charm: Charm) -> tuple[Base, str]:
+        arch = _arch(ctx, model, options, options.base)[1]
+        return _choose_base(ctx, model, charm, options, source=True), arch
+
+    build = Build(choose=choose, scripts=options.build_scripts)
+    return charm_places.from_place(options.charm, folder, ctx.environ, notices, build)
+
+
+def _from_store(ctx: Context, model: str, options: DeployOptions, folder: Path, notices: Notices) -> Acquired:
+    """Get a charm from the model's store, for the machines that it is to run on."""
+    base, arch = _arch(ctx, model, options, _base_in_url(options))
+    request = store_charms.CharmRequest(
+        url=options.charm,
+        channel=options.channel,
+        revision=options.revision,
+        base=base,
+        arch=arch or DEFAULT_ARCH,
+        force=options.force,
+    )
+    return charm_places.from_store(ctx, model, request, options.resources, folder, notices)
+
+
+def _arch(ctx: Context, model: str, options: DeployOptions, base: Base | None) -> tuple[Base | None, str]:
+    """Return base and architecture that placements, constraints and model leave open."""
+    placed = store_charms.placed_platform(ctx, model, options.placements, base)
+    arch = architectures.wanted(ctx, model, options.constraints, placed)
+    return base or (placed.base if placed else None), arch
+
+
+def _base_in_url(options: DeployOptions) -> Base | None:
+    """Return the base that the user wants: an option, or the series in the charm's URL (`jammy/postgresql`).
+
+    Raises:
+        NotValid: The series is unknown, or contradicts the option.
+    """
+    series = parse_url(options.charm).series
+    if not series:
+        return options.base
+    base = Base.from_series(series)
+    if options.base and not options.base.matches(base):
+        text = f'series "{series}" of "{options.charm}" and base "{options.base}" do not match'
+        raise NotValid(text)
+    return base
+
+
+def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadCharm:
+    """Check what the options say of a charm.
+
+    Raises:
+        InvalidCharm: The charm needs a feature that there is not.
+        NotValid: A setting has no such option, or another type.
+    """
+    charm = found.packed.charm
+    for text in charm.warnings:
+        notices.warn(text)
+    if not options.force:
+        check_features(charm)
+    settings: Settings = {}
+    for content in options.config_files:
+        settings.update(parse_settings_yaml(charm.config, content, options.application or charm.name))
+    settings.update(parse_settings(charm.config, options.config))
+    return ReadCharm(found=found, settings=settings)
+
+
+def _application(
+    ctx: Context, model: str, options: DeployOptions, read: ReadCharm
+) -> new_application.NewApplication:
+    """Return the application to record."""
+    found, charm = read.found, read.charm
+    origin = found.origin
+    usual = 0 if charm.meta.subordinate else 1
+    return new_application.NewApplication(
+        application=options.application or charm.name,
+        packed=found.packed,
+        base=origin.base if origin else _choose_base(ctx, model, charm, options, source=found.source),
+        settings=read.settings,
+        constraints=options.constraints,
+        count=usual if options.num_units is None else options.num_units,
+        placements=options.placements,
+        trust=options.trust,
+        resources=found.files if origin else options.resources,
+        storage=options.storage,
+        attach_storage=options.attach_storage,
+        bind=options.bind,
+        origin=origin,
+        store_resources=tuple(found.resources.values()),
+        url=found.url,
+    )
+
+
+def _choose_base(ctx: Context, model: str, charm: Charm, options: DeployOptions, *, source: bool) -> Base:
+    with ctx.store.read() as tx:
+        stored = model_config.stored(tx, model).get("default-base")
+    request = BaseRequest(
+        requested=options.base,
+        model_default=Base.parse(stored) if stored else None,
+        force=options.force,
+        extra_bases=store_charms.extra_bases(ctx),
+        source=source,
+    )
+    return choose_base(charm.name, charm.bases(), request)

@@ -1,0 +1,285 @@
+"""A new application, recorded in one transaction.
+
+Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.charms.format.config import Settings
+from pushjuju.charms.values import wire
+from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import AlreadyExists, NotValid
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.placement import Placement
+from pushjuju.core.status import StatusKind, Workload
+from pushjuju.core.storage import Directive
+from pushjuju.portable.names import is_application
+from pushjuju.services.entities.application import bindings, resources, units
+from pushjuju.services.entities.application.applications import drop_unused_blob
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.entities.storage import storage_instances as storage
+from pushjuju.services.entities.storage.storage_pools import open_pools
+from pushjuju.services.supply import charm_updates, origins
+from pushjuju.store.rows.records import Application, CharmRecord
+from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.services.entities.storage.storage_pools import Pools
+    from pushjuju.services.supply.store_origin import StoreOrigin
+
+LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewApplication:
+    """An application to record, checked and typed.
+
+    Attributes:
+        settings: Typed values of the charm's options.
+        resources: Name -> file to upload.
+        bind: Endpoint -> name of its space; the default has an empty endpoint.
+        count: Number of units; 0 for a subordinate.
+        storage: Name of the charm's storage -> the directives that are asked for.
+        attach_storage: Existing storage that the one unit gets.
+        origin: The store that the charm comes from, or None for a charm from a local path.
+        store_resources: Resources whose content is in that store; it is fetched when a unit asks for it.
+        url: The URL of a charm that the model has already, or empty to add the charm to the model.
+    """
+
+    application: str
+    packed: PackedCharm
+    base: Base
+    settings: Settings = field(default_factory=dict)
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    count: int = 1
+    placements: Sequence[Placement] = ()
+    trust: bool = False
+    resources: Mapping[str, str] = field(default_factory=dict)
+    storage: Mapping[str, Directive] = field(default_factory=dict)
+    attach_storage: Sequence[str] = ()
+    bind: Mapping[str, str] = field(default_factory=dict)
+    origin: StoreOrigin | None = None
+    store_resources: Sequence[StoreResource] = ()
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """The result of a deploy.
+
+    Attributes:
+        charm: The charm's name where it comes from; the name in a store may differ from that in the metadata.
+        channel: The channel of the store that is followed, or empty for a charm of no store.
+        terms: The terms of the charm.
+    """
+
+    application: str
+    charm: str
+    revision: int
+    base: Base
+    units: tuple[str, ...]
+    channel: str = ""
+    terms: tuple[str, ...] = ()
+
+
+_OTHER_NAME = """deploy application using an alias name:
+    pushjuju deploy <application> <alias>
+or use remove-application to remove the existing one and try again."""
+
+
+class _Rehearsed(Exception):
+    """Raised at the end of a rehearsal, when all steps are possible, to roll the transaction back."""
+
+
+def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = False) -> Deployed:
+    """Record a new application with its units; all of it or, after a refusal, nothing.
+
+    Args:
+        rehearse: Nothing is kept in any case; what would be refused is.
+
+    Raises:
+        NotValid: A name, placement or number that makes no sense.
+        AlreadyExists: The application is there already.
+        NotFound: A machine to place on is not there.
+    """
+    check(request)
+    now = ctx.clock.now()
+    declared = request.packed.charm.meta.resources
+    try:
+        with (
+            resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
+            ctx.store.write() as tx,
+        ):
+            models.require_alive(tx, model)
+            if tx.find(Application, "application_get", model=model, name=request.application):
+                raise AlreadyExists(
+                    f'cannot add application "{request.application}": application already exists',
+                    hint=_OTHER_NAME,
+                )
+            if tx.row("remote_application_get", model=model, name=request.application):
+                what = f'cannot add application "{request.application}"'
+                raise AlreadyExists(f"{what}: saas application with same name already exists")
+            url, revision = _charm_of(ctx, tx, model, request)
+            application = record(ctx, tx, model, request, url, files)
+            attach = request.attach_storage
+            added = (
+                units.add(tx, application, request.count, request.placements, now, attach)
+                if request.count
+                else []
+            )
+            if rehearse:
+                raise _Rehearsed
+    except _Rehearsed:
+        drop_unused_blob(ctx, request.packed.sha256)
+    except BaseException:
+        drop_unused_blob(ctx, request.packed.sha256)
+        raise
+    origin = request.origin
+    return Deployed(
+        application=application.name,
+        charm=origin.charm.name if origin else request.packed.charm.name,
+        revision=revision,
+        base=request.base,
+        units=tuple(unit.name for unit in added),
+        channel=str(origin.channel) if origin else "",
+        terms=tuple(request.packed.charm.meta.terms),
+    )
+
+
+def _charm_of(ctx: Context, tx: Tx, model: str, request: NewApplication) -> tuple[str, int]:
+    """Return URL and revision of the charm, after adding the charm to the model when its URL is empty.
+
+    Raises:
+        NotFound: The request names a charm by URL, and the model does not have that charm.
+    """
+    if not request.url:
+        return add_charm(ctx, tx, model, request.packed, request.origin)
+    return request.url, charms.record(tx, model, request.url).revision
+
+
+def record(
+    ctx: Context,
+    tx: Tx,
+    model: str,
+    request: NewApplication,
+    url: str,
+    files: Sequence[resources.Upload],
+    pools: Pools | None = None,
+) -> Application:
+    """Record a new application without units, of a charm that the model knows.
+
+    Args:
+        pools: The pools of the model, where many applications are recorded at once.
+
+    Raises:
+        NotValid, NotFound: As `deploy`.
+    """
+    application = _insert(tx, model, request, url, ctx.clock.now())
+    resources.put(ctx, tx, application, files)
+    _take_from_store(ctx, tx, application, request, files)
+    _plan_storage(ctx, tx, model, request, pools)
+    return application
+
+
+def _take_from_store(
+    ctx: Context,
+    tx: Tx,
+    application: Application,
+    request: NewApplication,
+    files: Sequence[resources.Upload],
+) -> None:
+    """Keep where the charm comes from, and what the store has of its resources; a user's file wins."""
+    if request.origin is None:
+        return
+    origins.put(tx, application, request.origin)
+    charm_updates.watch(ctx, tx, application.model)
+    given = {upload.meta.name for upload in files}
+    declared = request.packed.charm.meta.resources
+    own = [item for item in request.store_resources if item.name in declared and item.name not in given]
+    resources.put_store(tx, application, own)
+
+
+def _plan_storage(
+    ctx: Context, tx: Tx, model: str, request: NewApplication, pools: Pools | None = None
+) -> None:
+    """Keep what storage units get.
+
+    Raises:
+        NotValid: A directive that breaks a rule, or storage for a charm without storage.
+        NotFound: No such pool.
+    """
+    charm = request.packed.charm
+    if not charm.meta.storage and not request.storage:
+        return
+
+    found = pools or open_pools(ctx, tx, model)
+    planned = storage.plan(tx, found, model, request.application, charm, request.storage)
+    storage.put_directives(tx, planned)
+
+
+def check(request: NewApplication) -> None:
+    """Refuse a request that no application can have.
+
+    Raises:
+        NotValid: The messages are Juju's.
+    """
+    if not is_application(request.application):
+        raise NotValid(f'invalid application name "{request.application}"')
+    if request.packed.charm.meta.subordinate and request.constraints:
+        raise NotValid("cannot use --constraints with subordinate application")
+    if request.packed.charm.meta.subordinate and (request.count or request.placements):
+        raise NotValid("cannot use --num-units or --to with subordinate application")
+
+
+def add_charm(
+    ctx: Context, tx: Tx, model: str, packed: PackedCharm, origin: StoreOrigin | None = None
+) -> tuple[str, int]:
+    """Make a model know a charm; return its URL there and its revision.
+
+    The number of a local charm grows with every upload and is never used again; a store's charm keeps the
+    store's, and is known once. The archive is copied inside the transaction, so that no process deletes it as
+    unused before the charm's row names it.
+    """
+    charm = packed.charm
+    if origin is None:
+        revision = tx.next(model, f"charm-{LOCAL}:{charm.name}", charm.revision)
+        url, source, channel, name = f"{LOCAL}:{charm.name}-{revision}", LOCAL, "", charm.name
+    else:
+        revision, url, name = origin.charm.revision, origin.url, origin.charm.name
+        source, channel = origin.charm.source, str(origin.channel)
+        if tx.row("charm_by_url", model=model, url=url) is not None:
+            return url, revision
+    blob = ctx.controller.blobs.add(packed.path)
+    record = CharmRecord(
+        model=model, url=url, name=name, revision=revision, origin=source, channel=channel,
+        sha256=blob, size=packed.size, document=wire.to_wire(charm),
+    )  # fmt: skip
+    tx.insert("charm", record)
+    return url, revision
+
+
+def _insert(tx: Tx, model: str, request: NewApplication, url: str, now: datetime) -> Application:
+    charm = request.packed.charm
+    application = Application(
+        model=model, name=request.application, charm_url=url, life=Life.ALIVE,
+        subordinate=int(charm.meta.subordinate), base=str(request.base), trust=int(request.trust),
+        constraints=dict(request.constraints), created=to_iso(now),
+    )  # fmt: skip
+    tx.insert("application", application)
+    charms.put_settings(tx, model, application.name, url, request.settings)
+    statuses.set_status(tx, model, StatusKind.APPLICATION, application.name, Workload.UNSET, now=now)
+    bindings.set_first(tx, application, charm, request.bind)
+    relations.add_peers(tx, model, application.name, charm, now)
+    return application

@@ -1,0 +1,283 @@
+"""Another charm for an application, recorded in one transaction. Mirrors: juju application SetCharm (3.6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.charms.format.config import Settings, filter_settings, parse_settings, parse_settings_yaml
+from pushjuju.charms.format.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
+from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.model.life import Life
+from pushjuju.core.storage import Directive
+from pushjuju.services.entities.application import applications, bindings, resources, units
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.entities.storage import storage_instances as storage
+from pushjuju.services.entities.storage.storage_pools import open_pools
+from pushjuju.services.requests.application import new_application
+from pushjuju.services.supply import charm_updates, origins
+from pushjuju.store.rows.records import Application
+from pushjuju.store.rows.storage_records import StorageInstance
+from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.services.supply.store_origin import StoreOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCharm:
+    """Another charm of an application, checked and typed.
+
+    Attributes:
+        switch: True when the charm may have another name than the present charm.
+        force_units: True to upgrade units in error too, at once.
+        force: True to skip the checks whether the new charm fits.
+        values: Settings for the new charm, as texts.
+        file: Settings for the new charm, as YAML.
+        resources: Name -> file to upload.
+        storage: Name of the new charm's storage -> the directives that are asked for.
+        bind: Endpoint -> name of its space.
+        origin: The store that the charm comes from, or None for a charm from a local path.
+        store_resources: Resource name -> what that store has for the charm.
+        asked_resources: Names of the resources whose revision the user asked for.
+        base: The base of future units, or None for the same base as before. Existing units keep their
+            machines' base.
+    """
+
+    application: str
+    packed: PackedCharm
+    switch: bool = False
+    force_units: bool = False
+    force: bool = False
+    force_base: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+    file: bytes | None = None
+    trust: bool | None = None
+    resources: Mapping[str, str] = field(default_factory=dict)
+    storage: Mapping[str, Directive] = field(default_factory=dict)
+    bind: Mapping[str, str] = field(default_factory=dict)
+    origin: StoreOrigin | None = None
+    store_resources: Mapping[str, StoreResource] = field(default_factory=dict)
+    asked_resources: Collection[str] = ()
+    base: Base | None = None
+
+
+def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
+    """Put an application on another revision of its charm.
+
+    Returns:
+        The revision that the charm got, and warnings.
+
+    Raises:
+        NotFound: No such application.
+        NotValid: The new charm does not fit; nothing is changed.
+    """
+    declared = request.packed.charm.meta.resources
+    try:
+        with (
+            resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
+            ctx.store.write() as tx,
+        ):
+            return record(ctx, tx, model, request, files)
+    except BaseException:
+        applications.drop_unused_blob(ctx, request.packed.sha256)
+        raise
+
+
+def record(
+    ctx: Context, tx: Tx, model: str, request: NewCharm, files: Sequence[resources.Upload]
+) -> tuple[int, list[str]]:
+    """Put an application on another charm inside a transaction; as `put`."""
+    application = applications.get(tx, model, request.application)
+    warnings = _check(tx, application, request)
+    of_store = _of_store(request)
+    old, charm = applications.current_charm(tx, application), request.packed.charm
+    resources.refresh(ctx, tx, application, old, files, charm.meta.resources, of_store)
+    changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
+    resources.put_store(tx, application, changes)
+    bindings.refresh(tx, application, charm, request.bind, force=request.force)
+    url, revision = new_application.add_charm(ctx, tx, model, request.packed, request.origin)
+    origins.put(tx, application, request.origin)
+    if request.origin is not None:
+        charm_updates.watch(ctx, tx, model)
+    _switch(ctx, tx, application, request, url)
+    _rebase(tx, application, request)
+    return revision, warnings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stayed:
+    """What changed of an application whose charm is the newest already."""
+
+    channel: bool = False
+    resources: tuple[str, ...] = ()
+
+
+def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
+    """Apply the other changes of a refresh to an application that has the charm's revision already.
+
+    Raises:
+        NotFound: No such application, or its charm comes from no store.
+        NotValid: Something does not fit; nothing is changed.
+    """
+    declared = request.packed.charm.meta.resources
+    with (
+        resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
+        ctx.store.write() as tx,
+    ):
+        application = applications.get(tx, model, request.application)
+        known = origins.find(tx, model, request.application)
+        _check_asked_base(application, request)
+        if known is None or request.origin is None:
+            raise NotFound(f'the charm of application "{request.application}" comes from no store')
+        of_store = {name: item for name, item in _of_store(request).items() if name not in request.resources}
+        changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
+        resources.put_store(tx, application, changes)
+        resources.put(ctx, tx, application, files)
+        moved = str(request.origin.channel) != known.channel
+        if moved:
+            origins.follow(tx, known, request.origin.channel)
+        _rebase(tx, application, request)
+        changed = tuple(sorted({*(item.name for item in changes), *(item.meta.name for item in files)}))
+        if changed:
+            tx.run("resource_modified", model=model, application=application.name)
+        asked = _asked(request)
+        charms.put_settings(tx, model, application.name, application.charm_url, asked)
+        if request.trust is not None:
+            tx.run("application_set_trust", model=model, name=application.name, trust=int(request.trust))
+        if request.force_units:
+            tx.run("application_force_charm", model=model, name=application.name)
+        if changed or asked or request.trust is not None or request.force_units:
+            wake.application(tx, model, application.name, ctx.clock.now(), "refresh")
+    return Stayed(channel=moved, resources=changed)
+
+
+def _of_store(request: NewCharm) -> dict[str, StoreResource]:
+    """Return the store's revisions of the charm's resources for which the user brings no file."""
+    declared = request.packed.charm.meta.resources
+    return {
+        name: item
+        for name, item in request.store_resources.items()
+        if name in declared and name not in request.resources
+    }
+
+
+def _check(tx: Tx, application: Application, request: NewCharm) -> list[str]:
+    old, new = applications.current_charm(tx, application), request.packed.charm
+    facts = UpgradeFacts(
+        application=application.name,
+        url=request.origin.url if request.origin else f"{new_application.LOCAL}:{new.name}",
+        base=Base.parse(application.base),
+        relations=tuple(_used(tx, application)),
+        storage_counts=_stores(tx, application, old),
+        config=request.values,
+        switch=request.switch,
+        force=request.force,
+        force_base=request.force_base,
+    )
+    _check_asked_base(application, request)
+    return check_upgrade(old, new, facts)
+
+
+def _check_asked_base(application: Application, request: NewCharm) -> None:
+    """Check the base that was asked for; that of the units which are there is checked besides.
+
+    Raises:
+        NotValid: The charm is not for it; the message is Juju's.
+    """
+    if request.base is not None:
+        facts = UpgradeFacts(
+            application=application.name, url="", base=request.base, force_base=request.force_base
+        )
+        check_base(request.packed.charm, facts)
+
+
+def _rebase(tx: Tx, application: Application, request: NewCharm) -> None:
+    """Give future units the base that was asked for."""
+    if request.base is not None:
+        tx.run("application_set_base", model=application.model, name=application.name, base=str(request.base))
+
+
+def _stores(tx: Tx, application: Application, old: Charm) -> Mapping[str, int]:
+    """Return how many instances there are of each store; nothing is looked at for a charm without storage."""
+    if not old.meta.storage:
+        return {}
+    found = tx.list(
+        StorageInstance, "storage_instance_of_application",
+        model=application.model, application=application.name,
+    )  # fmt: skip
+    return Counter(item.name for item in found)
+
+
+def _used(tx: Tx, application: Application) -> Iterator[UsedRelation]:
+    for relation in relations.of_application(tx, application.model, application.name):
+        side = relations.own_endpoint(
+            relations.endpoints(tx, application.model, relation.id), application.name
+        )
+        endpoint = Endpoint(
+            name=side.endpoint,
+            role=Role(side.role),
+            interface=side.interface,
+            limit=side.capacity,
+            scope=Scope(relation.scope),
+        )
+        yield UsedRelation(key=relation.key, endpoint=endpoint)
+
+
+def _switch(ctx: Context, tx: Tx, application: Application, request: NewCharm, url: str) -> None:
+    now, charm = ctx.clock.now(), request.packed.charm
+    model, name = application.model, application.name
+    old = charms.stored_settings(tx, model, name, application.charm_url)
+    settings: Settings = {**filter_settings(charm.config, old), **_asked(request)}
+    charms.put_settings(tx, model, name, url, settings)
+    tx.run("application_set_charm", model=model, name=name, charm_url=url, force=int(request.force_units))
+    if request.trust is not None:
+        tx.run("application_set_trust", model=model, name=name, trust=int(request.trust))
+    relations.add_peers(tx, model, name, charm, now)
+    _equip(ctx, tx, application, request)
+    wake.application(tx, model, name, now, "refresh")
+
+
+def _equip(ctx: Context, tx: Tx, application: Application, request: NewCharm) -> None:
+    """Bring the storage of a new charm: directives of its stores, and what units must have of it.
+
+    A directive replaces the directive for future units; the storage of existing units stays.
+
+    Raises:
+        NotValid: A directive that breaks a rule.
+
+    Mirrors: juju state/application.go newCharmStorageOps (3.6)
+    """
+    charm = request.packed.charm
+    if not charm.meta.storage and not request.storage:
+        return
+
+    known = {item.name for item in storage.directives(tx, application.model, application.name)}
+    pools = open_pools(ctx, tx, application.model)
+    planned = storage.plan(tx, pools, application.model, application.name, charm, request.storage)
+    kept = known - request.storage.keys()
+    storage.put_directives(tx, (item for item in planned if item.name not in kept))
+    for unit in units.of_application(tx, application.model, application.name):
+        if unit.life == Life.ALIVE:
+            storage.equip_least(tx, unit, charm, ctx.clock.now())
+
+
+def _asked(request: NewCharm) -> Settings:
+    charm = request.packed.charm
+    try:
+        found: Settings = {}
+        if request.file is not None:
+            found.update(parse_settings_yaml(charm.config, request.file, request.application))
+        found.update(parse_settings(charm.config, request.values))
+    except NotValid as error:
+        raise NotValid(f"validating config settings: {error.message}", detail=error.detail) from error
+    return found

@@ -1,0 +1,85 @@
+"""bootstrap: what can be known wrong before a controller is made, and its first model.
+
+Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import (
+    constraints,
+    controller_config,
+    model_config,
+    new_models,
+    sessions,
+)
+from pushjuju.services.entities.storage import storage_pools
+from pushjuju.store.rows.model import Model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoragePool:
+    """A storage pool of a new model; `kind` names its provider."""
+
+    name: str
+    kind: str
+    attributes: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootstrapOptions:
+    """A new controller and its first model.
+
+    Attributes:
+        config: Settings of the controller and of its first model.
+        defaults: Settings that all its models begin with.
+        model: The name of the first model; empty for none.
+        constraints: Of the first model.
+        pool: Of the first model, or None.
+    """
+
+    credential: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    model: str = ""
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    pool: StoragePool | None = None
+
+    def check(self) -> None:
+        """Refuse what could only fail half-way.
+
+        Raises:
+            NotValid: A setting does not fit.
+            UsageError: The name of the model cannot be one.
+        """
+        settings = {**self.config, **self.defaults}
+        model_config.parse_values(_of_models(settings))
+        controller_config.parse_values(settings)
+        if self.model:
+            new_models.require_name(self.model)
+
+    def controller_settings(self) -> dict[str, Any]:
+        """Return what controller.toml keeps of the settings."""
+        return {**self.config, "model-defaults": dict(self.defaults)}
+
+
+def add_first_model(ctx: Context, options: BootstrapOptions) -> Model:
+    """Make the first model of a controller, with the constraints and the pool of Juju's controller model."""
+    settings = {**options.defaults, **_of_models(options.config)}
+    model = new_models.add_model(ctx, options.model, credential=options.credential, config=settings)
+    sessions.focus(ctx, model)
+    if options.constraints:
+        constraints.set_model(ctx, model.uuid, options.constraints)
+    if options.pool:
+        storage_pools.create(ctx, model.uuid, options.pool.name, options.pool.kind, options.pool.attributes)
+    return model
+
+
+def _of_models(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of a bootstrap configuration that belong to models."""
+    known = {*model_config.ATTRIBUTES, model_config.SERIES}
+    return {key: value for key, value in config.items() if key in known}

@@ -1,0 +1,79 @@
+"""destroy-model and its kin: models die, and what they wait for until they are gone.
+
+Mirrors: juju apiserver/facades/client/modelmanager DestroyModels (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.model import Model
+from pushjuju.store.rows.records import Application, Cleanup, Machine
+from pushjuju.store.rows.storage_records import Backing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What is in a model; `stored` has the kind of each backing of storage."""
+
+    machines: Sequence[Machine]
+    applications: Sequence[str]
+    stored: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dying:
+    """What holds up the end of a model: the reasons, and whether forced ends wait for their time."""
+
+    reasons: Sequence[str]
+    has_ends: bool
+
+
+def contents(ctx: Context, model: str) -> Contents:
+    """Return what is in a model."""
+    with ctx.store.read() as tx:
+        return Contents(
+            machines=machines.list_machines(tx, model),
+            applications=[item.name for item in tx.list(Application, "application_list", model=model)],
+            stored=[item.kind for item in tx.list(Backing, "backing_list", model=model)],
+        )
+
+
+def counts(ctx: Context, listed: Sequence[Model]) -> tuple[int, int]:
+    """Return how many machines and how many applications some models have."""
+    found = [contents(ctx, model.uuid) for model in listed]
+    return sum(len(item.machines) for item in found), sum(len(item.applications) for item in found)
+
+
+def destroy_models(
+    ctx: Context, doomed: Sequence[Model], force: removal.Force | None, *, destroy_storage: bool | None
+) -> bool:
+    """Let models die, all of them or, after a refusal, none; return True when they wait for something.
+
+    Args:
+        destroy_storage: What becomes of persistent storage: True destroyed, False released, or None when the
+            models must have none.
+    """
+    waits = False
+    with ctx.store.write() as tx:
+        for model in doomed:
+            found = models.get(tx, model.uuid)
+            removal.destroy_model(tx, found, ctx.clock.now(), force, destroy_storage=destroy_storage)
+            waits = bool(removal.blockers(tx, model.uuid)) or waits
+    if sessions.current_model(ctx) in [model.qualified for model in doomed]:
+        ctx.controller.set("current-model", None)
+    return waits
+
+
+def dying(ctx: Context, model: str) -> Dying | None:
+    """Return what holds up the end of a model, or None when the model is gone."""
+    with ctx.store.read() as tx:
+        if tx.find(Model, "model_by_uuid", uuid=model) is None:
+            return None
+        ends = tx.list(Cleanup, "cleanup_list", model=model)
+        return Dying(reasons=removal.blockers(tx, model), has_ends=bool(ends))

@@ -1,0 +1,123 @@
+"""model-config and set-firewall-rule: the settings of a model, and the work that a change of them causes.
+
+Mirrors: juju apiserver/facades/client/modelconfig, firewallrules (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.plugin_host import PluginHost
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.entities.model import (
+    firewall,
+    jump_hosts,
+    model_config,
+    model_defaults,
+    new_models,
+    provider_keys,
+)
+from pushjuju.services.entities.secret import secret_backends
+from pushjuju.services.requests import consume
+from pushjuju.store.rows.model import Model
+from pushjuju.store.tx import Tx
+
+FIREWALL_KEYS = {"juju-application-offer": firewall.SAAS_ALLOW, "ssh": firewall.SSH_ALLOW}
+
+_WORKED = {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY, jump_hosts.KEY}
+_REASON = "model config changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfigOptions:
+    """New settings of a model.
+
+    Attributes:
+        reset: Keys that get the value which a new model would have.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    reset: Sequence[str] = ()
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys that change."""
+        return {*self.values, *self.reset}
+
+    @property
+    def is_worked(self) -> bool:
+        """Return True when machines or secrets follow the change at once."""
+        return bool(_WORKED & self.keys)
+
+
+def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: PluginHost) -> list[str]:
+    """Return the keys that neither Juju nor the cloud's provider knows; they may be set all the same.
+
+    Raises:
+        NotValid: The provider knows a key, and not this value of the key.
+    """
+    names = (*options.values, *options.reset)
+    theirs = provider_keys.of(host, names, model.cloud_type)
+    provider_keys.check(theirs, options.values)
+    with ctx.store.read() as tx:
+        present = model_config.effective(tx, model.uuid)
+    return provider_keys.unknown(names, theirs, present)
+
+
+def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) -> None:
+    """Change the settings of a model, and wake who sees the change.
+
+    Raises:
+        NotValid: A value does not fit, or a key cannot be changed.
+    """
+    now = ctx.clock.now()
+    inherited = {
+        **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
+        **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
+    }
+    with ctx.store.write() as tx:
+        spaces.check_default(tx, model.uuid, options.values)
+        model_config.change(tx, model.uuid, options.values, options.reset, inherited=inherited)
+        if secret_backends.KEY in options.keys:
+            secret_backends.follow(tx, model.uuid, now)
+        wake.all_units(tx, model.uuid, now, _REASON)
+        _wake_firewalls(tx, model.uuid, now)
+        if jump_hosts.KEY in options.keys:
+            jump_hosts.changed(tx, model.uuid, now)
+
+
+def _wake_firewalls(tx: Tx, model: str, now: datetime) -> None:
+    firewall.changed_everywhere(tx, model, now, _REASON)
+    consume.config_changed(tx, model, now)
+
+
+def effective(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
+    """Return every key of a model as `{"value", "source"}`."""
+    settings = ctx.controller.settings()
+    above = {
+        "controller": model_defaults.of_cloud(settings, model.cloud),
+        "region": model_defaults.of_region(settings, model.cloud, model.region),
+    }
+    with ctx.store.read() as tx:
+        return model_config.effective(tx, model.uuid, above)
+
+
+def firewall_rules(ctx: Context, model: str) -> dict[str, list[str]]:
+    """Return which networks may reach each well-known service of a model; no network stands for all."""
+    with ctx.store.read() as tx:
+        return {
+            service: firewall.split(str(model_config.get(tx, model, key)))
+            for service, key in FIREWALL_KEYS.items()
+        }
+
+
+def set_firewall_rule(ctx: Context, model: str, service: str, networks: Iterable[str]) -> None:
+    """Choose the networks that may reach a well-known service of a model."""
+    with ctx.store.write() as tx:
+        model_config.change(tx, model, {FIREWALL_KEYS[service]: ",".join(networks)})
+        _wake_firewalls(tx, model, ctx.clock.now())

@@ -1,0 +1,243 @@
+"""Where a charm comes from: a place that a user names, the model itself, or the model's store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.charms.archive.bundles import names_bundle
+from pushjuju.charms.archive.pack import PackedCharm, pack
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.format.arguments import ArgumentKind, classify_argument
+from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.plugins.api.sources import SourceServices
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.services.entities.application import resources
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import architectures
+from pushjuju.services.supply import charm_build, store_charms
+from pushjuju.services.supply.charm_build import is_source
+from pushjuju.services.supply.store_charms import CharmRequest
+
+if TYPE_CHECKING:
+    from pushjuju.charms.values.model import Charm
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.plugins.api.sources import CharmPlace
+    from pushjuju.services.entities.basis.callbacks import Notices
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.supply.store_origin import StoreOrigin
+
+GIT = "git+"
+_SCHEME = re.compile(r"([a-z][a-z0-9.-]*):.")
+_JUJUS = ("ch", "cs", "local")  # schemes of charm URLs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acquired:
+    """A charm that is here.
+
+    Attributes:
+        origin: The store that the charm comes from, or None when a user gave the charm as a file.
+        resources: Name -> what the store has for it.
+        files: Name -> file that a user gives.
+        revisions: Name -> revision that the user named.
+        url: The charm's URL when the model knows the charm already, else empty.
+        source: Whether it came as a source tree.
+    """
+
+    packed: PackedCharm
+    origin: StoreOrigin | None = None
+    resources: Mapping[str, StoreResource] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    revisions: Mapping[str, int] = field(default_factory=dict)
+    url: str = ""
+    source: bool = False
+
+    @property
+    def name(self) -> str:
+        """The charm's name where it comes from; the name in a store may differ from that in the metadata."""
+        return self.origin.charm.name if self.origin else self.packed.charm.name
+
+
+def is_brought(argument: str) -> bool:
+    """Return True when a charm argument has the form of a place that a plugin brings charms from."""
+    scheme = _SCHEME.match(argument)
+    return argument.startswith(GIT) or (scheme is not None and scheme[1] not in _JUJUS)
+
+
+def kind_of(argument: str, environ: Mapping[str, str], notices: Notices) -> ArgumentKind:
+    """Return what a charm argument names: a place, a charm that a model has already, or a store's.
+
+    Raises:
+        NotFound, NotValid: The argument names no charm; the message is Juju's.
+    """
+    if argument.startswith(GIT) or (is_brought(argument) and _place(argument, environ, notices) is not None):
+        return ArgumentKind.LOCAL
+    return classify_argument(argument, lambda text: Path(text).exists()).kind
+
+
+def uploaded(ctx: Context, model: str, url: str) -> Acquired:
+    """Return a charm that was uploaded to the model before.
+
+    Raises:
+        NotFound: The model does not know it, or does not have it any more.
+
+    Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
+    """
+    try:
+        with ctx.store.read() as tx:
+            record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
+    except NotFound as error:
+        raise NotFound(
+            f"cannot interpret as a redeployment of a local charm from the controller: {error.message}",
+            hint="a charm that no application has is forgotten: deploy its directory or file",
+        ) from None
+    packed = PackedCharm(
+        path=ctx.controller.blobs.path(record.sha256), sha256=record.sha256, size=record.size,
+        members=(), charm=replace(charm, revision=record.revision, warnings=()),
+    )  # fmt: skip
+    return Acquired(packed=packed, url=url)
+
+
+Choose = Callable[["Charm"], tuple[Base, str]]
+"""Returns the base and architecture of the machines that a charm is for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """How the source tree of a charm is built.
+
+    Attributes:
+        choose: Returns the machines that the charm is for; None for the machines that the charm names.
+        alone: True to let the charm name these machines only.
+        scripts: True to run the scripts of the tree, in a machine that is thrown away.
+    """
+
+    choose: Choose | None = None
+    alone: bool = False
+    scripts: bool = False
+
+
+def from_place(
+    argument: str, folder: Path, environ: Mapping[str, str], notices: Notices, build: Build
+) -> Acquired:
+    """Bring a charm from a path or a git repository, packed; a source tree is built first."""
+    path = bring(argument, folder, environ, notices)
+    origin = "" if is_brought(argument) else None
+    tree = built(path, folder, environ, notices, build, origin=origin)
+    return Acquired(packed=pack(tree, folder / "charm", origin=origin), source=is_source(path))
+
+
+def built(
+    path: Path,
+    folder: Path,
+    environ: Mapping[str, str],
+    notices: Notices,
+    build: Build,
+    *,
+    origin: str | None = None,
+) -> Path:
+    """Return a tree with its packages for a source tree without packages; any other path unchanged.
+
+    Args:
+        origin: Prefix of the names of files in errors; the path if None.
+    """
+    if not path.is_dir() or not charm_build.is_source(path):
+        return path
+    # Faults are reported before anything is installed, and with the places where the author wrote them.
+    charm = read_charm(path, origin=origin).charm
+    base, arch = build.choose(charm) if build.choose else (usual_base(charm), "")
+    work = folder / "built"
+    work.mkdir()
+    return charm_build.built(
+        path,
+        work,
+        base=base,
+        arch=architectures.chosen(charm, base, arch),
+        environ=environ,
+        say=notices.info,
+        origin=origin,
+        alone=build.alone,
+        scripts=build.scripts,
+    )
+
+
+def usual_base(charm: Charm) -> Base:
+    """Return the base that a source tree is for without a flag: Juju's default one, else its newest."""
+    bases = charm.bases()
+    return newest(bases) if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS
+
+
+def bring(argument: str, folder: Path, environ: Mapping[str, str], notices: Notices) -> Path:
+    """Return the path of a charm on this computer, cloned there if it has to be."""
+    if not is_brought(argument):
+        return local_charm(argument)
+    place = _place(argument, environ, notices)
+    if place is None:
+        if not argument.startswith(GIT):
+            parse_url(argument)  # says what it is not
+        raise NotValid(f'charm or bundle URL "{argument}" malformed')
+    work = folder / "brought"
+    work.mkdir()
+    return place.bring(work)
+
+
+def local_charm(argument: str) -> Path:
+    """Return the path of a local charm."""
+    found = classify_argument(argument, lambda text: Path(text).exists())
+    if found.kind is ArgumentKind.UPLOADED:
+        raise NotValid(
+            f'charm "{argument}" cannot be used by its URL here',
+            hint="name the directory or file of the charm",
+        )
+    if found.kind is not ArgumentKind.LOCAL:
+        raise NotFound(f'no charm was found at "{argument}"', hint="a path starts with . or /")
+    path = Path(found.path)
+    if names_bundle(argument):
+        raise NotValid(f"{argument} is a bundle, not a charm")
+    return path
+
+
+def _place(argument: str, environ: Mapping[str, str], notices: Notices) -> CharmPlace | None:
+    """Return what brings the charm at an address, or None when no plugin knows it."""
+    host = PluginHost(environ=environ, warn=notices.warn)
+    return host.open_charm_place(argument, SourceServices(environ=environ))
+
+
+def split_resources(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:
+    """Return files and revisions of `--resource`; a number is a revision."""
+    numbers = {name: int(value) for name, value in given.items() if value.isascii() and value.isdigit()}
+    return {name: value for name, value in given.items() if name not in numbers}, numbers
+
+
+def from_store(
+    ctx: Context,
+    model: str,
+    request: CharmRequest,
+    given: Mapping[str, str],
+    folder: Path,
+    notices: Notices,
+    *,
+    keep: Collection[str] = (),
+) -> Acquired:
+    """Resolve a charm in the model's store and bring it here, with a line of progress for a slow download.
+
+    Args:
+        given: The values of `--resource`.
+        keep: Resources that stay as they are when the store says nothing of them.
+    """
+    files, numbers = split_resources(given)
+    store = store_charms.open_store(ctx, model)
+    origin = store_charms.resolve_one(ctx, model, request, store=store)
+    with notices.downloading(f'charm "{origin.charm.name}" revision {origin.charm.revision}') as tell:
+        packed = store_charms.fetch(ctx, store, origin, folder, tell, model=model)
+    declared = packed.charm.meta.resources
+    resources.check_names(declared, list(given))
+    found = store_charms.pick_resources(store, origin, numbers, declared, keep=keep)
+    return Acquired(packed=packed, origin=origin, resources=found, files=files, revisions=numbers)

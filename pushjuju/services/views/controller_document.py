@@ -1,0 +1,40 @@
+"""The document of `show-controller`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core.clouds import DEFAULT_REGION
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models, sessions
+
+
+def show_controller(ctx: Context) -> dict[str, Any]:
+    """Return a controller as `show-controller` has it."""
+    settings = ctx.controller.settings()
+    version = settings.get("agent-version", JUJU_VERSION)
+    return {
+        "details": {
+            "controller-uuid": settings.get("uuid", ""),
+            "api-endpoints": ["local"],
+            "cloud": settings.get("cloud", ""),
+            "region": settings.get("region", DEFAULT_REGION),
+            "agent-version": version,
+            "controller-model-version": version,
+            "ca-cert": "",
+        },
+        "models": {model.qualified: _model(ctx, model.uuid) for model in models.list_models(ctx)},
+        **({"current-model": sessions.current_model(ctx)} if sessions.current_model(ctx) else {}),
+        "account": {"user": DEFAULT_USER, "access": "superuser"},
+    }
+
+
+def _model(ctx: Context, uuid: str) -> dict[str, Any]:
+    with ctx.store.read() as tx:
+        listed = machines.list_machines(tx, uuid)
+        count = sum(len(machines.units_on(tx, uuid, machine.id)) for machine in listed)
+    cores = sum(int(machine.hardware.get("cores") or 0) for machine in listed)
+    found = {"machine-count": len(listed), "core-count": cores, "unit-count": count}
+    return {"model-uuid": uuid, **{key: value for key, value in found.items() if value}}

@@ -1,0 +1,119 @@
+"""What a removal means, line by line, before it is made.
+
+Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.go, machine/remove.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pushjuju.core.model.life import Life
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.storage import disks, storage_instances
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import Machine, Unit
+from pushjuju.store.tx import Tx
+
+DISK = "- will remove volume "  # storage of the machine itself needs no further consent
+
+
+def machine_lines(ctx: Context, model: str, ids: Sequence[str], *, keep_instance: bool) -> list[str]:
+    """Return what removing machines means, line by line.
+
+    Raises:
+        NotFound: No such machine.
+    """
+    kept = " (but retaining cloud instance)" if keep_instance else ""
+    lines = []
+    with ctx.store.read() as tx:
+        for name in ids:
+            machines.get(tx, model, name)
+            lines.append(f"will remove machine {name}{kept}")
+            lines += _on_machine(tx, model, name)
+            for container in machines.containers_on(tx, model, name):
+                lines.append(f"will remove machine {container.id}{kept}")
+                lines += _on_machine(tx, model, container.id)
+    return lines
+
+
+def _on_machine(tx: Tx, model: str, name: str) -> list[str]:
+    there = machines.units_on(tx, model, name)
+    units_ = [f"- will remove unit {unit.name}" for unit in there]
+    stored = [f"- will remove storage {item}" for item in storage_instances.kept_on(tx, model, name)]
+    own = [f"{DISK}{backing.id}" for _, backing in disks.of_machine(tx, model, name)]
+    return units_ + stored + own
+
+
+def unit_lines(ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False) -> list[str]:
+    """Return what removing units means.
+
+    Raises:
+        NotFound: No such unit.
+        NotValid: A subordinate.
+    """
+    with ctx.store.read() as tx:
+        lines = []
+        for unit in removal.plan_units(tx, model, list(names)):
+            lines.append(f"will remove unit {unit.name}")
+            lines += _storage_lines(tx, [unit], destroy=destroy_storage)
+    return lines
+
+
+def _storage_lines(tx: Tx, units_: Sequence[Unit], *, destroy: bool) -> list[str]:
+    """Return what becomes of the storage of units that go: it stays, unless it was to go already."""
+    with_storage = [unit for unit in units_ if unit.storage]
+    found = [
+        storage_instances.get(tx, unit.model, row.storage)
+        for unit in with_storage
+        for row in storage_instances.of_unit(tx, unit.model, unit.name)
+    ]
+    gone = [item.id for item in found if destroy or item.life != Life.ALIVE]
+    kept = [item.id for item in found if item.id not in gone]
+    return [
+        *(f"- will remove storage {name}" for name in gone),
+        *(f"- will detach storage {name}" for name in kept),
+    ]
+
+
+def application_lines(
+    ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False
+) -> list[str]:
+    """Return what removing applications means.
+
+    Raises:
+        NotFound: No such application.
+    """
+    lines = []
+    with ctx.store.read() as tx:
+        for name in names:
+            applications.get(tx, model, name)
+            lines.append(f"will remove application {name}")
+            listed = units.of_application(tx, model, name)
+            lines += [f"- will remove unit {unit.name}" for unit in listed]
+            lines += _storage_lines(tx, listed, destroy=destroy_storage)
+    return lines
+
+
+def asks_first(ctx: Context, model: str) -> bool:
+    """Return True when the users of a model want to be asked before entities are removed."""
+    with ctx.store.read() as tx:
+        mode = str(model_config.get(tx, model, "mode") or "")
+    return "requires-prompts" in mode.replace(" ", ",").split(",")
+
+
+def kept(ctx: Context, model: str, ids: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return the machines without units that stay for storage: id, why, and the storage."""
+    found = []
+    with ctx.store.read() as tx:
+        for name in ids:
+            machine = tx.find(Machine, "machine_get", model=model, id=name)
+            if (
+                machine is not None
+                and machine.life == Life.ALIVE
+                and (text := removal.kept_text(tx, machine))
+            ):
+                found.append((name, text, " ".join(storage_instances.kept_on(tx, model, name))))
+    return found

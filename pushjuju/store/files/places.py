@@ -1,0 +1,29 @@
+"""Where the data directory is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+MAIN = "pushjuju.toml"
+
+
+def locate(env: Mapping[str, str], cwd: Path) -> Path:
+    """Return the data directory: `$PUSHJUJU_DATA`, `$JUJU_DATA`, `./state` with a pushjuju.toml, or XDG's."""
+    if chosen := env.get("PUSHJUJU_DATA") or env.get("JUJU_DATA"):
+        return Path(chosen).expanduser().absolute()
+    if _is_file(cwd / "state" / MAIN):
+        return cwd / "state"
+    home = Path(env.get("HOME") or Path.home())
+    return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "pushjuju"
+
+
+def _is_file(path: Path) -> bool:
+    """Return True when a file exists and can be reached.
+
+    After `sudo -u` the data directory may still be that of the first user, which the second may not enter.
+    """
+    try:
+        return path.is_file()
+    except PermissionError:
+        return False

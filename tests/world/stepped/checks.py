@@ -1,0 +1,227 @@
+"""What must hold of a random model whenever it rests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pushjuju.core.model.life import Life
+from pushjuju.core.model.tasks import TaskStatus
+from pushjuju.core.status import Agent, StatusKind
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership, statuses
+from pushjuju.services.entities.machine import machines, upgrade_machine
+from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.queue import machine_key
+from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Relation, RelationScope, Unit
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import Answer, decide, reconcile_effects
+from pushjuju.uniter.input.snapshot import read_view
+from tests.world.stepped.random_model import RandomModel
+
+
+def check_rest(town: RandomModel) -> None:
+    """Check what holds whenever nothing is due and all machines answer."""
+    with town.ctx.store.read() as tx:
+        every = {unit.name: unit for unit in tx.list(Unit, "unit_list", model=town.model)}
+        stuck = {name for name in every if units.in_error(tx, town.model, name)}
+        for unit in every.values():
+            _check_unit(tx, town, unit, stuck)
+            _check_home(every, unit)
+        for relation in tx.list(Relation, "relation_list", model=town.model):
+            _check_relation(tx, town, relation, every, stuck)
+        for application in tx.list(Application, "application_list", model=town.model):
+            _check_application(tx, town, application, every, stuck)
+        for machine in machines.list_machines(tx, town.model):
+            assert upgrade_machine.lock_of(tx, town.model, machine.id) is None
+            mine = [unit for unit in every.values() if unit.machine == machine.id]
+            box = town.box_of(machine)
+            waiting = box.requests.values() if box else ()
+            assert not any(item["unit"] in every for item in waiting), f"{machine.id}: {waiting}"
+            assert machine.life == Life.ALIVE or any(unit.life != Life.ALIVE for unit in mine), machine.id
+            _check_firewall(tx, town, machine)
+        now = town.clock.now()
+        assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list", model=town.model))
+    _check_gone(town, set(every))
+    assert [task for task in town.all_tasks() if not TaskStatus(task.status).over] == []
+
+
+def _check_firewall(tx: Tx, town: RandomModel, machine: Machine) -> None:
+    """Check that the rules that the model asks for are in force on a machine."""
+    known, box = firewall.state(tx, town.model, machine.id), town.box_of(machine)
+    if not town.guarded:
+        return
+    if known is None or box is None:
+        assert not machine.last_seen, f"machine {machine.id} was never guarded"
+        return
+    wanted = firewall.rules(tx, town.model, machine.id, known).digest()
+    assert (box.rules, known.applied, known.seen) == (wanted, wanted, known.changes), machine.id
+
+
+def check_awake(town: RandomModel) -> None:
+    """Check that nobody was forgotten: whoever has work left is tried again later."""
+    if any(box.down for box in town.cloud.boxes.values()):
+        return
+    later = {item.key for item in town.queue.items(town.model) if item.attempts}
+    with town.ctx.store.read() as tx:
+        for unit in tx.list(Unit, "unit_list", model=town.model):
+            if machine_key(town.model, unit.machine or "") in later:
+                continue
+            view = read_view(tx, town.model, unit.name)
+            assert view is not None
+            decision = decide(view.local, view.remote)
+            assert decision.answer in (Answer.IDLE, Answer.WAITING), f"{unit.name}: {decision.reason}"
+            if all(life is Life.ALIVE for life in view.remote.subordinates.values()):
+                left = reconcile_effects(view.local, view.remote)
+                assert not left, f"{unit.name}: {left}"
+            if unit.life == Life.ALIVE:
+                assert leadership.holder(tx, town.model, unit.application), f"nobody leads {unit.application}"
+
+
+def _held(tx: Tx, town: RandomModel, unit: Unit, stuck: set[str]) -> bool:
+    """Tell whether a unit may rest on its way: it is in error, or waits for one that is."""
+    mates = {other.name for other in removal.subordinates(tx, unit)} | {unit.name, unit.principal or ""}
+    return bool(mates & stuck)
+
+
+def _check_unit(tx: Tx, town: RandomModel, unit: Unit, stuck: set[str]) -> None:
+    view = read_view(tx, town.model, unit.name)
+    assert view is not None
+    agent = statuses.get_status(tx, town.model, StatusKind.AGENT, unit.name)
+    assert agent is not None
+    if unit.name in stuck:
+        return
+    effects = list(reconcile_effects(view.local, view.remote))
+    decision = decide(view.local, view.remote)
+    if not _held(tx, town, unit, stuck):
+        assert not effects, f"{unit.name} was forgotten: {effects}"
+        assert unit.life == Life.ALIVE, f"{unit.name} is {unit.life}: {decision.reason}"
+        assert decision.answer is Answer.IDLE, f"{unit.name} was forgotten: {decision.reason}"
+        assert agent.status == Agent.IDLE, f"{unit.name}: {agent}"
+        assert view.local.current_charm_url == view.application.charm_url
+    else:
+        assert decision.answer in (Answer.IDLE, Answer.WAITING), f"{unit.name}: {decision.reason}"
+
+
+def _check_home(every: Mapping[str, Unit], unit: Unit) -> None:
+    if unit.principal:
+        assert unit.principal in every, f"{unit.name} lost {unit.principal}"
+        assert every[unit.principal].machine == unit.machine
+        twins = [
+            other.name
+            for other in every.values()
+            if (other.principal, other.application) == (unit.principal, unit.application)
+        ]
+        assert twins == [unit.name], twins
+
+
+def _check_relation(
+    tx: Tx, town: RandomModel, relation: Relation, every: Mapping[str, Unit], stuck: set[str]
+) -> None:
+    sides = relations.endpoints(tx, town.model, relation.id)
+    scopes = {scope.unit: scope for scope in relations.scopes(tx, town.model, relation.id)}
+    assert set(scopes) <= set(every), f"{relation.key}: strangers in scope"
+    if relation.life != Life.ALIVE:
+        assert any(_held(tx, town, every[name], stuck) for name in scopes), f"{relation.key} is dying"
+        return
+    for unit in every.values():
+        if unit.application not in {side.application for side in sides} or _held(tx, town, unit, stuck):
+            continue
+        if relation.suspended:
+            assert unit.name not in scopes, f"{relation.key}: {unit.name}"
+            continue
+        if not _implemented(tx, town, relation, unit):
+            continue
+        assert unit.name in scopes, f"{relation.key}: {unit.name} is not in scope"
+        _check_members(tx, town, relation, unit, scopes)
+        _check_subordinate(tx, relation, unit, every, stuck)
+    _check_bags(tx, town, relation, scopes)
+
+
+def _implemented(tx: Tx, town: RandomModel, relation: Relation, unit: Unit) -> bool:
+    """Tell whether a unit's charm has the endpoint; a refresh may take a peer relation away."""
+    view = read_view(tx, town.model, unit.name)
+    return view is not None and view.remote.relations[relation.id].implemented
+
+
+def _check_members(
+    tx: Tx, town: RandomModel, relation: Relation, unit: Unit, scopes: Mapping[str, RelationScope]
+) -> None:
+    view = read_view(tx, town.model, unit.name)
+    assert view is not None
+    if view.remote.relations[relation.id].implicit:
+        return
+    track = town.witness.tracks[(unit.name, relation.id)]
+    other = view.remote.relations[relation.id].remote_application
+    container = scopes[unit.name].container
+    wanted = {
+        name
+        for name, scope in scopes.items()
+        if scope.application == other
+        and name != unit.name
+        and not scope.departing
+        and scope.container == container * (relation.scope == "container")
+    }
+    assert set(track.members) == wanted, f"{relation.key}: {unit.name} knows {track.members}"
+    assert not track.pending
+    assert track.created
+
+
+def _check_subordinate(
+    tx: Tx, relation: Relation, unit: Unit, every: Mapping[str, Unit], stuck: set[str]
+) -> None:
+    if relation.scope != "container" or unit.principal:
+        return
+    sides = relations.endpoints(tx, relation.model, relation.id)
+    other = relations.remote_endpoint(sides, unit.application).application
+    mine = [one for one in every.values() if (one.principal, one.application) == (unit.name, other)]
+    assert len(mine) == 1, f"{relation.key}: {unit.name} has {mine}"
+
+
+def _check_bags(tx: Tx, town: RandomModel, relation: Relation, scopes: Mapping[str, RelationScope]) -> None:
+    """Check that nothing that was written is lost, of members and of those that left."""
+    bags = relations.bags(tx, town.model, relation.id)
+    for (number, entity), said in town.witness.wrote.items():
+        if number == relation.id and said:
+            kept = {key: bags[entity].data.get(key) for key in said}
+            assert kept == said, f"{relation.key}: {entity}"
+    for name in scopes:
+        assert "private-address" in bags[name].data
+
+
+def _check_application(
+    tx: Tx, town: RandomModel, application: Application, every: Mapping[str, Unit], stuck: set[str]
+) -> None:
+    mine = [unit for unit in every.values() if unit.application == application.name]
+    held = [unit for unit in mine if _held(tx, town, unit, stuck)]
+    if application.life != Life.ALIVE:
+        every_held = held or any(
+            relation.life != Life.ALIVE or relation.suspended
+            for relation in relations.of_application(tx, town.model, application.name)
+        )
+        assert every_held, f"{application.name} is {application.life}"
+    holder = leadership.holder(tx, town.model, application.name)
+    assert holder is None or holder in every
+    if len(mine) > len(held):
+        assert holder is not None, f"nobody leads {application.name}"
+
+
+def _check_gone(town: RandomModel, there: set[str]) -> None:
+    """Check that whoever is gone has departed from all, unless forced."""
+    present = {relation.id for relation in town.all_relations()}
+    for (unit, relation), track in town.witness.tracks.items():
+        if unit in town.forced or str(relation) in town.forced:
+            continue
+        if unit not in there:
+            assert not track.members, f"{unit} never departed from {track.members} in {relation}"
+        elif relation not in present:
+            assert not track.created, f"{unit} never broke relation {relation}"
+
+
+def check_nothing_left(town: RandomModel) -> None:
+    """Check that the model is gone without a trace."""
+    assert town.read(lambda tx: tx.find(Model, "model_by_uuid", uuid=town.model)) is None
+    assert town.rows(town.model) == {}
+    assert town.cloud.boxes == {}
+    assert not town.ctx.controller.known_hosts(town.model).exists()

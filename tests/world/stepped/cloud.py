@@ -1,0 +1,70 @@
+"""The provider and the firewall of stepped machines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pushjuju.core.firewall import MachineRules
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.api.firewalls import GuardedMachine
+from pushjuju.plugins.api.providers import Instance, Started, StartRequest
+from pushjuju.plugins.api.targets import SSHTarget
+from tests.world.stepped.machine import SteppedMachine, pause
+
+
+class SteppedFirewall:
+    """A firewall: the digest of its rules goes to the machine."""
+
+    async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
+        """Bring them."""
+        assert (await machine.run(rules.digest())).rc == 0
+
+    async def clear(self, machine: GuardedMachine) -> None:
+        """Take them away."""
+        assert (await machine.run("")).rc == 0
+
+
+class SteppedCloud:
+    """The provider: machines that are there at once."""
+
+    box_type = SteppedMachine
+
+    def __init__(self) -> None:
+        self.boxes: dict[str, SteppedMachine] = {}
+        self.of: dict[str, str] = {}
+        self.made = 0
+
+    async def start(self, request: StartRequest) -> Started:
+        """Make a machine; a second one of the same id takes the place of the first."""
+        box = self.box_type(number=self.made)
+        self.made += 1
+        self.boxes.pop(self.of.get(request.machine_id, ""), None)
+        self.of[request.machine_id] = name = f"i-{box.number}"
+        self.boxes[name] = box
+        await pause()
+        return Started(instance=self._instance(name), base=request.base, nonce=request.nonce)
+
+    def _instance(self, name: str) -> Instance:
+        machine = next((machine for machine, mine in self.of.items() if mine == name), "")
+        return Instance(id=name, status=InstanceStatus.RUNNING, message="Running", machine_id=machine)
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Tell how a machine is reached."""
+        return SSHTarget(host=self.boxes[instance.id].address)
+
+    async def get(self, ids: Sequence[str]) -> list[Instance | None]:
+        """Tell what became of machines."""
+        return [self._instance(name) if name in self.boxes else None for name in ids]
+
+    async def list(self) -> list[Instance]:
+        """Return all machines."""
+        return [self._instance(name) for name in self.boxes]
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """End machines."""
+        for name in ids:
+            self.boxes.pop(name, None)
+
+    async def destroy_model(self) -> None:
+        """End what belongs to the model as a whole."""
+        assert not self.boxes

@@ -1,0 +1,166 @@
+"""A machine that goes on when a test says so, and the connection to it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import coroutine
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import ConnectionLost
+from pushjuju.runner.remote.base import results
+from pushjuju.runner.session import ExecResult
+from tests.world.machine import hello, result
+
+if TYPE_CHECKING:
+    from tests.world.stepped.controller import SteppedController
+
+
+@coroutine
+def pause() -> Iterator[None]:
+    """Wait until the scheduler picks this worker again."""
+    yield
+
+
+def is_quiet(result: Mapping[str, Any]) -> bool:
+    """Tell whether what follows a hook in a plan may begin, as the real machine does."""
+    plain = {"events": [], **result}
+    return results.is_quiet({"outcome": "ok", "reboot": "", "writes": {}, **plain}) and not plain.get("asked")
+
+
+def left_out(frame: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer for an operation of a plan that is not begun."""
+    return {"t": "result", "id": frame["id"], "outcome": "not-begun", "events": [], "code": "plan"}
+
+
+Charm = Callable[["SteppedMachine", Mapping[str, Any]], Coroutine[Any, Any, dict[str, Any]]]
+
+
+@dataclass
+class SteppedMachine:
+    """A machine: it runs an operation once and keeps its result until it is acknowledged.
+
+    Attributes:
+        number: Of the instance; machines of one id have other numbers.
+        down: It does not answer.
+        requests: What `juju-exec` asks for there, and has not begun.
+        rules: Digest of the firewall rules in force.
+    """
+
+    number: int
+    boot: int = 1
+    down: bool = False
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    units: dict[str, str] = field(default_factory=dict)
+    requests: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rules: str = ""
+
+    @property
+    def address(self) -> str:
+        """Its one address."""
+        return f"10.1.{self.number // 250}.{self.number % 250 + 1}"
+
+    def hello(self) -> dict[str, Any]:
+        """What it tells at each contact."""
+        name, boot = f"box-{self.number}", f"boot-{self.boot}"
+        return hello(name, boot, self.address, self.results, prefix=16, charms=list(self.units))
+
+
+class SteppedSession:
+    """A connection to a machine."""
+
+    def __init__(self, fleet: SteppedController, box: SteppedMachine) -> None:
+        self.fleet = fleet
+        self.box = box
+        self.hello = box.hello()
+        self.requests = box.requests
+        self.on_requests: Callable[[], None] = lambda: None
+
+    async def run(
+        self, frame: dict[str, Any], on_event: Any = None, on_live: Any = None, plan: Sequence[Any] = ()
+    ) -> dict[str, Any]:
+        """Run an operation: one wait before the machine does it, one before its answer is here.
+
+        What follows it in a plan is done before anybody has heard of it.
+        """
+        await self._travel()
+        known = self.box.results.get(frame["id"])
+        if known is None and "after" in frame:
+            known = left_out(frame)
+        for order in (frame, *plan) if known is None else ():
+            assert order["id"] not in self.box.seen, f"{order['id']} is acknowledged, and runs again"
+            self.box.seen.add(order["id"])
+            result = self.box.results[order["id"]] = await self._do(order, on_live)
+            known = known or result
+            if not is_quiet(result):
+                break
+        await self._travel()
+        assert known is not None
+        return known
+
+    def forget(self, operation: str) -> None:
+        """Let go of an operation of a plan; here nothing is kept for it."""
+
+    async def look_again(self) -> None:
+        """Hear what the machine says of itself now."""
+        await self._travel()
+        self.hello = self.box.hello()
+
+    async def _travel(self) -> None:
+        await pause()
+        if self.box.down:
+            raise ConnectionLost("the connection to the machine was lost")
+
+    async def _do(self, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+        plain = result(frame)
+        match frame["kind"]:
+            case "hook":
+                plain |= await self.fleet.charm(self.box, frame, on_live)
+            case "commands" if "request" in frame:
+                assert self.box.requests.pop(frame["request"])["unit"] == frame["unit"]
+                plain |= self.fleet.task(self.box, frame)
+            case "action" | "commands" | "exec":
+                plain |= self.fleet.task(self.box, frame)
+            case "deploy":
+                self.box.units[frame["unit"]] = frame["url"]
+            case "remove-unit":
+                self.box.units.pop(frame["unit"], None)
+                mine = [key for key, item in self.box.requests.items() if item["unit"] == frame["unit"]]
+                for key in mine:
+                    del self.box.requests[key]
+            case "reboot":
+                self.box.boot += 1
+            case "rules":
+                self.box.rules = frame["script"]
+        return plain
+
+    async def exec(self, *, script: str, timeout: float) -> ExecResult:  # noqa: ASYNC109
+        """Take firewall rules: all that is ever sent here without being noted before."""
+        assert timeout
+        name = f"exec-{uuid.uuid4()}"
+        await self.run({"id": name, "kind": "rules", "script": script})
+        self.box.results.pop(name)
+        return ExecResult(exit=0, signal=None, stdout="", stderr="")
+
+    async def put_blob(self, sha256: str, path: Any, like: Any = None) -> None:
+        """Take an archive."""
+        assert path.is_file(), sha256
+        await self._travel()
+
+    async def ack(self, operation: str) -> None:
+        """Forget the result of an operation; the controller has it."""
+        if operation in self.box.results:
+            self.fleet.committed(operation)
+        self.box.results.pop(operation, None)
+
+    def answer(self, request: str, error: str) -> None:
+        """Answer a request of `juju-exec` with an error."""
+        self.box.requests.pop(request, None)
+
+    async def cancel(self, operation: str) -> None:
+        """Interrupt an operation; here none goes on."""
+
+    async def fetch(self, operation: str) -> None:
+        """Wait for the result of an operation."""

@@ -1,0 +1,283 @@
+"""What people do to a random model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.model.placement import Placement
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.machine import machines, upgrade_machine
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import expose, integrate
+from pushjuju.services.requests.application import new_application, new_charm
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.tx import Tx
+from tests.world.charms import UBUNTU, Charms
+from tests.world.stepped.checks import check_awake
+from tests.world.stepped.machine import SteppedMachine
+from tests.world.stepped.random_model import ENDS, NAMES, RandomModel, charm
+
+NOBLE = Base.parse("ubuntu@24.04")
+PAIRS = (
+    ("web:db", "db:server"), ("web:cache", "db:fast"), ("log:host", "web"), ("log:access", "web:site"),
+    ("log:host", "db"), ("ship:host", "web"), ("ship:source", "log:lines"), ("mon:target", "db"),
+    ("mon:target", "web"), ("mon:target", "log"),
+)  # fmt: skip
+
+
+def _pick(items: list[Any], number: int) -> Any:
+    if not items:
+        raise PushjujuError("nothing to choose from")
+    return items[number % len(items)]
+
+
+class People:
+    """Commands; each picks what it is about with a number, and may be refused."""
+
+    def __init__(self, town: RandomModel, packs: Charms) -> None:
+        self.town = town
+        self.packs = packs
+        self.versions: dict[str, int] = {}
+        self.requests = 0
+
+    def do(self, word: str, which: int, how: int) -> None:
+        """Do one command; a refusal is an answer."""
+        self.town.witness.story.append(f"> {word} {which} {how}")
+        act: Callable[[int, int], None] = getattr(self, word)
+        try:
+            act(which, how)
+        except PushjujuError as error:
+            self.town.witness.story.append(f"  refused: {error}")
+
+    def _force(self, how: int) -> Force | None:
+        return (None, None, None, Force(wait_s=0.0), Force(wait_s=60.0))[how % 5]
+
+    def deploy(self, which: int, how: int) -> None:
+        """Deploy an application, sometimes onto a machine that is there."""
+        town, name = self.town, NAMES[which % len(NAMES)]
+        packed = charm(self.packs, name, how)
+        count = 0 if packed.charm.meta.subordinate else 1 + how % 2
+        there = town.machine_ids()
+        placements = [Placement.parse(_pick(there, how))] if there and count and how % 3 else []
+        request = new_application.NewApplication(
+            application=name, packed=packed, base=UBUNTU, count=count, placements=placements
+        )
+        new_application.add(town.ctx, town.model, request)
+
+    def relate(self, which: int, how: int) -> None:
+        """Relate two applications."""
+        first, second = PAIRS[(which + how) % len(PAIRS)]
+        integrate.integrate(self.town.ctx, self.town.model, first, second)
+
+    def add_unit(self, which: int, how: int) -> None:
+        """Add a unit."""
+        town = self.town
+        placements = [Placement.parse(_pick(town.machine_ids(), how))] if how % 2 else []
+        units.add_units(town.ctx, town.model, _pick(town.applications(), which), 1, placements)
+
+    def remove_unit(self, which: int, how: int) -> None:
+        """Remove a unit, sometimes by force."""
+        town, force = self.town, self._force(how)
+        unit = _pick(town.all_units(), which)
+        removal.remove_units(town.ctx, town.model, [unit.name], force)
+        if force:
+            self._note_forced(lambda one: unit.name in (one.name, one.principal))
+
+    def _note_forced(self, concerns: Callable[[Unit], bool]) -> None:
+        self.town.forced |= {unit.name for unit in self.town.all_units() if concerns(unit)}
+
+    def remove_application(self, which: int, how: int) -> None:
+        """Remove an application, sometimes by force."""
+        town, force = self.town, self._force(how)
+        name = _pick(town.applications(), which)
+        if force:
+            mine = {unit.name for unit in town.all_units() if unit.application == name}
+            self._note_forced(lambda one: one.name in mine or one.principal in mine)
+        removal.remove_application(town.ctx, town.model, [name], force)
+
+    def remove_relation(self, which: int, how: int) -> None:
+        """Remove a relation, sometimes by force."""
+        town, force = self.town, self._force(how)
+        relation = _pick(town.all_relations(), which)
+        integrate.remove_relation(town.ctx, town.model, [str(relation.id)], force)
+        if force:
+            town.forced.add(str(relation.id))
+
+    def suspend(self, which: int, how: int) -> None:
+        """Suspend a relation, or let it go on."""
+        town = self.town
+        relation = _pick(town.all_relations(), which)
+        integrate.set_suspended(town.ctx, town.model, [str(relation.id)], suspended=how % 3 > 0)
+
+    def config(self, which: int, how: int) -> None:
+        """Change a setting."""
+        town = self.town
+        name = _pick(town.applications(), which)
+        applications.set_config(town.ctx, town.model, name, values={"title": str(how)})
+
+    def expose(self, which: int, how: int) -> None:
+        """Expose an application to somebody, or to nobody any more."""
+        town = self.town
+        name = _pick(town.applications(), which)
+        if how % 3:
+            expose.expose(town.ctx, town.model, name, cidrs=[f"10.{how % 200}.0.0/16"] if how % 2 else ())
+        else:
+            expose.unexpose(town.ctx, town.model, name)
+
+    def refresh(self, which: int, how: int) -> None:
+        """Put an application on another charm."""
+        town = self.town
+        name = _pick(town.applications(), which)
+        request = new_charm.NewCharm(
+            application=name, packed=charm(self.packs, name, how), force_units=how % 4 == 3
+        )
+        new_charm.put(town.ctx, town.model, request)
+
+    def fail(self, which: int, how: int) -> None:
+        """Let the next hooks of a unit fail, be cut off, or ask for a reboot."""
+        unit = _pick(self.town.all_units(), which).name
+        self.town.ends[unit] = [ENDS[how % len(ENDS)]] * (1 + how % 3)
+
+    def resolved(self, which: int, how: int) -> None:
+        """Let a unit in error go on."""
+        town = self.town
+        failed = [unit.name for unit in town.all_units() if town.in_error(unit.name)]
+        units.resolve(town.ctx, town.model, [_pick(failed, which)], retry=how % 2 == 0)
+
+    def run(self, which: int, how: int) -> None:
+        """Run an action on a unit or a leader, or commands on all machines."""
+        town = self.town
+        unit: str = _pick(town.all_units(), which).name
+        if how % 3 == 2:
+            commands = actions.CommandRequest(command="true", timeout_s=60, units=[unit], every_machine=True)
+            actions.enqueue_commands(town.ctx, town.model, commands)
+            return
+        receiver = unit if how % 3 else f"{unit.partition('/')[0]}/leader"
+        request = actions.ActionRequest(action="tell", receivers=[receiver], parallel=how % 2 == 0)
+        actions.enqueue(town.ctx, town.model, request)
+
+    def ask(self, which: int, how: int) -> None:
+        """Let juju-exec ask for commands on a unit's machine, now and then about a relation."""
+        town = self.town
+        unit = _pick(town.all_units(), which)
+        machine = town.machine(unit.machine)
+        box = town.box_of(machine)
+        if box is None or unit.name not in box.units:
+            raise PushjujuError("the unit has no files there")
+        self.requests += 1
+        name = f"r{self.requests}-1"
+        number = _pick(town.all_relations(), how).id if how % 3 else None
+        box.requests[name] = {"id": name, "unit": unit.name, "script": "true", "relation": number}
+        session = town.runtime.attached(machine)
+        if session is not None:
+            session.on_requests()
+
+    def cancel(self, which: int, how: int) -> None:
+        """Cancel a task."""
+        town = self.town
+        actions.cancel(town.ctx, town.model, [_pick(town.all_tasks(), which + how).id])
+
+    def wait(self, which: int, how: int) -> None:
+        """Let time pass."""
+        self.town.clock.advance((5, 30, 61, 400)[how % 4])
+
+    def work(self, which: int, how: int) -> None:
+        """Let some workers go on."""
+        for _ in range(how + 1):
+            self.town.step(which)
+
+    def rest(self, which: int, how: int) -> None:
+        """Let all workers go on until nothing is due."""
+        self.town.rest((which, how))
+        check_awake(self.town)
+
+    def crash(self, which: int, how: int) -> None:
+        """Kill the controller's process."""
+        self.town.crash()
+
+    def reboot(self, which: int, how: int) -> None:
+        """Boot a machine behind our back."""
+        _pick(self._boxes(), which).boot += 1
+
+    def lose(self, which: int, how: int) -> None:
+        """Cut a machine that was seen off, or bring all back."""
+        if how % 2:
+            self.come_back()
+        else:
+            _pick(self._boxes(), which).down = True
+
+    def come_back(self) -> None:
+        """Let every machine answer again."""
+        for box in self.town.cloud.boxes.values():
+            box.down = False
+
+    def _boxes(self) -> list[SteppedMachine]:
+        town = self.town
+        seen = [row for row in town.read(lambda tx: machines.list_machines(tx, town.model)) if row.last_seen]
+        return [box for row in seen if (box := town.box_of(row)) is not None]
+
+    def remove_machine(self, which: int, how: int) -> None:
+        """Remove a machine, sometimes by force."""
+        town, force = self.town, self._force(how)
+        machine = _pick(town.machine_ids(), which)
+        if force:
+            self._note_forced(lambda one: one.machine == machine)
+        removal.remove_machines(town.ctx, town.model, [machine], force=force)
+
+    def upgrade(self, which: int, how: int) -> None:
+        """Begin the upgrade of a machine to another base, or end it."""
+        town = self.town
+        machine = _pick(town.machine_ids(), which)
+        if how % 3 == 0:
+            upgrade_machine.complete(town.ctx, town.model, machine)
+        else:
+            upgrade_machine.prepare(town.ctx, town.model, machine, NOBLE, force=True)
+
+    def _complete_upgrades(self) -> bool:
+        """End every upgrade that is prepared; tell whether there was one."""
+        town = self.town
+        ready = [
+            machine
+            for machine in town.machine_ids()
+            if town.read(lambda tx, machine=machine: upgrade_machine.status_of(tx, town.model, machine))
+            is SeriesStatus.PREPARE_COMPLETED
+        ]
+        for machine in ready:
+            upgrade_machine.complete(town.ctx, town.model, machine)
+        return bool(ready)
+
+    # --- the ends -----------------------------------------------------------------------------------------
+
+    def mend(self) -> None:
+        """Put everything right: machines answer, hooks work, whoever is in error or half upgraded goes on."""
+        town = self.town
+        town.witness.story.append("> mend")
+        self.come_back()
+        town.ends.clear()
+        self.rest(0, 0)
+        for _ in range(20):
+            town.clock.advance(400)
+            town.rest()
+            resolved = units.resolve_all(town.ctx, town.model, retry=True)
+            if not (self._complete_upgrades() or resolved):
+                return
+        raise AssertionError("never without errors")
+
+    def destroy(self, force: Force | None = None) -> None:
+        """Ask for the end of the model."""
+        town = self.town
+        town.witness.story.append(f"> destroy-model {force or ''}")
+        if force:
+            self._note_forced(lambda one: True)
+
+        def ask(tx: Tx) -> None:
+            removal.destroy_model(tx, models.get(tx, town.model), town.clock.now(), force)
+
+        town.write(ask)

@@ -1,0 +1,189 @@
+"""A model that people change at random: its charms, and the controller whose story is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.services.entities.application import units
+from pushjuju.store.rows.records import Machine, Relation, Task, Unit
+from tests.world.charms import Charms
+from tests.world.stepped.controller import SteppedController
+from tests.world.stepped.machine import SteppedMachine
+from tests.world.witness import Witness
+
+CONTAINER = {"scope": "container"}
+OPTIONS = {"title": {"type": "string", "default": "hello"}}
+METADATA: dict[str, dict[str, Any]] = {
+    "web": {
+        "peers": {"cluster": {"interface": "web"}},
+        "requires": {"db": {"interface": "sql"}, "cache": {"interface": "mem"}},
+        "provides": {"site": {"interface": "http"}},
+    },
+    "db": {
+        "peers": {"replicas": {"interface": "db"}},
+        "provides": {"server": {"interface": "sql"}, "fast": {"interface": "mem"}},
+    },
+    "log": {
+        "subordinate": True,
+        "peers": {"mates": {"interface": "log"}},
+        "requires": {
+            "host": {"interface": "juju-info", **CONTAINER},
+            "access": {"interface": "http", **CONTAINER},
+        },
+        "provides": {"lines": {"interface": "lines", **CONTAINER}},
+    },
+    "ship": {
+        "subordinate": True,
+        "requires": {
+            "host": {"interface": "juju-info", **CONTAINER},
+            "source": {"interface": "lines", **CONTAINER},
+        },
+    },
+    "mon": {"requires": {"target": {"interface": "juju-info"}}},
+}
+NAMES = tuple(METADATA)
+EXTRA = {"extra": {"interface": "extra"}}
+
+
+def charm(packs: Charms, name: str, version: int) -> PackedCharm:
+    """Pack one of the charms; odd versions have one more peer relation."""
+    metadata = dict(METADATA[name])
+    peers = {**metadata.pop("peers", {}), **(EXTRA if version % 2 else {})}
+    files = {"version": str(version % 3), "actions.yaml": "tell:\n  description: Tell.\n"}
+    return packs.make(name, config=OPTIONS, peers=peers, files=files, **metadata)
+
+
+def _port(unit: str) -> dict[str, Any]:
+    """Return a port that no other unit opens."""
+    number = 1000 + _number(unit)
+    return {"endpoint": "", "protocol": "tcp", "from": number, "to": number}
+
+
+def _number(unit: str) -> int:
+    """Return a number of a unit's own."""
+    name, _, number = unit.partition("/")
+    return NAMES.index(name) * 1000 + int(number)
+
+
+_SAID = {"message": "ready", "time": None}
+ENDS: tuple[dict[str, Any], ...] = (
+    {"outcome": "failed", "exit": 1},
+    {"outcome": "failed", "exit": None, "recovered": True},
+    {"outcome": "terminated", "exit": None, "signal": 15},
+    {"reboot": "after"},
+    {"outcome": "terminated", "exit": None, "reboot": "now"},
+)
+
+
+class RandomModel(SteppedController):
+    """A fleet whose charms talk to each other, whose hooks fail when told, and whose story is checked."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.witness = Witness()
+        self.ends: dict[str, list[dict[str, Any]]] = {}
+        self.tasks: set[str] = set()
+        self.asked: set[str] = set()  # requests of juju-exec that ran
+        self.forced: set[str] = set()  # units, and relations as text, that were not left to go by themselves
+
+    # --- charms -------------------------------------------------------------------------------------------
+
+    async def charm(self, box: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+        """Run a hook of a charm that tells everybody what it sees."""
+        if "after" in frame and all(unit.name != frame["unit"] for unit in self.all_units()):
+            return {}  # it was removed while the charm was on its way: nobody is told to stop at once
+        hook = self.witness.began(frame)
+        assert not SeriesStatus(self.unit(hook.unit).series).frozen, f"{hook} on a machine under upgrade"
+        result: dict[str, Any] = {"writes": {"relations": self._says(frame)}}
+        ends = self.ends.get(hook.unit, [])
+        if ends:
+            result |= ends.pop(0)
+        elif hook.name == "start":
+            result["writes"] |= {"state": {"k": hook.unit}, "ports": {"open": [_port(hook.unit)]}}
+            result["events"] = [
+                {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "active", **_SAID}}
+            ]
+        elif hook.name == "leader-elected":
+            call = {"tool": "leader-set", "argv": [f"leader={hook.unit}"]}
+            assert (await on_live(call))[0] == 0
+            result["asked"] = True
+        self.witness.sent(frame, result)
+        return result
+
+    def task(self, box: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
+        """Run an action or commands; an action tells one relation of itself."""
+        unit = frame.get("unit", "")
+        self.witness.story.append(f"{unit or box.number} {frame['kind']}")
+        if "request" in frame:
+            return self._asked(frame)
+        if frame["kind"] != "action":
+            return {}
+        number = frame["context"]["action"]["id"]
+        assert number not in self.tasks, f"task {number} runs twice"
+        self.tasks.add(number)
+        known = sorted(frame["context"]["relations"])[:1]
+        writes = {"relations": {name: {"unit": {"task": number}} for name in known}}
+        result = {"writes": writes, "exit": 0}
+        self.witness.sent(frame, result)
+        return result
+
+    def _asked(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        """Run what juju-exec asks for: it tells the relation that it is about, and ends with 3."""
+        assert frame["request"] not in self.asked, f"{frame['request']} runs twice"
+        self.asked.add(frame["request"])
+        about = frame["context"]["relation"]
+        if about is not None:
+            assert about["remote_unit"] in frame["context"]["relations"][str(about["id"])]["members"], frame
+        known = [str(about["id"])] if about else []
+        writes = {"relations": {name: {"unit": {"asked": frame["request"]}} for name in known}}
+        result = {"writes": writes, "outcome": "failed", "exit": 3}
+        self.witness.sent(frame, result)
+        return result
+
+    def _says(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a charm writes: its name, and what it has read of the unit that the hook is about."""
+        context, about = frame["context"], frame["context"]["relation"]
+        if about is None:
+            return {}
+        relation = context["relations"][str(about["id"])]
+        said = {"i-am": frame["unit"], "title": context["config"]["title"]}
+        remote = about["remote_unit"]
+        if remote in relation["members"]:
+            said[f"saw {remote}"] = relation["unit_bags"][remote].get("title", "-")
+        bags: dict[str, Any] = {"unit": said}
+        if context["leader"] and frame["hook"].endswith("-created"):
+            bags["app"] = {"leader": frame["unit"]}
+        return {str(about["id"]): bags}
+
+    def committed(self, operation: str) -> None:
+        """Hear how an operation ended."""
+        row = self.operation(operation)
+        self.witness.committed(operation, row.outcome if row else "", row.unit if row else "")
+
+    # --- looking ------------------------------------------------------------------------------------------
+
+    def all_units(self) -> list[Unit]:
+        """Return every unit."""
+        found: list[Unit] = self.read(lambda tx: tx.list(Unit, "unit_list", model=self.model))
+        return found
+
+    def all_relations(self) -> list[Relation]:
+        """Return every relation."""
+        found: list[Relation] = self.read(lambda tx: tx.list(Relation, "relation_list", model=self.model))
+        return found
+
+    def all_tasks(self) -> list[Task]:
+        """Return every task."""
+        found: list[Task] = self.read(lambda tx: tx.list(Task, "task_list", model=self.model))
+        return found
+
+    def in_error(self, unit: str) -> bool:
+        """Tell whether a unit waits for a person."""
+        return bool(self.read(lambda tx: units.in_error(tx, self.model, unit)))
+
+    def box_of(self, machine: Machine) -> SteppedMachine | None:
+        """Return the machine behind a machine."""
+        return self.cloud.boxes.get(machine.instance_id)

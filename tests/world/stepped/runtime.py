@@ -1,0 +1,180 @@
+"""What the machine workers of a stepped controller share, and a machine worker whose waits are the test's."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Awaitable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+from pushjuju.core.errors import Unreachable
+from pushjuju.plugins.api.firewalls import Firewall
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.leases import LeasedStore
+from pushjuju.store.queue import Claim
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.events import Event
+from pushjuju.workers.machine.machine_run import MachineRun
+from pushjuju.workers.machine.machine_worker import MachineWorker
+from pushjuju.workers.machine.running_operations import RunningOperations
+from pushjuju.workers.runtime import Runtime
+from tests.world.stepped.cloud import SteppedCloud, SteppedFirewall
+from tests.world.stepped.machine import SteppedSession, pause
+
+if TYPE_CHECKING:
+    from tests.world.stepped.controller import SteppedController
+
+
+@cache
+def plugins() -> PluginHost:
+    """Return what is known of types of providers."""
+    return PluginHost(environ={})
+
+
+class SteppedRuntime:
+    """What lanes share."""
+
+    session_type: type[SteppedSession] = SteppedSession
+    asked: Any = Runtime.asked  # what is left of a claim is told by the product itself
+    generation: Any = Runtime.generation
+    note_routine: Any = Runtime.note_routine
+
+    def __init__(self, fleet: SteppedController, ctx: Context) -> None:
+        self.fleet = fleet
+        self.ctx = self.base_ctx = ctx
+        self.leases = (0, 0)
+        self._claim: Claim | None = None
+        self.sessions: dict[str, SteppedSession] = {}
+
+    def holding(self, claim: Claim) -> Self:
+        """Return the same for whoever holds a claim."""
+        held = copy.copy(self)
+        held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
+        held.leases = (claim.lease, claim.previous)
+        held._claim = claim
+        return held
+
+    def tell(self, event: Event) -> None:
+        """Keep the story."""
+        self.fleet.told.append(f"{event.entity}: {event.text}")
+
+    warn = checkpoint = staticmethod(lambda text: None)
+
+    host = property(lambda _: plugins())
+    answered: Mapping[str, Any] = MappingProxyType({})
+
+    @staticmethod
+    async def within(_seconds: float, call: Awaitable[Any]) -> Any:
+        """Wait for a cloud that always answers; nothing here has a clock that runs."""
+        return await call
+
+    @asynccontextmanager
+    async def starts(self, machine: Any) -> Any:
+        """No limit."""
+        yield
+
+    def features(self, kind: str) -> frozenset[str]:
+        """Machines of the one cloud have no profiles of charms."""
+        del kind
+        return frozenset()
+
+    def kind_of(self, machine: Any) -> str:
+        """Return the type of the one cloud."""
+        return self.cloud_type(machine.model)
+
+    def provider(self, model: str, cloud: str | None = None) -> SteppedCloud:
+        """Return the one provider of a model."""
+        return self.fleet.cloud
+
+    def provider_of(self, machine: Machine) -> SteppedCloud:
+        """The same."""
+        return self.fleet.cloud
+
+    def cloud_type(self, model: str) -> str:
+        """Return a type that is not `manual`."""
+        return "local"
+
+    def firewall(self, machine: Machine) -> Firewall | None:
+        """Return the one firewall."""
+        return SteppedFirewall() if self.fleet.guarded else None
+
+    async def session(self, machine: Machine) -> SteppedSession:
+        """Return the connection to a machine."""
+        box = self.fleet.cloud.boxes.get(machine.instance_id)
+        if box is None or box.down:
+            raise Unreachable("the machine does not answer")
+        found = self.sessions.get(machine.instance_id)
+        if found is None or found.box is not box or found.hello["boot_id"] != box.hello()["boot_id"]:
+            found = self.sessions[machine.instance_id] = self.session_type(self.fleet, box)
+        return found
+
+    def attached(self, machine: Machine) -> SteppedSession | None:
+        """Return the connection to a machine, if there is one."""
+        return self.sessions.get(machine.instance_id)
+
+    def is_attached(self, machine: Machine) -> bool:
+        """Tell whether there is a connection, and the machine still answers."""
+        found = self.sessions.get(machine.instance_id)
+        box = self.fleet.cloud.boxes.get(machine.instance_id)
+        return found is not None and found.box is box and not found.box.down
+
+    async def drop(self, machine: Machine) -> None:
+        """Close a connection."""
+        self.sessions.pop(machine.instance_id, None)
+
+
+class SteppedOperations(RunningOperations):
+    """Operations under way at once: in this machine's turn the oldest goes on to its next wait."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Coroutine[Any, Any, None]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._open
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._open)
+
+    def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
+        """Let an operation begin."""
+        self._open[key] = work
+
+    async def some_end(self) -> None:
+        """Let one go on, and the next one the next time."""
+        key, work = next(iter(self._open.items()))
+        del self._open[key]
+        try:
+            work.send(None)
+        except StopIteration:
+            return
+        self._open[key] = work
+        await pause()
+
+    async def close(self) -> None:
+        """Let go of all."""
+        for work in self._open.values():
+            work.close()
+        self._open = {}
+
+
+class SteppedRun(MachineRun):
+    """A visit whose waits are ours."""
+
+    crew_type = SteppedOperations
+
+    async def _run(self, dispatch: Any, plan: Sequence[Any] = ()) -> dict[str, Any]:
+        behind = [item.frame for item in plan]
+        return await self.session.run(dispatch.frame, None, self._answering(dispatch.unit), behind)
+
+
+class SteppedWorker(MachineWorker):
+    """A lane whose waits are ours."""
+
+    visit_type = SteppedRun
