@@ -16,7 +16,7 @@ from pushjuju.services.entities.basis.clock_jumps import after_jump
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret.secrets import LOOP
 from pushjuju.services.lifecycle.forced_ends import any_ahead
-from pushjuju.services.requests.consume import connected
+from pushjuju.services.requests.relation.consume import connected
 from pushjuju.store.queue import HEARTBEAT_S, Claim, SqliteWorkQueue, failed_since, next_lease, process_owner
 from pushjuju.store.rows.records import Model, Status
 from pushjuju.workers.events import Event, Tell, silent

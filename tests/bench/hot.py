@@ -21,8 +21,7 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import new_controllers, new_models
-from pushjuju.services.requests import update_status
-from pushjuju.services.requests.application import new_application
+from pushjuju.services.requests.application import new_application, update_status
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.uniter.commit import commit

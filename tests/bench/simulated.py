@@ -25,9 +25,9 @@ from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.requests import integrate, update_status
-from pushjuju.services.requests.application import new_application
+from pushjuju.services.requests.application import new_application, update_status
 from pushjuju.services.requests.application.new_application import NewApplication
+from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
 from tests.world import wire
 from tests.world.charms import UBUNTU, Charms

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate, update_status
+from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.workers.driver import Driver

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pushjuju.core.model.secrets import Content, OwnerKind
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
-from pushjuju.services.requests import user_secrets
+from pushjuju.services.requests.secret import user_secrets
 from tests.bench.statements import counted
 from tests.world.controller import TestController
 from tests.world.machine import ok

@@ -16,7 +16,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
 from pushjuju.workers.driver import Settled
 from tests.chaos.controller import RealController, until

@@ -8,7 +8,7 @@ import pytest
 
 from pushjuju.core.storage import Directive
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views.status import storage_document
 from tests.chaos.controller import CHARMS, DEPLOY_HOOKS, REMOVE_HOOKS, RealController
 from tests.chaos.test_kills import die_on

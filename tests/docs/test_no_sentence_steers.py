@@ -21,7 +21,7 @@ ALLOWED = {
     ("charms/hub/wire.py", "error"): "the store's own text is shown only where it says more",
     ("charms/format/places.py", "of"): "a YAML parser tells the line in its text",
     (
-        "services/requests/user_secrets.py",
+        "services/requests/secret/user_secrets.py",
         "read_settings",
     ): "the YAML reader of machines tells the line in its text",
     ("core/status.py", "is_before_agent"): "Juju's own statuses: the store keeps the text alone",
@@ -35,7 +35,7 @@ ALLOWED = {
     ("services/entities/basis/statuses.py", "*"): _SAME,
     ("services/entities/relation/remote_applications.py", "_set_status"): _SAME,
     ("services/entities/storage/storage_instances.py", "*"): _SAME,
-    ("services/requests/backups.py", "*"): _FOREIGN,
+    ("services/requests/controller/backups.py", "*"): _FOREIGN,
     ("store/files/waits.py", "*"): _FOREIGN,
     ("testing", "*"): "what tests of plugins assert",
     ("uniter/apply/perform.py", "*"): _SAME,

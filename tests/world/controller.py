@@ -24,8 +24,8 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, new_controllers, new_models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate
 from pushjuju.services.requests.application import new_application, new_charm
+from pushjuju.services.requests.relation import integrate
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Application, Machine, Model, Operation, Relation, Unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pushjuju.core.base import Base
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from tests.world.charms import PEERS, UBUNTU
 from tests.world.controller import TestController

@@ -11,7 +11,7 @@ from typing import Any
 
 from pushjuju.plugins.hooks import leadership, secrets
 from pushjuju.runner.remote import toolkit
-from pushjuju.services.requests import update_status
+from pushjuju.services.requests.application import update_status
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.commit import Committed
 from pushjuju.uniter.dispatch import Dispatch

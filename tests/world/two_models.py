@@ -9,7 +9,7 @@ from typing import Any
 from pushjuju.core.model.offerurl import parse
 from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.entities.relation import offers, relations
-from pushjuju.services.requests import consume, integrate
+from pushjuju.services.requests.relation import consume, integrate
 from pushjuju.store.rows.records import Offer, Relation
 from tests.world.charms import Charms
 from tests.world.controller import TestController

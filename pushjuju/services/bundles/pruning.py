@@ -18,7 +18,8 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.relation import remote_applications
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import expose, integrate
+from pushjuju.services.requests.application import expose
+from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Offer
 from pushjuju.store.tx import Tx
 

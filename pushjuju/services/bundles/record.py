@@ -36,8 +36,9 @@ from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers
 from pushjuju.services.entities.storage.storage_pools import open_pools
-from pushjuju.services.requests import consume, expose, integrate, storage_requests
-from pushjuju.services.requests.application import new_application, new_charm
+from pushjuju.services.requests.application import expose, new_application, new_charm
+from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.store.rows.records import Application, Machine, Offer
 from pushjuju.store.tx import Tx
 

@@ -11,7 +11,7 @@ from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.relation import relations
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
 from pushjuju.store.tx import Tx
 

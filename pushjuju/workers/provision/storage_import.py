@@ -9,7 +9,7 @@ from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.plugins.api.storage_types import StorageMade, StorageProvider
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity
-from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.workers.runtime import Runtime
 from pushjuju.workers.timeouts import CALL_S, within
 

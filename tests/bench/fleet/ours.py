@@ -14,8 +14,8 @@ from pushjuju.core.base import Base
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests import integrate
 from pushjuju.services.requests.application import new_application
+from pushjuju.services.requests.relation import integrate
 from pushjuju.store.datadir import DataDir
 from pushjuju.workers.driver import Driver
 

@@ -16,7 +16,7 @@ from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import Conflict, LeaseLost, NotValid, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.model import new_controllers
-from pushjuju.services.requests import backups
+from pushjuju.services.requests.controller import backups
 from pushjuju.store.backup import check_copy, copy_store
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store

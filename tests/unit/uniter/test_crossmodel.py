@@ -13,7 +13,7 @@ from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from pushjuju.uniter.input.hookcontext import goal_state
 from pushjuju.uniter.input.snapshot import read_view
 from tests.world.machine import ok

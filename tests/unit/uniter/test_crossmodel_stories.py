@@ -17,7 +17,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import consume, integrate
+from pushjuju.services.requests.relation import consume, integrate
 from pushjuju.store.rows.records import Relation
 from tests.world.charms import Charms
 from tests.world.controller import TestController

@@ -10,7 +10,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from pushjuju.uniter.commit import Committed, commit

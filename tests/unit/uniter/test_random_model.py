@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from pushjuju.services.entities.machine import upgrade_machine
 from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import update_status
+from pushjuju.services.requests.application import update_status
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.stepped.checks import check_nothing_left, check_rest

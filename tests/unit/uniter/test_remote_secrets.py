@@ -8,7 +8,7 @@ import pytest
 
 from pushjuju.services.entities.secret.secret_masks import mask_of
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from tests.world.controller import TestController
 from tests.world.secret_charm import add, begin, during, read
 from tests.world.two_models import TwoModels

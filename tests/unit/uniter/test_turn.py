@@ -14,7 +14,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.update_status import make_due
+from pushjuju.services.requests.application.update_status import make_due
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.decide import Answer, Decision, LocalState, Step, from_wire, replay
 from pushjuju.uniter.dispatch import prepared_operation, read_operation

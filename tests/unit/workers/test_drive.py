@@ -25,7 +25,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import update_status
+from pushjuju.services.requests.application import update_status
 from pushjuju.store.queue import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
 from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver

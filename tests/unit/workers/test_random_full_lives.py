@@ -20,7 +20,8 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.storage import storage_work
 from pushjuju.services.entities.storage.storage_work import Step, Todo
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate, storage_requests
+from pushjuju.services.requests.relation import integrate
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.store.rows.records import Relation, Task
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.dispatch import Dispatch

@@ -17,7 +17,7 @@ from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import update_status
+from pushjuju.services.requests.application import update_status
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide import Answer, Decision, from_wire, replay
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation

@@ -20,7 +20,7 @@ from pushjuju.services.entities.secret import secret_backends, secret_keys, secr
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import user_secrets
+from pushjuju.services.requests.secret import user_secrets
 from pushjuju.workers import live
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedRuntime, die_at, drive

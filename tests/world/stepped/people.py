@@ -15,8 +15,8 @@ from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import expose, integrate
-from pushjuju.services.requests.application import new_application, new_charm
+from pushjuju.services.requests.application import expose, new_application, new_charm
+from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import Tx
 from tests.world.charms import UBUNTU, Charms

@@ -9,7 +9,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.services.entities.model.firewall import split
-from pushjuju.services.requests import expose as service
+from pushjuju.services.requests.application import expose as service
 
 
 @command(

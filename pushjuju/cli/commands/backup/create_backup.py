@@ -14,10 +14,10 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.requests import backups
+from pushjuju.services.requests.controller import backups
 
 if TYPE_CHECKING:
-    from pushjuju.services.requests.backups import Backup
+    from pushjuju.services.requests.controller.backups import Backup
 
 _NOT_SET = "juju-backup-<date>-<time>.tar.gz"
 

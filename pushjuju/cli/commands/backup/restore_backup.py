@@ -11,7 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound
-from pushjuju.services.requests import backups
+from pushjuju.services.requests.controller import backups
 
 
 @command(

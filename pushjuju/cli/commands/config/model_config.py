@@ -15,8 +15,8 @@ from pushjuju.cli.terminal.output import render
 from pushjuju.cli.work import drive, scope, session, subjects
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.model import model_config
-from pushjuju.services.requests import model_config as request
-from pushjuju.services.requests.model_config import ModelConfigOptions
+from pushjuju.services.requests.model import model_config as request
+from pushjuju.services.requests.model.model_config import ModelConfigOptions
 
 
 @command(

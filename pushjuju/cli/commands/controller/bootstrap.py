@@ -15,8 +15,8 @@ from pushjuju.cli.work import making, scope, session
 from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.requests import bootstrap as request
-from pushjuju.services.requests.bootstrap import BootstrapOptions, StoragePool
+from pushjuju.services.requests.controller import bootstrap as request
+from pushjuju.services.requests.controller.bootstrap import BootstrapOptions, StoragePool
 from pushjuju.workers.provision.checkup import reach
 
 

@@ -12,7 +12,7 @@ from pushjuju.cli.work import session
 from pushjuju.services.entities.model import controllers as service
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sessions import Model
-from pushjuju.services.requests.destroy_model import counts
+from pushjuju.services.requests.model.destroy_model import counts
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context

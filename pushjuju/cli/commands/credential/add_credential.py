@@ -25,7 +25,7 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.plugin_host import Attr, ProviderType
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.entities.cloud.clouds import CloudFiles
-from pushjuju.services.requests.credentials import exchanged, finished, keep, known_cloud
+from pushjuju.services.requests.cloud.credentials import exchanged, finished, keep, known_cloud
 
 FILE = flags.text("file", "The YAML file containing credentials", short="f")
 

@@ -18,7 +18,7 @@ from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.plugin_host import DetectedCredential, ProviderType
-from pushjuju.services.requests.credentials import finished, keep, known_cloud
+from pushjuju.services.requests.cloud.credentials import finished, keep, known_cloud
 from pushjuju.services.views import cloud_documents as documents
 
 

@@ -12,7 +12,7 @@ from pushjuju.core.clouds import (
 )
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.plugin_host import ProviderType
-from pushjuju.services.requests.credentials import keep
+from pushjuju.services.requests.cloud.credentials import keep
 from pushjuju.services.views import cloud_documents as documents
 
 SHOW_SECRETS = flags.switch("show-secrets", "Show secrets, displaying sensitive information")

@@ -12,7 +12,7 @@ from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import cloud_checks
 from pushjuju.services.entities.cloud import clouds as service
-from pushjuju.services.requests import credentials
+from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
 CLOUDS = ("clouds.yaml", "public-clouds.yaml")

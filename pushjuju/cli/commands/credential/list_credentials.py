@@ -9,7 +9,7 @@ from pushjuju.cli.commands.credential.credential_entries import SHOW_SECRETS
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
-from pushjuju.services.requests.credentials import kinds_of
+from pushjuju.services.requests.cloud.credentials import kinds_of
 from pushjuju.services.views import cloud_documents as documents
 
 

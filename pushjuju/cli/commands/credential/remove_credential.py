@@ -10,7 +10,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests.credentials import keep, kinds_of
+from pushjuju.services.requests.cloud.credentials import keep, kinds_of
 from pushjuju.services.views import cloud_documents as documents
 
 

@@ -17,7 +17,7 @@ from pushjuju.core.clouds import (
     CloudCredentials,
 )
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.services.requests.credentials import kinds_of
+from pushjuju.services.requests.cloud.credentials import kinds_of
 from pushjuju.services.views import cloud_documents as documents
 
 

@@ -25,7 +25,7 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import ProviderType
 from pushjuju.services.entities.machine import credential_validity
-from pushjuju.services.requests.credentials import exchanged, finished, keep, known_cloud
+from pushjuju.services.requests.cloud.credentials import exchanged, finished, keep, known_cloud
 from pushjuju.workers.machine import credentials as trial
 
 

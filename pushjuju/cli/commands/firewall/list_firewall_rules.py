@@ -11,7 +11,7 @@ from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.work import session
 from pushjuju.portable.gotypes import Struct
-from pushjuju.services.requests import model_config
+from pushjuju.services.requests.model import model_config
 
 
 def _table(rules: list[dict[str, Any]]) -> str:

@@ -9,7 +9,7 @@ from pushjuju.cli.work import drive, session, subjects
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.firewall import parse_cidr
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests import model_config
+from pushjuju.services.requests.model import model_config
 
 
 @command(

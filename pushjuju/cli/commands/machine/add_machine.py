@@ -19,7 +19,7 @@ from pushjuju.core.model.placement import PlacementKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model.constraints import default_base
 from pushjuju.services.requests import inventories
-from pushjuju.services.requests.add_machines import AddMachinesOptions, add_machines
+from pushjuju.services.requests.machine.add_machines import AddMachinesOptions, add_machines
 from pushjuju.workers.provision.enlist import GivenHost, take_in
 from pushjuju.workers.runtime import Runtime
 

@@ -17,7 +17,7 @@ from pushjuju.core.names import application_of, is_machine
 from pushjuju.core.problems import Problem
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.machine import upgrade_machine
-from pushjuju.services.requests import upgrade_machine as request
+from pushjuju.services.requests.machine import upgrade_machine as request
 
 _STEPS = {"prepare": 3, "complete": 2}  # -> number of arguments
 

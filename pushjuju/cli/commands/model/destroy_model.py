@@ -27,11 +27,11 @@ from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.entities.model.sessions import Model
-from pushjuju.services.requests import destroy_model as request
+from pushjuju.services.requests.model import destroy_model as request
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.services.requests.destroy_model import Contents
+    from pushjuju.services.requests.model.destroy_model import Contents
 
 _STILL = "Model {model} goes on dying{until}; '{program} update-status' continues it."
 

@@ -18,7 +18,7 @@ from pushjuju.core.errors import (
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sessions import Model
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import destroy_model
+from pushjuju.services.requests.model import destroy_model
 from pushjuju.workers import background
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import consume as crossmodel
+from pushjuju.services.requests.relation import consume as crossmodel
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context

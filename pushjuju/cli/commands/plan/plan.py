@@ -28,7 +28,7 @@ from pushjuju.core.errors import NotFound, PushjujuError, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.requests import copies
+from pushjuju.services.requests.controller import copies
 from pushjuju.services.views import inventory
 from pushjuju.services.views.inventory import Change
 from pushjuju.workers.rehearsal import rehearse

@@ -15,7 +15,7 @@ from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import AlreadyExists, NotValid, UsageError
 from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests import integrate as service
+from pushjuju.services.requests.relation import integrate as service
 
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
 

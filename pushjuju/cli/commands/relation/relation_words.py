@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests import integrate as service
+from pushjuju.services.requests.relation import integrate as service
 
 
 def applications_of(args: Sequence[str]) -> list[str]:

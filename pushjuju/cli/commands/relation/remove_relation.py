@@ -10,7 +10,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import removals, session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.requests import integrate as service
+from pushjuju.services.requests.relation import integrate as service
 
 
 @command(

@@ -9,7 +9,7 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import relation_view
 
 

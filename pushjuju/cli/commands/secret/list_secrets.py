@@ -10,7 +10,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.model.secrets import OwnerKind
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.secret.secrets import MODEL, Owner
-from pushjuju.services.requests import user_secrets as service
+from pushjuju.services.requests.secret import user_secrets as service
 
 
 @command(

@@ -6,7 +6,7 @@ from pushjuju.cli.commands.secret.secret_content import GRANTS, granted_to
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.requests import user_secrets as service
+from pushjuju.services.requests.secret import user_secrets as service
 
 
 @command(

@@ -12,7 +12,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.core.model.secrets import Content, content_of
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote_list
-from pushjuju.services.requests import user_secrets
+from pushjuju.services.requests.secret import user_secrets
 
 CONTENT = (
     flags.text("info", "The secret description"),

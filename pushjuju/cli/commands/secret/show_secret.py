@@ -8,7 +8,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote_list
-from pushjuju.services.requests import user_secrets as service
+from pushjuju.services.requests.secret import user_secrets as service
 
 
 @command(

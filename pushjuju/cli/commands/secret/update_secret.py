@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.secret.secrets import Change
-from pushjuju.services.requests import user_secrets as service
+from pushjuju.services.requests.secret import user_secrets as service
 
 
 @command(

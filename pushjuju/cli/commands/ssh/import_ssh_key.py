@@ -10,7 +10,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session, subjects
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import ssh_keys as service
-from pushjuju.services.requests import key_import
+from pushjuju.services.requests.model import key_import
 
 
 @command(

@@ -8,7 +8,7 @@ from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import PushjujuError, UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.model import models
-from pushjuju.services.requests import update_status as request
+from pushjuju.services.requests.application import update_status as request
 
 
 @command(

@@ -19,7 +19,7 @@ from pushjuju.core.errors import NotValid, UsageError, not_found
 from pushjuju.core.storage import Directive, is_store, parse_directives
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage import storage_requests
 
 
 @command(

@@ -6,7 +6,7 @@ from pushjuju.cli.commands.storage.storage_words import check_ids, failure_lines
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage import storage_requests
 
 
 @command(

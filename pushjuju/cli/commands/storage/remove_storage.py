@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import Conflict
-from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage import storage_requests
 
 _ATTACHED = """
 Use the --force option to remove attached storage, or use

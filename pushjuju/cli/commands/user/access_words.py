@@ -10,7 +10,7 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import LEVELS, Kind
-from pushjuju.services.requests.access import AccessOptions
+from pushjuju.services.requests.user.access import AccessOptions
 
 Act = Callable[[Context, AccessOptions], None]
 

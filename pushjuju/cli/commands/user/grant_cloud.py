@@ -6,7 +6,7 @@ Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
 from __future__ import annotations
 
 from pushjuju.cli.commands.user.access_words import cloud_access_command
-from pushjuju.services.requests import access
+from pushjuju.services.requests.user import access
 
 grant_cloud = cloud_access_command(
     "grant-cloud", "Grants access level to a Juju user for a cloud.", access.grant

@@ -22,7 +22,8 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.machine import spaces
-from pushjuju.services.requests import integrate, user_secrets
+from pushjuju.services.requests.relation import integrate
+from pushjuju.services.requests.secret import user_secrets
 from pushjuju.services.views import hook_tools
 from tests.world.charms import Charms
 from tests.world.commandline import Run

@@ -26,7 +26,7 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import constraints, new_models
 from pushjuju.services.entities.storage import storage_instances
-from pushjuju.services.requests import expose
+from pushjuju.services.requests.application import expose
 from tests.charms_tools.hubstore import HubStore
 from tests.world.controller import TestController
 

@@ -11,10 +11,10 @@ from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate
 from pushjuju.services.requests.application.add_units import AddUnitsOptions, add_units
 from pushjuju.services.requests.application.deploy import DeployOptions, deploy
 from pushjuju.services.requests.application.refresh import RefreshOptions, progress, refresh
+from pushjuju.services.requests.relation import integrate
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive

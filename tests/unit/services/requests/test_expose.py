@@ -16,7 +16,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall, model_config, new_models
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import expose as service
+from pushjuju.services.requests.application import expose as service
 from pushjuju.store.rows.records import MachineFirewall, Port
 from pushjuju.store.tx import Tx
 from tests.world.controller import TestController

@@ -10,7 +10,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from tests.world import related
 from tests.world.controller import TestController
 

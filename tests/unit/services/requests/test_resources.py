@@ -11,7 +11,7 @@ import pytest
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.application import resources, units
-from pushjuju.services.requests import backups
+from pushjuju.services.requests.controller import backups
 from pushjuju.services.views import resource_documents
 from pushjuju.store.rows.records import Resource
 from pushjuju.workers.loops.cleaner import _drop_blobs

@@ -12,7 +12,7 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.requests import update_status
+from pushjuju.services.requests.application import update_status
 from tests.world.charms import CONFIG, PEERS
 from tests.world.controller import TestController
 

@@ -12,8 +12,8 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_instances, storage_pools
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import storage_requests
-from pushjuju.services.requests.storage_requests import Answer
+from pushjuju.services.requests.storage import storage_requests
+from pushjuju.services.requests.storage.storage_requests import Answer
 from pushjuju.services.views.status import storage_document
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment
 from tests.world.controller import TestController

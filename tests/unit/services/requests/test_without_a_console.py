@@ -11,10 +11,12 @@ from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, sessions
-from pushjuju.services.requests import access, add_machines, destroy_model, model_config
-from pushjuju.services.requests.access import AccessOptions
-from pushjuju.services.requests.add_machines import AddMachinesOptions
-from pushjuju.services.requests.model_config import ModelConfigOptions
+from pushjuju.services.requests.machine import add_machines
+from pushjuju.services.requests.machine.add_machines import AddMachinesOptions
+from pushjuju.services.requests.model import destroy_model, model_config
+from pushjuju.services.requests.model.model_config import ModelConfigOptions
+from pushjuju.services.requests.user import access
+from pushjuju.services.requests.user.access import AccessOptions
 from pushjuju.services.views import known_names, next_steps, removal_plan
 from tests.world.controller import TestController
 

@@ -8,7 +8,7 @@ import pytest
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotFound
-from pushjuju.services.requests import expose
+from pushjuju.services.requests.application import expose
 from pushjuju.services.views import application_documents, documents, model_document, unit_documents
 from tests.world.controller import TestController
 from tests.world.machine import ok

@@ -14,7 +14,8 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate, user_secrets
+from pushjuju.services.requests.relation import integrate
+from pushjuju.services.requests.secret import user_secrets
 from pushjuju.store.rows.records import Relation
 from tests.world.controller import TestController
 from tests.world.secret_charm import Hook, add, begin, during, read, rows

@@ -17,9 +17,9 @@ from pushjuju.services.entities.basis import leadership, logs
 from pushjuju.services.entities.model import model_config, models, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import integrate
 from pushjuju.services.requests.application import new_application
 from pushjuju.services.requests.application.new_application import NewApplication
+from pushjuju.services.requests.relation import integrate
 from pushjuju.store.tx import Tx
 from pushjuju.workers.loops.cleaner import clean
 from tests.world.charms import UBUNTU, Charms

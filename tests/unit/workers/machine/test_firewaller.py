@@ -13,7 +13,7 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units as unit_service
 from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import expose as service
+from pushjuju.services.requests.application import expose as service
 from pushjuju.services.views.status import document
 from pushjuju.workers.machine.firewaller import Firewaller
 from tests.world.controller import TestController

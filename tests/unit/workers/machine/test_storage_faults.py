@@ -14,7 +14,7 @@ from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views import explain
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine import storage_worker as of_storage

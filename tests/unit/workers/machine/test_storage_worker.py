@@ -15,7 +15,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views.status import storage_document
 from tests.world.charms import UBUNTU
 from tests.world.commandline import call

@@ -15,7 +15,7 @@ import pytest
 from pushjuju.core.clock import SystemClock
 from pushjuju.services.entities.basis.decision_text import _WORDS, packed, unpacked
 from pushjuju.services.entities.basis.hook_changes import MOST_NAMES, summary
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from tests.world.charms import Charms

@@ -14,7 +14,7 @@ from pushjuju.cli.commands.program.schema import FOLDER
 from pushjuju.cli.help.manpage import escaped
 from pushjuju.core.clock import SystemClock
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import integrate
+from pushjuju.services.requests.relation import integrate
 from tests.world.charms import Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController

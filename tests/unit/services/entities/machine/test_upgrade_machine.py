@@ -21,7 +21,7 @@ from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.update_status import make_due
+from pushjuju.services.requests.application.update_status import make_due
 from pushjuju.uniter.decide import Answer
 from tests.world.charms import Charms
 from tests.world.controller import TestController

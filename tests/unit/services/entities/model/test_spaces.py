@@ -12,7 +12,7 @@ from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import firewall, model_config
-from pushjuju.services.requests import expose
+from pushjuju.services.requests.application import expose
 from pushjuju.services.views import space_documents
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import Tx

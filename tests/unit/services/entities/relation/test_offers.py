@@ -17,7 +17,7 @@ from pushjuju.services.entities.relation import offers, remote_applications
 from pushjuju.services.entities.relation.offers import Wanted
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests import consume, integrate
+from pushjuju.services.requests.relation import consume, integrate
 from pushjuju.services.views import offer_documents, relation_rows
 from pushjuju.services.views.status import document as status_document
 from pushjuju.store.rows.records import Application, MachineFirewall, RemoteApplication
@@ -542,7 +542,7 @@ def test_who_is_not_let_in_is_told(twins: TwoModels) -> None:
 
 
 def test_what_is_exposed_needs_no_consumers(twins: TwoModels) -> None:
-    from pushjuju.services.requests import expose
+    from pushjuju.services.requests.application import expose
 
     twins.offer()
     twins.ready_relation()

@@ -14,7 +14,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_pools, storage_work
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import status_filter, storage_document
 from pushjuju.uniter.wanted import wanted

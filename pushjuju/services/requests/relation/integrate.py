@@ -20,7 +20,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import pairing, relations
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests import consume
+from pushjuju.services.requests.relation import consume
 from pushjuju.store.rows.records import Relation, RelationEndpoint
 from pushjuju.store.tx import Tx
 

@@ -23,7 +23,7 @@ from pushjuju.services.entities.model import (
     provider_keys,
 )
 from pushjuju.services.entities.secret import secret_backends
-from pushjuju.services.requests import consume
+from pushjuju.services.requests.relation import consume
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import Tx
 

@@ -1,0 +1,1 @@
+"""Clouds and credentials: one module for each."""

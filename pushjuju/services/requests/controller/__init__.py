@@ -1,0 +1,1 @@
+"""Requests of whole controllers."""

@@ -1,0 +1,1 @@
+"""Machines: one module for each request."""

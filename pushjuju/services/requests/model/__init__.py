@@ -1,0 +1,1 @@
+"""Requests of models: one module for each."""

@@ -1,0 +1,1 @@
+"""Relations, also between models."""

@@ -1,0 +1,1 @@
+"""Requests of a user about storage."""

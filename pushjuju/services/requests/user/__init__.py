@@ -1,0 +1,1 @@
+"""Users and what they may do: one module for each request."""
