@@ -80,7 +80,6 @@ def run(
 
     Raises:
         OSError: The program cannot be started.
-        ChildError: It takes too long, or failed and `check` is set.
     """
     return subprocess.run(
         argv,

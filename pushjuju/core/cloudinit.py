@@ -22,11 +22,7 @@ INHERITED = ("apt-primary", "apt-sources", "apt-security", "ca-certs")
 
 
 def check(document: Any) -> dict[str, Any]:
-    """Return what `cloudinit-userdata` says, as data.
-
-    Raises:
-        NotValid: No map with text keys, or a key that is not allowed; the messages are Juju's.
-    """
+    """Return what `cloudinit-userdata` says, as data."""
     if not isinstance(document, Mapping):
         raise NotValid(f"{_PREFIX}must be valid YAML: expected a map")
     for key, value in document.items():
@@ -47,11 +43,7 @@ def _check_packages(value: Any) -> None:
 
 
 def commands(value: Any, key: str) -> list[str]:
-    """Return shell commands: each a text, or a list of words that is quoted.
-
-    Raises:
-        NotValid: Another form.
-    """
+    """Return shell commands: each a text, or a list of words that is quoted."""
     if not isinstance(value, list):
         raise NotValid(f"{_PREFIX}{key} must be a list of strings or lists of strings")
     found = []

@@ -123,11 +123,7 @@ class Cloud:
         return {**{key: value for key, value in pairs if value}, **self.own}
 
     def region(self, name: str) -> Region:
-        """Return a region by name, in any case of letters; a region without endpoints has the cloud's.
-
-        Raises:
-            NotFound: The cloud has no such region; the text is Juju's.
-        """
+        """Return a region by name, in any case of letters; a region without endpoints has the cloud's."""
         for region in self.regions or (Region(name=DEFAULT_REGION),):
             if region.name.lower() == name.lower():
                 return Region(

@@ -38,11 +38,7 @@ class ConstraintRules:
 
 
 def check(constraints: Constraints, rules: ConstraintRules) -> list[str]:
-    """Check constraints against a cloud's rules, and return the names that it ignores, in Juju's order.
-
-    Raises:
-        NotValid: A value that the cloud does not have, or two names that exclude each other.
-    """
+    """Check constraints against a cloud's rules, and return the names that it ignores, in Juju's order."""
     given = {name: value for name, value in constraints.items() if value not in (None, "", [])}
     for red, blue in rules.conflicts:
         first, second = sorted(red & given.keys()), sorted(blue & given.keys())

@@ -96,11 +96,7 @@ def application_of(unit: str) -> str:
 
 
 def unit_tag(unit: str) -> str:
-    """Return the tag of a unit: `unit-mysql-0`.
-
-    Raises:
-        NotValid: The text is not the name of a unit.
-    """
+    """Return the tag of a unit: `unit-mysql-0`."""
     return UnitName.parse(unit).tag
 
 

@@ -94,7 +94,6 @@ class PluginHost:
         """Return the provider for a model in a cloud.
 
         Raises:
-            NotFound: No plugin drives this type of cloud.
             PushjujuError: The plugin raised it, for example about a wrong configuration.
         """
         self.provider_type(cloud.type)
@@ -141,12 +140,7 @@ class PluginHost:
         )
 
     def open_secret_backend(self, name: str, config: Mapping[str, str]) -> SecretBackend:
-        """Return a backend for secrets.
-
-        Raises:
-            NotFound: No plugin drives this type.
-            PushjujuError: The plugin raised it, for example about a wrong configuration.
-        """
+        """Return a backend for secrets."""
         self.secret_backend_type(name)
         backend: SecretBackend | None = self._host().manager.hook.pushjuju_open_secret_backend(
             type=name, config=dict(config)
@@ -235,11 +229,7 @@ class PluginHost:
         return tuple(item for _, answer in self._answers("pushjuju_hook_tools") for item in answer)
 
     def user_data(self, request: StartRequest, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a cloud-config document as the plugins amended it; the given one is not changed.
-
-        Raises:
-            ProviderError: A plugin failed; it is named.
-        """
+        """Return a cloud-config document as the plugins amended it; the given one is not changed."""
         amended = deepcopy(dict(data))
         for plugin, call in self._callers("pushjuju_user_data"):
             try:

@@ -63,7 +63,6 @@ def read(
 
     Raises:
         UsageError: with Juju's text.
-        HelpWanted: `-h` or `--help` came before any fault.
     """
     found: list[str] = []
     rest = list(words)

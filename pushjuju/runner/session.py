@@ -381,7 +381,6 @@ class MachineSession:
             that order.
 
         Raises:
-            ConnectionLost: The connection was cut and could not be had again in time; what was started goes
             on.
             Overtaken: Another controller process has a later lease; nothing was started.
         """
@@ -541,12 +540,6 @@ class MachineSession:
 
         Args:
             like: SHA-256 and path of an archive that the machine may have: only what differs is sent.
-
-        Raises:
-            DiskFull: The machine has no room for it.
-            RemoteFailed: The machine did not take it.
-            ConnectionLost: The connection was cut and could not be had again in time.
-            BadAnswer: The machine does nothing with it.
         """
         async with self._putting:  # one after the other: they share the wire anyway
             await self._put(sha256, path, like)

@@ -59,7 +59,6 @@ def copy_store(path: Path, target: Path) -> None:
     Raises:
         StoreError: It cannot be read, or the copy cannot be written; nothing is left of the copy then.
         OSError: The disk of the copy is full; nothing is left of the copy.
-        StoreDamaged: The copy is not sound, so the store is not.
     """
     new = target.with_name(f".new-{target.name}")
     try:
@@ -91,11 +90,7 @@ def _sync(path: Path) -> None:
 
 
 def check_copy(path: Path) -> None:
-    """Check every page, index and reference of a store that no process writes to.
-
-    Raises:
-        StoreDamaged: Something does not fit; the first problems are in the detail.
-    """
+    """Check every page, index and reference of a store that no process writes to."""
     try:
         with _opened(path) as connection:
             problems = [row[0] for row in connection.execute("PRAGMA integrity_check")]

@@ -178,7 +178,6 @@ class DataDir:
         """Make a controller's directory with its key; it exists for others only when it is whole.
 
         Args:
-            name: Its name.
             settings: The content of controller.toml.
             prepare: Makes what else belongs to it; repeated when an earlier try was cut short.
             begin: Called with the name when it is sure that there is no such controller yet.

@@ -57,9 +57,6 @@ class Store:
                 file that is empty or has no schema counts as damaged, never as new.
 
         Raises:
-            NotFound: The store does not exist and `create` is not set.
-            StoreTooNew: It was made by a newer pushjuju.
-            StoreBusy: Another process holds it for longer than the time-out.
             StoreDamaged: It is no store, or cut short; `check` looks at all of it.
             StoreError: It cannot be read.
         """
@@ -136,11 +133,7 @@ class Store:
             self._connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
     def version(self) -> tuple[int, int]:
-        """Return what changes with every write, here or in another process; costs a moment, reads no row.
-
-        Raises:
-            StoreGone: The file is not there any more.
-        """
+        """Return what changes with every write, here or in another process; costs a moment, reads no row."""
         self.require_file()
         if self._copy_of is not None:
             return hash(full.stamp(self.path)), 0
@@ -207,11 +200,7 @@ class Store:
         return self._group
 
     def begin(self) -> None:
-        """Begin a writing transaction that outlives a block.
-
-        Raises:
-            StoreBusy: Another process holds the store for too long.
-        """
+        """Begin a writing transaction that outlives a block."""
         self._start("BEGIN IMMEDIATE")
 
     def _start(self, begin: str) -> None:

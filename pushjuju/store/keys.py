@@ -69,7 +69,6 @@ class Keyring:
         """Return what was sealed.
 
         Raises:
-            WrongKey: The file lacks the key.
             StoreError: The record was changed, or comes from another place.
         """
         return _open(self._key(sealed.key), sealed, place)
@@ -95,11 +94,7 @@ class Keyring:
         return str(_open(self._key(name), sealed, place))
 
     def check(self, tx: Tx) -> None:
-        """Check that every key that the store uses is there; costs a look into a small table where none is.
-
-        Raises:
-            WrongKey: A key does not open its content.
-        """
+        """Check that every key that the store uses is there; costs a look into a small table without one."""
         needed = [row["id"] for row in tx.rows("encryption_key_list")]
         if needed:
             keys = self._read()

@@ -17,11 +17,7 @@ _FILE = "processes"
 
 
 def enlist(root: Path) -> None:
-    """Name this process as one that works what becomes due for the controller of a directory.
-
-    Raises:
-        StoreError: The disk is full or refuses it.
-    """
+    """Name this process as one that works what becomes due for the controller of a directory."""
     path = root / _FILE
     with explained(path), os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)

@@ -32,11 +32,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_ours(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
-    """Check that a file is a store before anything is written to it; SQLite itself finds one cut short.
-
-    Raises:
-        StoreDamaged: It is another program's, or was emptied.
-    """
+    """Check that a file is a store before anything is written to it; SQLite itself finds one cut short."""
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     version = schema_version(connection)
     if create and not names and not version:

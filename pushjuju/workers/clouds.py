@@ -43,9 +43,6 @@ def open_provider(
     Args:
         cloud: Another cloud than the model's: `manual`, for a machine that was given.
         credential: Another credential than the model's: one that is tried before it is kept.
-
-    Raises:
-        NotFound: No plugin drives the cloud.
     """
     name = cloud or model.cloud
     with ctx.store.read() as tx:

@@ -15,9 +15,5 @@ __all__ = ["Decision", "Replayed", "decision_text", "explained", "replayed"]
 
 
 def explained(ctx: Context, model: str, names: Sequence[str]) -> Sequence[Reason]:
-    """Return why entities of a model are in their state, for all units and machines without names.
-
-    Raises:
-        NotFound: There is no such entity.
-    """
+    """Return why entities of a model are in their state, for all units and machines without names."""
     return explain.explain(ctx, model, wanted, names)

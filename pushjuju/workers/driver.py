@@ -128,9 +128,6 @@ class Driver:
         Args:
             stop: When set, end after the operations under way.
             idle_exit_s: End after so many seconds without work; when None, stay.
-
-        Raises:
-            StoreDamaged: The store is damaged: the whole store is checked before the work begins.
         """
         idle = 0.0
         self._serving = True

@@ -66,12 +66,7 @@ class HostLink:
             await stack.aclose()
 
     async def run(self, script: str, *, timeout_s: float = 60.0) -> ScriptResult:
-        """Run a POSIX shell script there as root.
-
-        Raises:
-            SudoRefused: The login may not become root.
-            TransportError: No way in, or the connection broke.
-        """
+        """Run a POSIX shell script there as root."""
         connection, place = await self._connection(), f"machine {self.machine_id}"
         try:
             async with asyncio.timeout(timeout_s):

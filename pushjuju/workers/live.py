@@ -89,11 +89,7 @@ async def respond(ctx: Context, model: str, unit: str, tool: str, argv: Sequence
 
 
 def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
-    """Answer a call at once; the caller waits for backends as well.
-
-    Raises:
-        LeaseLost: It is for another controller process to answer.
-    """
+    """Answer a call at once; the caller waits for backends as well."""
     found = _asked(ctx, model, unit, tool, argv)
     return _told(found) if callable(found) else found
 

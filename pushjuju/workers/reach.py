@@ -150,11 +150,7 @@ class Ended:
 
 
 async def run_command(ssh: asyncssh.SSHClientConnection, command: str, script: str) -> Ended:
-    """Run a command with a script on its standard input; one that ends before it reads is taken as it is.
-
-    Raises:
-        BadAnswer: The command prints without end.
-    """
+    """Run a command with a script on its standard input; one that ends before it reads is taken as it is."""
     process = await ssh.create_process(command, errors="replace")
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(script)

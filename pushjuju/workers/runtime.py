@@ -175,11 +175,7 @@ class Runtime:
         return self._parts.answered
 
     def provider(self, model: str, cloud: str | None = None) -> Provider:
-        """Return the provider of a model; `manual` for machines that were given.
-
-        Raises:
-            NotFound: No plugin drives the cloud.
-        """
+        """Return the provider of a model; `manual` for machines that were given."""
         key = (model, cloud or "")
         if key not in self._providers:
             with self.ctx.store.read() as tx:
@@ -211,11 +207,7 @@ class Runtime:
         return self._features.setdefault(kind, frozenset())
 
     def provider_of(self, machine: Machine) -> Provider:
-        """Return the provider that makes a machine, or took it in; a container's is on its host.
-
-        Raises:
-            NotFound: No plugin drives the cloud, or makes such containers.
-        """
+        """Return the provider that makes a machine, or took it in; a container's is on its host."""
         if parent_machine(machine.id):
             return self._provider_of_container(machine)
         return self.provider(machine.model, MANUAL if machine.provider == MANUAL else None)
@@ -281,7 +273,6 @@ class Runtime:
 
         Raises:
             TransportError: No way in.
-            RemoteFailed: The machine cannot hold our program.
         """
         key = (machine.model, machine.id)
         if key in self._sessions and self._is_stale(self._sessions[key][0]):

@@ -26,11 +26,7 @@ def lost(machine: Machine) -> InstanceGone:
 
 
 async def login(machine: Machine, asked: Awaitable[SSHTarget]) -> SSHTarget:
-    """Return how a machine's instance answers, as its provider says.
-
-    Raises:
-        InstanceGone: The instance went since it was looked up.
-    """
+    """Return how a machine's instance answers, as its provider says."""
     try:
         return await asked
     except NotFound as gone:
@@ -42,7 +38,6 @@ async def within(seconds: float, call: Awaitable[T]) -> T:
 
     Raises:
         ProviderError: The answer did not come in time.
-        PushjujuError: The provider raised it.
     """
     limit = asyncio.timeout(seconds)
     try:

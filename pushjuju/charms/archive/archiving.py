@@ -196,11 +196,7 @@ def _check_sizes(infos: list[zipfile.ZipInfo], limits: ArchiveLimits) -> None:
 
 
 def _checked(file: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> list[Entry]:
-    """Return the entries.
-
-    Raises:
-        InvalidCharm: Some are refused; all of them are named.
-    """
+    """Return the entries."""
     problems = Problems()
     _check_overlap(infos, problems)
     problems.raise_if_any()  # nothing is read of an archive that lies about where its entries are

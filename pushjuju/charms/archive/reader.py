@@ -51,11 +51,6 @@ def read_charm(path: Path, limits: ArchiveLimits | None = None, origin: str | No
         path: A charm directory, a source tree with `charmcraft.yaml`, or an archive.
         limits: For archives.
         origin: Prefix of the names of files in errors; the path if None.
-
-    Raises:
-        NotFound: The path does not exist.
-        InvalidCharm: The charm is refused; the message is the first reason, the detail names the others, each
-            with its file and line.
     """
     try:
         if path.is_dir():

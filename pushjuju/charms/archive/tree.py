@@ -36,11 +36,7 @@ class TreeEntry:
 
 
 def resolve_root(path: Path) -> Path:
-    """Return the directory that a link to a charm means.
-
-    Raises:
-        InvalidCharm: The link leads nowhere.
-    """
+    """Return the directory that a link to a charm means."""
     if not path.is_symlink():
         return path
     try:
@@ -168,11 +164,7 @@ def _check_link(path: str, target: str) -> None:
 
 
 def open_plain(root: Path, name: str) -> IO[bytes]:
-    """Open a file of a tree.
-
-    Raises:
-        InvalidCharm: A link or device was put there meanwhile, or a link in place of a folder above it.
-    """
+    """Open a file of a tree."""
     *folders, last = PurePosixPath(name).parts
     try:
         with ExitStack() as stack:

@@ -132,9 +132,6 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
         read: Reads files of the tree.
         origin: Prefix of the names of files in errors.
         scripts: Whether scripts of the tree may be run to build it.
-
-    Raises:
-        InvalidCharm: Something cannot be built here; all of it is named, with its line.
     """
     try:
         project = yamlsafe.load(data, text_keys=4)

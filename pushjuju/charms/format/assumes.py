@@ -87,11 +87,7 @@ def model_features(juju_version: str) -> dict[str, Version | None]:
 
 
 def agent_version(text: str) -> Version:
-    """Return the three numbers of a Juju version (`3.6-beta2` counts as 3.6.2).
-
-    Raises:
-        NotValid: It is no version.
-    """
+    """Return the three numbers of a Juju version (`3.6-beta2` counts as 3.6.2)."""
     match = _AGENT.match(text)
     if not match:
         raise NotValid(f"invalid version {quote(text)}")

@@ -24,9 +24,6 @@ def resolve(asks: Sequence[Ask], send: Send) -> list[StoreCharm | HubError]:
 
     An ask without a base is asked a second time with the first base that the store names; all those are
     asked together, so two requests do for any number of charms.
-
-    Raises:
-        HubError: The store as a whole cannot be asked.
     """
     found: list[StoreCharm | HubError | None] = [None] * len(asks)
     again: dict[int, tuple[Ask, tuple[Platform, ...]]] = {}

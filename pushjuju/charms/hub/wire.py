@@ -68,11 +68,7 @@ class Fault:
 
 
 def request(asks: Sequence[tuple[str, Ask]]) -> dict[str, Any]:
-    """Return the body of a refresh request: (instance key, what is asked for).
-
-    Raises:
-        NotValid: Something is asked for without a name, or for no single architecture.
-    """
+    """Return the body of a refresh request: (instance key, what is asked for)."""
     context, actions = [], []
     for key, ask in asks:
         _check(ask)
@@ -152,9 +148,6 @@ def answers(document: Any, asks: Sequence[tuple[str, Ask]], *, secure: bool) -> 
         document: The answer, as JSON was read.
         asks: The questions that were sent.
         secure: The store was reached by https: its downloads must be too.
-
-    Raises:
-        HubError: The whole request failed, or the answer breaks the protocol.
     """
     results = check_errors(document).get("results")
     by_key: dict[str, Mapping[str, Any]] = {}
@@ -220,11 +213,7 @@ def _platforms(listed: Any, wanted: Platform) -> Iterable[Platform]:
 
 
 def download(item: Mapping[str, Any], what: str, *, secure: bool) -> Download:
-    """Return a file that a store offers.
-
-    Raises:
-        HubError: Its address or hash makes no sense.
-    """
+    """Return a file that a store offers."""
     url, size = _text(item, "url"), item.get("size", 0)
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or (secure and parts.scheme != "https"):
@@ -240,11 +229,7 @@ def download(item: Mapping[str, Any], what: str, *, secure: bool) -> Download:
 
 
 def resources(listed: Any, *, secure: bool) -> Iterable[StoreResource]:
-    """Yield the resources that a store lists.
-
-    Raises:
-        HubError: A resource of the answer makes no sense.
-    """
+    """Yield the resources that a store lists."""
     for item in listed if isinstance(listed, list) else ():
         if not isinstance(item, dict):
             continue

@@ -99,10 +99,6 @@ def infer_endpoints(first: str, second: str, find: Callable[[str], Side | None])
         first: `APP[:ENDPOINT]`.
         second: The second argument, of the same form.
         find: Returns an application of the model.
-
-    Raises:
-        NotFound: An application or endpoint is missing, or nothing fits.
-        NotValid: Not an endpoint, or several pairs fit; the message lists them.
     """
     pairs = [
         pair for pair in product(_candidates(first, find), _candidates(second, find)) if _can_relate(*pair)

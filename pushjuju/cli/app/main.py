@@ -115,11 +115,7 @@ def _leave_stdout() -> None:
 
 
 def _check_text(argv: Sequence[str]) -> None:
-    """Refuse arguments that are no text: nothing that we keep or ask for can have such a name.
-
-    Raises:
-        UsageError: A word is not UTF-8.
-    """
+    """Refuse arguments that are no text: nothing that we keep or ask for can have such a name."""
     for word in argv:
         if not word.isascii() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in word):
             shown = word.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

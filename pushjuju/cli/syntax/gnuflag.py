@@ -141,7 +141,6 @@ class FlagSet:
             start: Values that were set before (global flags in front of the command).
 
         Raises:
-            UsageError: A flag is unknown, lacks its value or has a bad one; the text is gnuflag's.
             HelpWanted: `-h` or `--help`.
         """
         found = Parsed({spec.key: spec.initial() for spec in self._specs} | dict(start or {}))

@@ -33,11 +33,7 @@ class Settings:
 
 
 def pair(text: str) -> tuple[str, str]:
-    """Split `key=value` at the first `=`.
-
-    Raises:
-        UsageError: It is no such pair.
-    """
+    """Split `key=value` at the first `=`."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise UsageError(f'expected "key=value", got {quote(text)}')
@@ -45,11 +41,7 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def pairs(texts: Iterable[str]) -> dict[str, str]:
-    """Split several; a key may come once.
-
-    Raises:
-        UsageError: A text is no pair, or a key comes twice.
-    """
+    """Split several; a key may come once."""
     found: dict[str, str] = {}
     for text in texts:
         key, value = pair(text)
@@ -83,12 +75,7 @@ def _file_value(key: str, value: str) -> str:
 
 
 def settings(texts: Iterable[str]) -> Settings:
-    """Read `--config`: a text with `=` is a pair, any other names a YAML file.
-
-    Raises:
-        NotFound: A file is missing.
-        NotValid: A value file cannot be read.
-    """
+    """Read `--config`: a text with `=` is a pair, any other names a YAML file."""
     listed = list(texts)
     values = dict(pair(text) for text in listed if "=" in text)
     files = tuple(read_file(text) for text in listed if "=" not in text)
@@ -96,11 +83,7 @@ def settings(texts: Iterable[str]) -> Settings:
 
 
 def read_file(path: str, stdin: TextIO | None = None) -> bytes:
-    """Read a file that a flag names; `-` is stdin where that is allowed.
-
-    Raises:
-        NotFound: The file is missing or cannot be read.
-    """
+    """Read a file that a flag names; `-` is stdin where that is allowed."""
     if path == "-" and stdin is not None:
         return stdin.read().encode()
     try:
@@ -110,12 +93,7 @@ def read_file(path: str, stdin: TextIO | None = None) -> bytes:
 
 
 def public_keys(path: str) -> list[str]:
-    """Return the public keys of a file, or none without one. What else is in it is not shown.
-
-    Raises:
-        NotFound: The file is missing or cannot be read.
-        NotValid: A line of it is no public key.
-    """
+    """Return the public keys of a file, or none without one. What else is in it is not shown."""
     found: list[str] = []
     text = read_file(path).decode(errors="replace") if path else ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -157,11 +135,7 @@ def model_settings(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def placements(text: str) -> list[Placement]:
-    """Read `--to`: comma separated directives.
-
-    Raises:
-        UsageError: A placement is malformed; the message is Juju's.
-    """
+    """Read `--to`: comma separated directives."""
     try:
         return [Placement.parse(part.strip()) for part in text.split(",")] if text else []
     except NotValid as error:
@@ -169,11 +143,7 @@ def placements(text: str) -> list[Placement]:
 
 
 def constraints(texts: Sequence[str], console: Console) -> dict[str, Any]:
-    """Read `--constraints`, repeated or not; old names are taken with a warning.
-
-    Raises:
-        NotValid: Malformed, unknown or repeated; the message is Juju's.
-    """
+    """Read `--constraints`, repeated or not; old names are taken with a warning."""
     joined = " ".join(texts)
     if "cpu-cores=" in joined:
         console.info('Warning: constraint "cpu-cores" is deprecated in favor of "cores".')
@@ -181,12 +151,7 @@ def constraints(texts: Sequence[str], console: Console) -> dict[str, Any]:
 
 
 def base(base_text: str, series: str, console: Console) -> Base | None:
-    """Read `--base`, or the old `--series` with a warning; None when neither is given.
-
-    Raises:
-        UsageError: Both are given.
-        NotValid: Unknown or malformed.
-    """
+    """Read `--base`, or the old `--series` with a warning; None when neither is given."""
     if base_text and series:
         raise UsageError("--series and --base cannot be specified together")
     if series:
@@ -196,11 +161,7 @@ def base(base_text: str, series: str, console: Console) -> Base | None:
 
 
 def disks(words: Sequence[str]) -> list[Directive]:
-    """Read the values of `--disks`: directives without a name, several to a value, blank-separated.
-
-    Raises:
-        UsageError: A directive is wrong; the message is Juju's.
-    """
+    """Read the values of `--disks`: directives without a name, several to a value, blank-separated."""
     found = []
     for word in words:
         try:
@@ -212,11 +173,7 @@ def disks(words: Sequence[str]) -> list[Directive]:
 
 
 def storage(words: Sequence[str]) -> dict[str, Directive]:
-    """Read the values of `--storage`: store -> directive.
-
-    Raises:
-        UsageError: A directive is wrong, or a store comes twice; the message is Juju's.
-    """
+    """Read the values of `--storage`: store -> directive."""
     try:
         return parse_directives(words)
     except NotValid as error:

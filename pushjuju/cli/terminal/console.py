@@ -66,9 +66,6 @@ class Console:
         Args:
             question: The text in front of the answer.
             what: The name of the action in the error when the user declines (`unit removal`).
-
-        Raises:
-            Aborted: The answer is not yes.
         """
         if self._ask(question).lower() not in ("y", "yes"):
             raise Aborted(f"{what}: aborted")

@@ -37,11 +37,7 @@ class Asking:
         self._out.write(text)
 
     def query(self, question: str, check: Check = anything) -> str:
-        """Ask until the answer is good.
-
-        Raises:
-            Aborted: There are no more answers.
-        """
+        """Ask until the answer is good."""
         while True:
             self._out.write(question)
             self._out.flush()

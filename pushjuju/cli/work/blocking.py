@@ -52,7 +52,6 @@ def require(ctx: Context, model: Model, command: str) -> None:
     """Check that no disabled set forbids a command to change a model.
 
     Raises:
-        Blocked: The command is disabled there; the text is Juju's.
         NotValid: The model is the controller's own, and has no machines.
     """
     if command in _MAKES_MACHINES:

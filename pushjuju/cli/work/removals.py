@@ -92,11 +92,7 @@ class Plan:
 
 
 def force(*, force: bool, no_wait: bool) -> removal.Force | None:
-    """Return how a removal is forced, or None.
-
-    Raises:
-        UsageError: `--no-wait` alone.
-    """
+    """Return how a removal is forced, or None."""
     if no_wait and not force:
         raise UsageError("--no-wait without --force not valid")
     return removal.Force(wait_s=0.0 if no_wait else removal.MAX_WAIT_S) if force else None
@@ -116,10 +112,6 @@ def confirm(
 
     Returns:
         Whether the plan was shown.
-
-    Raises:
-        Aborted: The answer is not yes.
-        PushjujuError: An entity cannot be removed.
     """
     plan.check(cli)
     asks = not no_prompt and removal_plan.asks_first(opened.ctx, opened.uuid)
@@ -143,9 +135,6 @@ def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequen
         plan: The plan that was carried out.
         told: True when the plan was shown before.
         touched: Entities whose errors are this command's.
-
-    Raises:
-        HookFailed: Something that was touched is in error.
     """
     if not told:
         tell(cli, plan.text())
@@ -163,11 +152,7 @@ def _tell_kept(cli: Cli, opened: Session, names: Sequence[str]) -> None:
 
 
 def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool = False) -> None:
-    """Work a removal; then show what waits for its forced end, and leave that to a background process.
-
-    Raises:
-        HookFailed: Something that was touched is in error.
-    """
+    """Work a removal; then show what waits for its forced end, and leave that to a background process."""
     try:
         drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
     finally:

@@ -83,8 +83,6 @@ def open_model(cli: Cli, text: str = "") -> Session:
 
     Raises:
         NotFound: No such controller or model, or none in focus.
-        NotValid: `JUJU_MODEL` and `JUJU_CONTROLLER` contradict each other.
-        Blocked: Somebody has disabled the command for the model.
     """
     controller, model = split_model(text or cli.env.get("JUJU_MODEL", ""))
     chosen = cli.env.get("JUJU_CONTROLLER", "")

@@ -127,9 +127,6 @@ class Http:
         Args:
             wanted: The place of the file, and the size and hash that it must have.
             target: The path to write; an unfinished file has the same path with `.part` behind it.
-
-        Raises:
-            HubError: The download failed, or differs from what the store described; the message is Juju's.
         """
         part = target.with_name(f"{target.name}.part")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -147,11 +144,7 @@ class Http:
             part.replace(target)
 
     def _all(self, wanted: Download, out: IO[bytes], tell: Tell) -> None:
-        """Fetch what is missing of a file, as often as it takes.
-
-        Raises:
-            HubError: It does not come.
-        """
+        """Fetch what is missing of a file, as often as it takes."""
         for attempt in self._attempts(wanted.url):
             with attempt:
                 self._more(wanted, out, tell)
@@ -159,11 +152,7 @@ class Http:
         os.fsync(out.fileno())
 
     def _more(self, wanted: Download, out: IO[bytes], tell: Tell) -> None:
-        """Fetch what is missing of a file.
-
-        Raises:
-            HubError: It was cut, or the server refuses.
-        """
+        """Fetch what is missing of a file."""
         here = out.seek(0, io.SEEK_END)
         if wanted.size and here >= wanted.size:
             return
@@ -237,11 +226,7 @@ class Http:
     def _open(
         self, method: str, url: str, *, data: bytes | None = None, headers: Mapping[str, str]
     ) -> Iterator[http.client.HTTPResponse]:
-        """Send a request; whatever answers is yielded, redirects followed.
-
-        Raises:
-            _Again: The server cannot now, or the connection failed.
-        """
+        """Send a request; whatever answers is yielded, redirects followed."""
         named = {"User-Agent": f"Juju/{JUJU_VERSION}", **headers}
         ask = urllib.request.Request(url, data=data, headers=named, method=method)  # noqa: S310 - checked
         _check_address(url)
@@ -384,12 +369,7 @@ def _read(answer: http.client.HTTPResponse, url: str) -> bytes:
 
 
 def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
-    """Return the JSON of an answer.
-
-    Raises:
-        _Again: It is empty.
-        HubError: The answer is not a document; the message is Juju's.
-    """
+    """Return the JSON of an answer."""
     kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
     if 300 <= answer.status < 400:
         raise HubError(f"{_shown(url)} leads to no address of a charm store")

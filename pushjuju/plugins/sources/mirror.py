@@ -135,11 +135,7 @@ class Mirror:
             raise HubError(f"{self._local / path} cannot be read: {error}") from None
 
     def _entry(self, item: Any) -> StoreCharm:
-        """Return one entry of the index.
-
-        Raises:
-            HubError: It is damaged.
-        """
+        """Return one entry of the index."""
         try:
             if not is_application(item["name"]):
                 raise NotValid("its name is none")

@@ -110,10 +110,6 @@ def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> N
 
     No program of the repository runs: neither hooks, nor commands that its files name. Submodules come over
     the network alone, so that a repository cannot bring files of this computer along.
-
-    Raises:
-        ProviderError: It cannot be cloned; git's own words are the detail.
-        NotFound: There is no git on this computer.
     """
     url, kept = _login(url, _git_environment(environ))
     target.mkdir(parents=True)

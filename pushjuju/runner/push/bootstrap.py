@@ -354,13 +354,6 @@ async def attach(
         options: Options of the machine's server.
         name: The machine, for error texts.
         waste: The bytes without use that the machine has sent until now.
-
-    Raises:
-        SudoRefused: Logged in as another user than root, and sudo says no.
-        RemoteFailed: No Python that can be used or installed, or the program cannot start.
-        DiskFull: No room for the program.
-        HeldElsewhere: The machine is another controller's, or another model's.
-        ConnectionLost: The channel ended.
     """
     line = command(program, root, options)
     for attempt in range(2):

@@ -116,9 +116,6 @@ class Pending(_Heard):
 
         Returns:
             What it comes to.
-
-        Raises:
-            BadFrame: The machine asks too much at once.
         """
         if call["call"] in self._asked:
             return 0

@@ -95,13 +95,7 @@ class Connector:
 
     @contextlib.asynccontextmanager
     async def connect(self, target: MachineTarget) -> AsyncIterator[Connection]:
-        """Connect and log in; closed at the end of the block.
-
-        Raises:
-            Unreachable: No answer in time.
-            HostKeyChanged: Another host key than the known one.
-            AuthFailed: No key was taken.
-        """
+        """Connect and log in; closed at the end of the block."""
         async with contextlib.AsyncExitStack() as stack:
             tunnel = None
             if target.jump:

@@ -31,9 +31,6 @@ def read(writes: Mapping[str, Any]) -> Document:
         `create` and `update`: id -> content, label, description, rotate, expire (a moment, or seconds from
         the commit on), owner; `track`: ids; `grant`: id, relation, target; `revoke`: id, target; `remove`:
         id -> revisions, none for all.
-
-    Raises:
-        BadFrame: The frame does not hold writes of secrets.
     """
     return {
         "create": {_id(key): _upsert(item, new=True) for key, item in _map(writes, "create").items()},

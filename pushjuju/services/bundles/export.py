@@ -39,12 +39,7 @@ class Request:
 
 
 def export(ctx: Context, model: str, request: Request) -> tuple[Fields, Fields | None]:
-    """Return the bundle, and its overlay if it needs one.
-
-    Raises:
-        NotValid: There is nothing to export.
-        StoreError: Charms cannot be written.
-    """
+    """Return the bundle, and its overlay if it needs one."""
     with ctx.store.read() as tx:
         facts = model_facts.read(tx, model)
         if request.beside is None:
@@ -93,11 +88,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Write the file; only its owner may read it.
-
-    Raises:
-        NotValid: It cannot be written; the message is Juju's.
-    """
+    """Write the file; only its owner may read it."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:

@@ -62,10 +62,6 @@ def mirror(
 
     All charms are asked for in one request, and nothing is written if one of them is not there. The index is
     written last, so that a mirror that was cut is the one before.
-
-    Raises:
-        HubError: A charm is not there, or the store is away.
-        NotFound: The folder cannot be written.
     """
     found = _resolved(store, wanted)
     asked = {item.name: item.resources for item in wanted if item.resources}
@@ -99,11 +95,7 @@ def mirror(
 
 
 def require(folder: Path) -> None:
-    """Refuse a folder that is no mirror.
-
-    Raises:
-        NotFound: The folder has no index.
-    """
+    """Refuse a folder that is no mirror."""
     if not (folder / form.INDEX).is_file():
         raise NotFound(f"{folder} is no mirror of charms: {form.INDEX} is missing")
 
@@ -138,11 +130,7 @@ def _resolved(store: CharmStore, wanted: Sequence[Wanted]) -> list[tuple[StoreCh
 
 
 def _answers(store: CharmStore, asks: Sequence[Ask]) -> list[StoreCharm]:
-    """Return what a store has for each ask.
-
-    Raises:
-        HubError: It lacks one; the charm is named.
-    """
+    """Return what a store has for each ask."""
     found = []
     for ask, answer in zip(asks, store.resolve(asks), strict=True):
         if isinstance(answer, HubError):
@@ -153,11 +141,7 @@ def _answers(store: CharmStore, asks: Sequence[Ask]) -> list[StoreCharm]:
 
 
 def _revision(store: CharmStore, charm: str, name: str, revision: int) -> StoreResource:
-    """Return one revision of a resource.
-
-    Raises:
-        HubError: The store has no such revision; the message is Juju's.
-    """
+    """Return one revision of a resource."""
     for item in store.resources(charm, name):
         if item.revision == revision:
             return item
@@ -165,11 +149,7 @@ def _revision(store: CharmStore, charm: str, name: str, revision: int) -> StoreR
 
 
 def of_bundle(path: Path, arch: str) -> list[Wanted]:
-    """Return the store's charms that a bundle names, with its channels, revisions, bases and resources.
-
-    Raises:
-        NotFound, NotValid: The bundle is not there, or breaks rules; the message names every fault.
-    """
+    """Return the store's charms that a bundle names, with its channels, revisions, bases and resources."""
     bundle = load(path, []).bundle
     found = []
     for app in bundle.applications.values():

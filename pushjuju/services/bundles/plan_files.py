@@ -34,11 +34,7 @@ class SavedPlan:
 
 
 def write(path: Path, model: str, prepared: Prepared) -> None:
-    """Write a plan.
-
-    Raises:
-        StoreError: The file cannot be written.
-    """
+    """Write a plan."""
     document = {
         "format": FORM,
         "model-uuid": model,
@@ -50,12 +46,7 @@ def write(path: Path, model: str, prepared: Prepared) -> None:
 
 
 def read(path: Path) -> SavedPlan:
-    """Read a plan.
-
-    Raises:
-        NotFound: There is no such file.
-        NotValid: The file is not a plan.
-    """
+    """Read a plan."""
     try:
         if path.stat().st_size > _LARGEST:
             raise NotValid(f"{path} is no plan: it is larger than {_LARGEST} bytes")
@@ -79,11 +70,7 @@ def read(path: Path) -> SavedPlan:
 
 
 def require_same(plan: SavedPlan, model: str, prepared: Prepared) -> None:
-    """Refuse a plan that is not what would be done now.
-
-    Raises:
-        NotValid: It is another model's, or model or bundle have changed.
-    """
+    """Refuse a plan that is not what would be done now."""
     hint = "make the plan anew with --save-plan, and look at it"
     if plan.model != model:
         raise NotValid(f"the plan in {plan.path} is for another model")

@@ -104,14 +104,7 @@ class Prepared:
 
 
 def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepared:
-    """Return what has to be done for a bundle.
-
-    Raises:
-        BundleFaulty: The bundle breaks rules, names charms that are not there or do not fit, or uses options
-            or endpoints that its charms lack. The message names every fault.
-        HubError, NotFound, NotValid: One charm is not there or does not fit, and nothing else is wrong.
-        NotValid: Machines do not fit, or applications need `--trust`.
-    """
+    """Return what has to be done for a bundle."""
     require_trust(loaded, wishes)
     bundle = loaded.bundle
     if not wishes.trust:
@@ -179,11 +172,7 @@ def _equal(
 def _ask_store(
     ctx: Context, model: str, loaded: Loaded, facts: ModelFacts, wishes: Wishes
 ) -> stored_charms.Resolved:
-    """Return which revisions the bundle's names mean; a store that is away does not hide what is wrong.
-
-    Raises:
-        HubError: The store is away, and the bundle is right by itself.
-    """
+    """Return which revisions the bundle's names mean; a store that is away does not hide what is wrong."""
     without = local_charms.unclear(loaded)
     if loaded.bundle.type == "kubernetes":  # it is refused anyway
         return stored_charms.Resolved()
@@ -204,12 +193,7 @@ def _judge(
     *,
     equal: bool,
 ) -> None:
-    """Refuse a bundle that breaks rules, by itself or with its charms.
-
-    Raises:
-        BundleFaulty: All that is wrong.
-        PushjujuError: One charm is refused, and nothing else is wrong.
-    """
+    """Refuse a bundle that breaks rules, by itself or with its charms."""
     bundle, composed = loaded.bundle, loaded.composed
     refused = [
         *(local_charms.refusal(composed, name, "charm", error) for name, error in store.failed.items()),
@@ -239,11 +223,7 @@ def refusing(faults: Sequence[Fault]) -> BundleFaulty:
 
 
 def require_trust(loaded: Loaded, wishes: Wishes) -> None:
-    """Refuse a right bundle whose applications want the cloud's credentials, unless they may have them.
-
-    Raises:
-        NotValid: Nobody trusts them; the message is Juju's.
-    """
+    """Refuse a right bundle whose applications want the cloud's credentials, unless they may have them."""
     if loaded.faults:  # these faults come first
         return
     if (names := needs_trust(loaded.bundle)) and not (wishes.trust or wishes.force):
@@ -372,11 +352,7 @@ def same_model(model: str, digest: str) -> Callable[[Tx], None]:
 def _packed(
     ctx: Context, model: str, prepared: Prepared
 ) -> Iterator[tuple[dict[str, PackedCharm], stored_charms.Fetched]]:
-    """Bring all charms: step that deploys or upgrades -> charm; each is packed or fetched once.
-
-    Raises:
-        BundleFaulty: The bundle asks charms of the store for what they do not have.
-    """
+    """Bring all charms: step that deploys or upgrades -> charm; each is packed or fetched once."""
 
     found: dict[str, PackedCharm] = {}
     uploads = {

@@ -184,11 +184,7 @@ def _named(change: Change) -> Iterator[None]:
 
 
 def _add_machines(work: _Work) -> None:
-    """Record all new machines in the order of their numbers; units find theirs later.
-
-    Raises:
-        NotValid: Another number came than the plan foretold.
-    """
+    """Record all new machines in the order of their numbers; units find theirs later."""
     wanted: dict[str, tuple[Change, Mapping[str, Any]]] = {}
     deployed = _deployed(work)
     for change in work.order.changes:

@@ -124,7 +124,6 @@ def deploy(
         loaded: The bundle, when it was read before there was a model.
 
     Raises:
-        OtherKind: The name is that of a charm of the store.
         PushjujuError: Bundle, charms, cloud or model refuse something; nothing is changed.
     """
     url = ""
@@ -154,7 +153,6 @@ def apply(
     """Make a model equal to a bundle; what only the model has stays, unless it is pruned.
 
     Raises:
-        NotValid: The plan to carry out is not what would be done now.
         PushjujuError: Bundle, charms, cloud or model refuse something; nothing is changed.
     """
     path, url = find(ctx, model, options, notices)
@@ -186,12 +184,6 @@ def find(
     """Return the path of a bundle, and its URL when it came from the model's store.
 
     A word that names a file or directory means that; another is a name of the store.
-
-    Raises:
-        NotFound: The path does not exist.
-        NotValid: The path is not a bundle.
-        HubError: The store has no such bundle, or cannot be reached; the messages are Juju's.
-        UsageError: A file, and options for a store.
     """
     name = options.bundle
     path = Path(name).expanduser()
@@ -233,13 +225,7 @@ def _of_store(
 
 
 def read(options: BundleOptions, notices: Notices) -> Loaded:
-    """Read the file of a bundle to deploy.
-
-    Raises:
-        NotFound, NotValid: The bundle is not there, cannot be read, or needs trust; broken rules are listed
-            together.
-        UsageError: An option is for bundles of a store.
-    """
+    """Read the file of a bundle to deploy."""
     _require_no_store(channel=options.channel, revision=options.revision)
     loaded = _load(options, options.bundle, notices)
     planning.require_trust(loaded, _wishes(options, ""))
@@ -311,11 +297,7 @@ class DiffOptions:
 
 
 def compare(ctx: Context, model: str, options: DiffOptions, *, notices: Notices = SILENT) -> Any:
-    """Return how a bundle and a model differ, as `diff-bundle` has it.
-
-    Raises:
-        NotFound, NotValid, HubError: The bundle is not there, or cannot be read.
-    """
+    """Return how a bundle and a model differ, as `diff-bundle` has it."""
     mapping = machines.parse(options.map_machines)
     path, _ = find(ctx, model, options, notices, base=options.base, arch=options.arch)
     loaded = reader.load(Path(path).expanduser(), list(options.overlays))

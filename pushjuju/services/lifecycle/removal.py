@@ -349,9 +349,6 @@ def destroy_model(
         destroy_storage: True to destroy storage that outlives units, False to release it, None to refuse when
             there is any.
 
-        Raises:
-            Conflict: There is such storage and no choice was made, or the storage cannot be released.
-
     Mirrors: juju state/model.go Destroy (3.6)
     """
     storage_ends.begin(tx, model, now, destroy=destroy_storage)
@@ -474,11 +471,7 @@ def remove_units(
 def remove_application(
     ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
-    """Remove applications; all of them or, after a refusal, none.
-
-    Raises:
-        NotFound: No such application.
-    """
+    """Remove applications; all of them or, after a refusal, none."""
     with ctx.store.write() as tx:
         for application in plan_applications(tx, model, names):
             destroy_application(tx, application, ctx.clock.now(), force, destroy_storage=destroy_storage)
@@ -498,9 +491,7 @@ def remove_machines(
     """Remove machines; all of them or, after a refusal, none.
 
     Raises:
-        NotFound: No such machine.
         Conflict: It is being upgraded to another base, or has storage that stays.
-        NotValid: It has units that stay.
     """
     with ctx.store.write() as tx:
         for machine_id in ids:

@@ -37,12 +37,8 @@ def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
 
     Args:
         tx: The transaction.
-        model: The model.
         now: The time.
         destroy: True to destroy the storage, False to release it, or None when the user made no choice.
-
-        Raises:
-            Conflict: There is storage that outlives units, and no choice was made or it cannot be released.
     """
     if not tx.scalar("storage_any", model=model.uuid):
         return

@@ -78,9 +78,6 @@ class BuildMachine:
             archive: The sources.
             folder: For the wheel.
             tools: Wheels that the build may need.
-
-        Raises:
-            InvalidCharm: It cannot be built; the machine's words are the detail.
         """
         self._prepare(())
         self._run("cd /root/build; rm -rf in tools; mkdir in tools")

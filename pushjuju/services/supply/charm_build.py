@@ -232,10 +232,6 @@ class CharmPaths:
             path: The path of the tree.
             base: Of the application.
             constraints: Of the application.
-
-        Raises:
-            InvalidCharm: It is refused, or cannot be built here.
-            NotValid: It is not for these machines.
         """
         source, arch = bool(base) and Path(path).is_dir() and is_source(Path(path)), ""
         if source:

@@ -72,11 +72,7 @@ def is_brought(argument: str) -> bool:
 
 
 def kind_of(argument: str, environ: Mapping[str, str], notices: Notices) -> ArgumentKind:
-    """Return what a charm argument names: a place, a charm that a model has already, or a store's.
-
-    Raises:
-        NotFound, NotValid: The argument names no charm; the message is Juju's.
-    """
+    """Return what a charm argument names: a place, a charm that a model has already, or a store's."""
     if argument.startswith(GIT) or (is_brought(argument) and _place(argument, environ, notices) is not None):
         return ArgumentKind.LOCAL
     return classify_argument(argument, lambda text: Path(text).exists()).kind
@@ -84,9 +80,6 @@ def kind_of(argument: str, environ: Mapping[str, str], notices: Notices) -> Argu
 
 def uploaded(ctx: Context, model: str, url: str) -> Acquired:
     """Return a charm that was uploaded to the model before.
-
-    Raises:
-        NotFound: The model does not know it, or does not have it any more.
 
     Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
     """

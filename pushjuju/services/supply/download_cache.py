@@ -23,11 +23,7 @@ TREES = 30  # folders of packages that are kept
 
 
 def limit(environ: Mapping[str, str]) -> int:
-    """Return how many bytes the archives of a cache may have.
-
-    Raises:
-        NotValid: The variable of the environment is not a number.
-    """
+    """Return how many bytes the archives of a cache may have."""
     text = environ.get(SIZE_KEY, "")
     if text and not (text.isascii() and text.isdigit()):
         raise NotValid(f"{SIZE_KEY} must be a number of megabytes, not {text!r}")

@@ -115,10 +115,6 @@ def run(words: Sequence[str], markers: Mapping[str, str], *, quiet: bool = True)
         words: Its arguments.
         markers: The values against which environment markers of requirements are evaluated.
         quiet: True when only errors are printed.
-
-    Raises:
-        NotFound: There is no pip.
-        InvalidCharm: It takes too long.
     """
     said = ["--quiet"] if quiet else []
     return _python([_CROSS, json.dumps(markers), "--disable-pip-version-check", *said, *words])
@@ -130,10 +126,6 @@ def fetch(words: Sequence[str]) -> children.Ended:
     Args:
         words: The version of Python, the requirement or address, the folder, and as JSON lines that narrow
             the versions and what markers are read against.
-
-    Raises:
-        NotFound: This Python has no pip.
-        InvalidCharm: It takes too long.
     """
     return _python([_FETCH], stdin=json.dumps(words))  # an address may have a password
 

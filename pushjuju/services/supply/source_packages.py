@@ -55,11 +55,7 @@ def is_source(path: Path) -> bool:
 
 
 def describe(path: Path) -> Described:
-    """Return what the sources in a folder or archive say.
-
-    Raises:
-        InvalidCharm: It cannot be read.
-    """
+    """Return what the sources in a folder or archive say."""
     try:
         files = _of_folder(path) if path.is_dir() else _of_archive(path)
         return _from_pkg_info(files) or _from_project(files) or _from_setup_cfg(files)

@@ -137,10 +137,6 @@ def resolve(
 
     Args:
         store: An open charm store, or None for the model's.
-
-    Raises:
-        HubError: The store as a whole cannot be asked.
-        NotFound: No plugin knows the store.
     """
     found: dict[int, StoreOrigin | PushjujuError] = {}
     asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
@@ -224,11 +220,7 @@ def placed_platform(
 
 
 def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
-    """Return what is sent for a request, and the rules for its base.
-
-    Raises:
-        NotValid: Something makes no sense; the message is Juju's.
-    """
+    """Return what is sent for a request, and the rules for its base."""
     url = parse_url(request.url)
     if url.schema != "ch":
         raise NotValid(f"{quote(request.url)} is not a Charmhub charm")
@@ -378,10 +370,6 @@ def fetch(
     Args:
         folder: The folder for the stored form; keep it until the charm is stored.
         model: A model that may have this very archive: then nothing is fetched, even where the cache is gone.
-
-    Raises:
-        HubError: The download failed, or differs from what the store described.
-        InvalidCharm: It is no charm.
     """
     target = folder / f"{origin.charm.name}.charm"
     if known := _stored(ctx, model, origin, target):
@@ -426,11 +414,6 @@ def get(
     Args:
         request: Name or `ch:` URL, channel, revision, base, architecture.
         folder: An empty folder that stays until the charm is stored.
-
-    Raises:
-        HubError: No such charm, channel or revision, or the store is away; the message is Juju's.
-        NotValid: The name, channel or base makes no sense.
-        InvalidCharm: The store's archive is refused.
     """
     store = open_store(ctx, model)
     origin = resolve_one(ctx, model, request, store=store)
@@ -514,11 +497,7 @@ def _declared_as(known: StoreResource, meta: ResourceMeta) -> StoreResource:
 
 
 def _revision(store: CharmStore, charm: str, name: str, wanted: int | None) -> StoreResource | None:
-    """Return one revision of a resource, the newest without a number, or None when there is no revision.
-
-    Raises:
-        HubError: There is no such revision; the message is Juju's.
-    """
+    """Return one revision of a resource, the newest without a number, or None when there is no revision."""
     try:
         listed = _revisions(store, charm, name)
     except HubError as error:

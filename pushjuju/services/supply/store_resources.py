@@ -35,9 +35,6 @@ class Errand:
 
         Args:
             stack: Holds the copy; close it after it became a blob.
-
-        Raises:
-            HubError: The store does not give it; the message is Juju's.
         """
         name, revision = self.wanted.name, self.wanted.revision
         try:

@@ -58,10 +58,6 @@ def install(
         out: An empty folder.
         say: Gets a line about packages that are not built yet.
         build: Builds a wheel from an archive in a sandbox, or None to leave building to the machines.
-
-    Raises:
-        NotFound: There is no pip on this computer.
-        InvalidCharm: A package is not found, or cannot be built; pip's last lines are the detail.
     """
     try:
         _install(root, plan, target, out, say, build)
@@ -152,11 +148,7 @@ class Sources:
     _tools: dict[tuple[str, ...], list[Path]] = field(default_factory=dict)
 
     def fetch(self, line: str) -> bool:
-        """Download the sources of a requirement; return False when the index has no sources or files exist.
-
-        Raises:
-            InvalidCharm: The sources cannot be used.
-        """
+        """Download the sources of a requirement; return False when the index has none or files exist."""
         folder = self._folder()
         limits = json.dumps(requirement_files.limits(line, self.named))
         markers = json.dumps(self.target.markers)
@@ -180,11 +172,7 @@ class Sources:
         return folder
 
     def take(self, place: Path | str) -> str:
-        """Take sources from a path or an address; return `NAME==VERSION`.
-
-        Raises:
-            InvalidCharm: They are not there, or do not say what they are.
-        """
+        """Take sources from a path or an address; return `NAME==VERSION`."""
         path = self._bring(place) if isinstance(place, str) else place
         shown = place if isinstance(place, str) else path.name
         if not path.exists() or not source_packages.is_source(path):

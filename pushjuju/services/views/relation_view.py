@@ -72,10 +72,6 @@ def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
         ctx: The controller.
         model: UUID.
         arguments: Its id alone, or its two sides `APP[:ENDPOINT]`; a peer relation by its one side.
-
-    Raises:
-        NotFound: The relation does not exist.
-        NotValid: Several fit.
     """
     with ctx.store.read() as tx:
         try:

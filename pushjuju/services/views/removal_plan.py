@@ -21,11 +21,7 @@ DISK = "- will remove volume "  # storage of the machine itself needs no further
 
 
 def machine_lines(ctx: Context, model: str, ids: Sequence[str], *, keep_instance: bool) -> list[str]:
-    """Return what removing machines means, line by line.
-
-    Raises:
-        NotFound: No such machine.
-    """
+    """Return what removing machines means, line by line."""
     kept = " (but retaining cloud instance)" if keep_instance else ""
     lines = []
     with ctx.store.read() as tx:
@@ -48,12 +44,7 @@ def _on_machine(tx: Tx, model: str, name: str) -> list[str]:
 
 
 def unit_lines(ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False) -> list[str]:
-    """Return what removing units means.
-
-    Raises:
-        NotFound: No such unit.
-        NotValid: A subordinate.
-    """
+    """Return what removing units means."""
     with ctx.store.read() as tx:
         lines = []
         for unit in removal.plan_units(tx, model, list(names)):
@@ -81,11 +72,7 @@ def _storage_lines(tx: Tx, units_: Sequence[Unit], *, destroy: bool) -> list[str
 def application_lines(
     ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False
 ) -> list[str]:
-    """Return what removing applications means.
-
-    Raises:
-        NotFound: No such application.
-    """
+    """Return what removing applications means."""
     lines = []
     with ctx.store.read() as tx:
         for name in names:

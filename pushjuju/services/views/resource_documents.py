@@ -131,11 +131,7 @@ class Listing:
         return [*found, *(own[name] for name in sorted(own))]
 
     def details(self, unit: str = "") -> list[Detail]:
-        """Return all resources of one unit or of all.
-
-        Raises:
-            NotFound: No such unit.
-        """
+        """Return all resources of one unit or of all."""
         if unit:
             self._require(unit)
         return [
@@ -157,11 +153,7 @@ def _without_revision(item: Shown) -> Shown:
 
 
 def listing(ctx: Context, model: str, name: str) -> Listing:
-    """Read the resources of an application.
-
-    Raises:
-        NotFound: No such application.
-    """
+    """Read the resources of an application."""
     with ctx.store.read() as tx:
         application = applications.get(tx, model, name)
         every = resources.of_application(tx, application)

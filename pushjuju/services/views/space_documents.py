@@ -15,11 +15,7 @@ from pushjuju.services.entities.machine.machines import list_machines
 
 
 def show(ctx: Context, model: str, name: str) -> Struct:
-    """Return the document of `show-space`.
-
-    Raises:
-        NotFound: There is no such space.
-    """
+    """Return the document of `show-space`."""
     with ctx.store.read() as tx:
         space = spaces.require(tx, model, name)
         inside = [subnet for subnet in spaces.subnets(tx, model) if subnet.space == space]
@@ -49,11 +45,7 @@ def _subnet(cidr: str, *, space: str = "") -> Struct:
 
 
 def subnets(ctx: Context, model: str, *, space: str = "") -> dict[str, Struct]:
-    """Return the subnets of `subnets`, of one space or of all.
-
-    Raises:
-        NotFound: There is no such space.
-    """
+    """Return the subnets of `subnets`, of one space or of all."""
     with ctx.store.read() as tx:
         wanted = spaces.require(tx, model, space) if space else ""
         called, every = spaces.names(tx, model), spaces.subnets(tx, model)

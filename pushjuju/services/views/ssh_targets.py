@@ -23,11 +23,7 @@ __all__ = ["Machine", "leader", "machine_of", "tasks_of", "way"]
 
 
 def leader(ctx: Context, model: str, application: str) -> str:
-    """Return the unit that leads an application.
-
-    Raises:
-        NotFound: No unit leads.
-    """
+    """Return the unit that leads an application."""
     with ctx.store.read() as tx:
         return _leader(tx, model, application)
 

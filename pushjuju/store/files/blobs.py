@@ -97,11 +97,7 @@ class Blobs:
                     path.unlink()
 
     def settle(self, copy: Staged) -> str:
-        """Make a blob of a copy and return its name; durable when this returns.
-
-        Raises:
-            StoreError: The disk refuses it.
-        """
+        """Make a blob of a copy and return its name; durable when this returns."""
         with explained(self.root):
             folder = self.root / copy.sha256[:2]
             private_dir(folder)

@@ -27,11 +27,7 @@ _HINTS = {
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what the system refuses into an error that names the file and what to do.
-
-    Raises:
-        StoreError: An OSError came out of the block.
-    """
+    """Turn what the system refuses into an error that names the file and what to do."""
     try:
         yield
     except OSError as error:
@@ -74,11 +70,7 @@ def _tools() -> type[FileTools]:
 
 
 def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
-    """Write a file durably and at once: readers see the old or the new text, a failure leaves the old.
-
-    Raises:
-        StoreError: The disk is full or refuses it.
-    """
+    """Write a file durably and at once: readers see the old or the new text, a failure leaves the old."""
     with explained(path), temporary("w", path.parent, ".new-") as stream:
         try:
             stream.write(text)
@@ -94,11 +86,7 @@ def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file against other processes.
-
-    Raises:
-        StoreError: The file cannot be made.
-    """
+    """Hold a lock file against other processes."""
     with explained(path):
         private_dir(path.parent)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE)

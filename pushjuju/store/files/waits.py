@@ -46,9 +46,6 @@ def patiently(connection: sqlite3.Connection, path: Path, most_s: float, work: C
         path: The store.
         most_s: The longest wait in all.
         work: Takes the lock before it does anything else, so that it can be tried again from the start.
-
-    Raises:
-        sqlite3.OperationalError: Another process holds the lock for longer.
     """
     try:
         return work()

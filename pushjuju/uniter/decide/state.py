@@ -243,9 +243,6 @@ def _validate_relation_hook(hook: HookInfo) -> None:
 def validate_local(local: LocalState) -> None:
     """Check that a local state keeps the rules of its kind.
 
-    Raises:
-        NotValid: The state breaks a rule; Juju refuses to write or read such a state.
-
     Mirrors: juju worker/uniter/operation/state.go Validate (3.6)
     """
     broken = _broken_rule(local)

@@ -38,9 +38,6 @@ def from_wire(cls: type[T], document: object) -> T:
 
     Args:
         cls: One of the types that `to_wire` writes.
-
-    Raises:
-        NotValid: The document is not of that form, or the local state breaks a rule.
     """
     value = _reader(typing.cast("Any", cls))(document, cls.__name__)
     if isinstance(value, LocalState):
@@ -77,11 +74,7 @@ def text_of(value: LocalState | RemoteState | Decision) -> str:
 
 
 def replay(kept: Mapping[str, Any]) -> Decision:
-    """Decide a kept record again; compare the answer with `from_wire(Decision, kept["decision"])`.
-
-    Raises:
-        NotValid: It is no such record.
-    """
+    """Decide a kept record again; compare the answer with `from_wire(Decision, kept["decision"])`."""
     if kept.get("format") != RECORD_FORMAT:
         raise NotValid(f"decision record has format {kept.get('format')!r}, expected {RECORD_FORMAT}")
     return decide(from_wire(LocalState, kept.get("local")), from_wire(RemoteState, kept.get("remote")))

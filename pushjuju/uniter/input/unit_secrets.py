@@ -184,11 +184,7 @@ def _doing(what: str) -> Iterator[None]:
 
 
 def _check(tx: Tx, unit: Unit, asked: Writes, *, leader: bool) -> None:
-    """Check every change against the store and against the ones before it.
-
-    Raises:
-        NotValid: A change is refused; Juju's words.
-    """
+    """Check every change against the store and against the ones before it."""
     made = {secret: _owner(unit, item["owner"], leader=leader) for secret, item in asked["create"].items()}
     with _doing("creating secrets"):
         _check_new(tx, unit, asked["create"], made)
@@ -240,11 +236,7 @@ def _label_taken(tx: Tx, unit: Unit, owner: Owner, label: str) -> bool:
 
 
 def _owner(unit: Unit, word: str, *, leader: bool) -> Owner:
-    """Return who a new secret belongs to.
-
-    Raises:
-        NotValid: The application's, of a unit that does not lead.
-    """
+    """Return who a new secret belongs to."""
     if word == "unit":
         return Owner(kind=OwnerKind.UNIT, name=unit.name)
     if not leader:

@@ -140,9 +140,6 @@ def prepare(local: LocalState, operation: Operation, remote: RemoteState) -> Loc
 
     Args:
         remote: As for `skip_reason`, which must have answered with an empty text.
-
-    Raises:
-        NotValid: The operation does not fit the state; that is a failure of the operation, not of the hook.
     """
     match operation.name:
         case OperationName.INSTALL | OperationName.UPGRADE:
@@ -242,11 +239,7 @@ def _action_executed(local: LocalState, outcome: Outcome) -> LocalState:
 
 
 def committed(local: LocalState, operation: Operation) -> LocalState:
-    """Return the state to write when an operation is over: run well, skipped, or committed only.
-
-    Raises:
-        NotValid: The operation does not fit the state.
-    """
+    """Return the state to write when an operation is over: run well, skipped, or committed only."""
     return _valid(_COMMITS[operation.name](local, operation))
 
 

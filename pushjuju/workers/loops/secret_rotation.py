@@ -51,11 +51,7 @@ def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 async def _move(runtime: Runtime, model: str) -> None:
-    """Bring content to where it belongs.
-
-    Raises:
-        BackendError: A backend is away.
-    """
+    """Bring content to where it belongs."""
     ctx = runtime.ctx
     while True:
         with ctx.store.read() as tx:
@@ -110,11 +106,7 @@ def _throw_away(tx: Tx, item: RevisionRow, backend: str) -> None:
 
 
 async def clear(runtime: Runtime, model: str) -> None:
-    """Delete all secrets of a model that goes, in the backends as well.
-
-    Raises:
-        BackendError: A backend is away.
-    """
+    """Delete all secrets of a model that goes, in the backends as well."""
     ctx = runtime.ctx
     with ctx.store.write() as tx:
         for row in tx.list(SecretRow, "secret_list", model=model):
@@ -123,11 +115,7 @@ async def clear(runtime: Runtime, model: str) -> None:
 
 
 async def empty_trash(runtime: Runtime, model: str) -> None:
-    """Delete in the backends what was removed from a model, also when the model itself is gone.
-
-    Raises:
-        BackendError: A backend is away.
-    """
+    """Delete in the backends what was removed from a model, also when the model itself is gone."""
     ctx = runtime.ctx
     while True:
         with ctx.store.read() as tx:
@@ -152,11 +140,7 @@ def _opened(runtime: Runtime, backend: str) -> SecretBackend:
 
 
 async def _asked(ctx: Context, backend: str, call: partial[None]) -> None:
-    """Ask a backend in a thread of its own, and note how it is.
-
-    Raises:
-        BackendError: It failed.
-    """
+    """Ask a backend in a thread of its own, and note how it is."""
     status, message = "active", ""
     try:
         await asyncio.to_thread(call)

@@ -62,10 +62,6 @@ async def attach(runtime: Runtime, machine: Machine) -> MachineSession:
 
     A machine that never answered yet gets time to boot. A machine of a cloud that does not answer is looked
     up in its cloud, which may know another address, or start the machine again after its host was down.
-
-    Raises:
-        HeldElsewhere: The machine is another controller's, or another model's.
-        TransportError: No way in.
     """
     try:
         return await _attach(runtime, machine)

@@ -125,12 +125,7 @@ class Firewaller:
     # --- doing it -----------------------------------------------------------------------------------------
 
     async def work(self, session: MachineSession) -> None:
-        """Bring the rules to the machine; that it does not take them holds nothing else up.
-
-        Raises:
-            TransportError: The machine was lost.
-            Overtaken: Another controller process works it now.
-        """
+        """Bring the rules to the machine; that it does not take them holds nothing else up."""
         async with self._busy:
             if not self._gone:
                 await self._apply(session)
@@ -197,12 +192,7 @@ class Firewaller:
         self._shop.tell(Event(entity=f"machine {self._machine.id}", text=text, state="failed"))
 
     async def clear(self, session: MachineSession) -> None:
-        """Take the firewall from a machine that goes on without us, if it ever had one.
-
-        Raises:
-            RemoteFailed: It could not be taken away.
-            TransportError: The machine was lost.
-        """
+        """Take the firewall from a machine that goes on without us, if it ever had one."""
         async with self._busy:
             self._gone = True
             with self._ctx.store.read() as tx:

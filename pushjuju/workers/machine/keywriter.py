@@ -64,12 +64,7 @@ done
 
 
 async def write(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
-    """Bring a model's keys to a machine; when the machine refuses them, report that and try again later.
-
-    Raises:
-        TransportError: The machine was lost.
-        Overtaken: Another controller process works the machine now.
-    """
+    """Bring a model's keys to a machine; when the machine refuses them, report that and try again later."""
     with runtime.ctx.store.read() as tx:
         keys = ssh_keys.lines(tx, machine.model)
     try:

@@ -113,11 +113,7 @@ class MachineRun:
         self._committed: list[tuple[str, str, str]] = []  # id, request of `juju-exec` and its error
 
     async def work(self) -> None:
-        """Run what is due until every unit has said that nothing is left, or was set aside.
-
-        Raises:
-            TransportError: The machine was lost.
-        """
+        """Run what is due until every unit has said that nothing is left, or was set aside."""
         await self._acknowledge()
         self._note_lost_charms()
         self._recover()

@@ -76,11 +76,7 @@ class MachineWorker:
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
-        """Do all that is due on the machine; failures come back as reasons.
-
-        Raises:
-            LeaseLost: Another process does it now.
-        """
+        """Do all that is due on the machine; failures come back as reasons."""
         try:
             return await self._work()
         except StartFailed as error:

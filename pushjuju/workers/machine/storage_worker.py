@@ -143,12 +143,7 @@ class StorageWork:
         self.problems: list[Problem] = []
 
     async def work(self) -> None:
-        """Do what is due, until nothing is or what is left has failed.
-
-        Raises:
-            TransportError: The machine was lost.
-            StoreError: The store cannot be used.
-        """
+        """Do what is due, until nothing is or what is left has failed."""
         for _ in range(MOST_STEPS):
             todo = self._next()
             if todo is None:
@@ -371,11 +366,7 @@ class StorageWork:
         return self.runtime.storage_provider(self.model, backing.provider)
 
     async def _run(self, script: str) -> dict[str, str]:
-        """Run a script on the machine, and return the `name=value` lines that it printed.
-
-        Raises:
-            StorageFailed: The script failed; the message is its last lines.
-        """
+        """Run a script on the machine, and return the `name=value` lines that it printed."""
         if self.session is None:
             raise StorageFailed("the machine cannot be asked")
         result = await self.session.exec(script=script, timeout=SCRIPT_S)

@@ -69,12 +69,7 @@ def reach(
     environ: Mapping[str, str],
     warn: Callable[[str], None],
 ) -> Reached | None:
-    """Make one harmless call to a cloud; None when its provider cannot tell.
-
-    Raises:
-        NotValid: It needs a credential, and none was given.
-        ProviderError: It does not answer, or refuses the credential.
-    """
+    """Make one harmless call to a cloud; None when its provider cannot tell."""
     kind = host.provider_type(cloud.type)
     if not credential and "empty" not in kind.credential_schemas:
         raise NotValid(
@@ -110,13 +105,9 @@ def check_settings(
         ctx: The controller.
         given: The settings of the user: the cloud is asked when a setting of its provider is among them.
         cloud: The cloud of the model.
-        region: Its region.
         credential: Name of the credential.
         settings: All settings of the model.
         warn: Told when the cloud does not answer.
-
-    Raises:
-        NotValid: The cloud does not have what a setting names.
     """
     host = PluginHost(environ=ctx.environ, warn=warn)
     kind = next((item for item in host.provider_types() if item.name == cloud.type), None)

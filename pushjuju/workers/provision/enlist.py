@@ -85,11 +85,6 @@ async def add_given_machine(
         identities: Private keys for the first login, beside the user's own.
         public_keys: Keys that get a login beside the controller's.
         jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty for the model's, if any.
-
-    Raises:
-        TransportError: The machine cannot be reached, or refuses the login.
-        AlreadyExists: Some model has it already.
-        NotValid: The model dies, or the machine is nothing that can be used.
     """
     ctx = runtime.ctx
     provider = runtime.provider(model, MANUAL)

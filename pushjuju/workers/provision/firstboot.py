@@ -55,13 +55,7 @@ echo %(nonce)s > {_APPLIED}
 
 
 async def apply(runtime: Runtime, machine: Machine) -> None:
-    """Run the user data of a machine that boots without it as a script over SSH: Python may come by it.
-
-    Raises:
-        HeldElsewhere: The machine is another controller's, or another model's.
-        SudoRefused: Logged in, but not allowed to become root.
-        TransportError: No login, or the connection broke.
-    """
+    """Run the user data of a machine that boots without it as a script over SSH: Python may come by it."""
     if not (script := _script(runtime, machine)):
         return
     runtime.tell(Event(entity=f"machine {machine.id}", text="setting itself up (user data as a script)"))
@@ -107,12 +101,7 @@ def _target(machine: Machine) -> SSHTarget:
 
 
 async def wait(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
-    """Wait for the end of cloud-init on a machine that boots with our document; others are ready.
-
-    Raises:
-        Unreachable: The first boot does not end.
-        TransportError: The machine was lost.
-    """
+    """Wait for the end of cloud-init on a machine that boots with our document; others are ready."""
     if "user-data" not in _features(runtime, machine):
         return
     runtime.tell(Event(entity=f"machine {machine.id}", text="setting itself up (cloud-init)"))

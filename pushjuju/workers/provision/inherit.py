@@ -38,12 +38,7 @@ done
 
 
 async def from_host(runtime: Runtime, machine: Machine) -> dict[str, Any]:
-    """Return the keys of cloud-config that a container inherits from its host; empty for other machines.
-
-    Raises:
-        ProviderError: The host cannot tell.
-        TransportError: The host does not answer.
-    """
+    """Return the keys of cloud-config that a container inherits from its host; empty for other machines."""
     host = parent_machine(machine.id)
     if host is None:
         return {}

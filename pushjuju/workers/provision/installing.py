@@ -39,14 +39,7 @@ class DeployFailed(PushjujuError):
 
 
 async def wait(runtime: Runtime, machine: Machine) -> Machine:
-    """Wait until a machine is installed, and return it as it is then; others are ready, or to be removed.
-
-    Raises:
-        CredentialInvalid: The cloud refused the model's credential.
-        DeployFailed: The cloud gave up on it.
-        ProviderError: The cloud does not answer.
-        InstanceGone: The cloud does not know it any more.
-    """
+    """Wait until a machine is installed, and return it as it is then; others are ready, or to be removed."""
     features = {kind.name: kind.features for kind in runtime.host.provider_types()}
     if machine.last_seen or FEATURE not in features.get(machine.provider, ()):
         return machine

@@ -37,11 +37,7 @@ def precheck_units(
     placements: Sequence[Placement],
     warn: Callable[[str], None],
 ) -> None:
-    """Check the machines that units will get; those placed on machines that are there need no check.
-
-    Raises:
-        PushjujuError: The cloud refuses one of them.
-    """
+    """Check the machines that units will get; those placed on machines that are there need no check."""
     targets = [*placements[:count], *[None] * (count - len(placements))]
     found = (_directive(target) for target in targets)
     directives = sorted({text for text in found if text is not None})
@@ -77,13 +73,7 @@ def precheck(
     directives: Sequence[str],
     warn: Callable[[str], None],
 ) -> None:
-    """Check new machines, one for each placement directive; an empty one stands for none.
-
-    Raises:
-        NotFound: They shall be in a space that is not there.
-        NotValid: They shall be containers of a kind that is not made.
-        PushjujuError: The cloud refuses one of them.
-    """
+    """Check new machines, one for each placement directive; an empty one stands for none."""
     runtime = Runtime(ctx, warn=warn)
     with ctx.store.read() as tx:
         asked = of_machines.for_machine(tx, model, constraints)
@@ -147,10 +137,6 @@ def check_constraints(
 
     Args:
         what: The owner of the constraints: `model "dev"`.
-
-    Raises:
-        NotFound: No such space.
-        NotValid: The cloud has no such value, or two names exclude each other; the message is Juju's.
     """
     if all(value is None for value in constraints.values()):
         return

@@ -50,11 +50,7 @@ class StartFailed(PushjujuError):
 
 
 async def start(runtime: Runtime, machine: Machine) -> Machine:
-    """Make the instance of a machine and record it; a zone that fails is left for the next one at once.
-
-    Raises:
-        StartFailed: It could not be made now.
-    """
+    """Make the instance of a machine and record it; a zone that fails is left for the next one at once."""
     ctx = runtime.ctx
     _report(ctx, machine, InstanceStatus.ALLOCATING, "starting")
     try:

@@ -91,11 +91,7 @@ def packager(base: Base) -> str:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Read `cloudinit-userdata`.
-
-    Raises:
-        NotValid: It is no YAML, or holds what is not allowed.
-    """
+    """Read `cloudinit-userdata`."""
     if not text.strip():
         return {}
 
@@ -115,9 +111,6 @@ def whole(
         config: The model's values of `KEYS`.
         overrides: A folder whose templates win over the package's.
         inherited: The settings that a container has from its host; they win over all other keys.
-
-    Raises:
-        NotValid: A template of the user's cannot be rendered, or makes no map.
     """
     name = f"{_FAMILIES.get(request.base.os, 'ubuntu')}.yaml.j2"
     from pushjuju.workers.provision import rendering  # jinja2: only for clouds that boot with a document

@@ -33,11 +33,7 @@ class Choice:
 
 
 async def choose(ctx: Context, machine: Machine, provider: Provider, request: StartRequest) -> Choice:
-    """Choose the zone of a start, and write it down so that starts beside it see it.
-
-    Raises:
-        NotValid: The cloud has no zone for it; the message is Juju's.
-    """
+    """Choose the zone of a start, and write it down so that starts beside it see it."""
     if not isinstance(provider, Zoned):
         return Choice()
     listed = [zone.name for zone in await provider.zones() if zone.available]

@@ -38,11 +38,7 @@ class _Asked:
 
 
 def _asked(args: tuple[str, ...]) -> _Asked:
-    """Read units, action and parameters from the command line.
-
-    Raises:
-        UsageError: An argument is missing or malformed; the message is Juju's.
-    """
+    """Read units, action and parameters from the command line."""
     units: list[str] = []
     rest = list(args)
     while rest and is_receiver(rest[0]):

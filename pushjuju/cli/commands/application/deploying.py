@@ -79,11 +79,7 @@ def _check_flags(flags: DeployFlags) -> None:
 
 
 def _options(cli: Cli, argument: str, name: str, flags: DeployFlags) -> DeployOptions:
-    """Return what the flags ask for.
-
-    Raises:
-        UsageError, NotValid, NotFound: A flag makes no sense, or its file is not there.
-    """
+    """Return what the flags ask for."""
     base = values.base(flags.base, flags.series, cli.console)
     config = values.settings(flags.config)
     return DeployOptions(
@@ -114,11 +110,7 @@ def _fixed_revision(cli: Cli, flags: DeployFlags) -> bool:
 
 
 def _refuse(cli: Cli, flags: DeployFlags, for_bundle: list[str]) -> None:
-    """Refuse for a charm what only bundles take.
-
-    Raises:
-        NotValid, UsageError: The messages are Juju's.
-    """
+    """Refuse for a charm what only bundles take."""
     if _fixed_revision(cli, flags):
         raise NotValid(NEEDS_CHANNEL)
     if for_bundle:

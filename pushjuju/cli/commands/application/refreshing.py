@@ -41,11 +41,7 @@ def refresh(cli: Cli, name: str, flags: RefreshFlags) -> None:
 
 
 def _options(name: str, flags: RefreshFlags) -> RefreshOptions:
-    """Return what the flags ask for.
-
-    Raises:
-        UsageError, NotValid, NotFound: A flag makes no sense, or its file is not there.
-    """
+    """Return what the flags ask for."""
     config = values.settings(flags.config)
     if len(config.files) > 1:
         raise UsageError("only one config file can be given to refresh")
@@ -86,11 +82,7 @@ def _tell_stayed(
 
 
 def _settle(cli: Cli, opened: Session, name: str, flags: RefreshFlags) -> None:
-    """Work the model until it is at rest, and print the result for each unit.
-
-    Raises:
-        HookFailed: Something of the application is in error.
-    """
+    """Work the model until it is at rest, and print the result for each unit."""
     waits = drive.waits(cli, no_wait=flags.no_wait)
     try:
         drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=flags.no_wait)

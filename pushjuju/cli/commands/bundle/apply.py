@@ -104,12 +104,7 @@ def apply(cli: Cli, args: tuple[str, ...], flags: ApplyFlags) -> None:
 
 
 def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> ApplyOptions:
-    """Return what the flags ask for.
-
-    Raises:
-        UsageError: Flags exclude each other, or a directive of storage is wrong.
-        NotFound, NotValid: The file of the plan cannot be read.
-    """
+    """Return what the flags ask for."""
     if flags.destroy_storage and not flags.prune:
         raise UsageError("--destroy-storage needs --prune")
     if flags.revision >= 0 and flags.channel:

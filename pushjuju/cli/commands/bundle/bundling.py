@@ -18,11 +18,7 @@ NOT_THERE = "not in the bundle"  # under which a plan finds what the model has b
 
 
 def storage(words: Iterable[str]) -> dict[str, dict[str, Directive]]:
-    """Read `APP:NAME=directive` words.
-
-    Raises:
-        UsageError: A directive is wrong; the messages are Juju's.
-    """
+    """Read `APP:NAME=directive` words."""
     found: dict[str, dict[str, Directive]] = {}
     for word in words:
         name, _, text = word.partition("=")

@@ -121,11 +121,7 @@ class _Target:
 
 
 def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> list[_Target]:
-    """Return the archives to write.
-
-    Raises:
-        NotValid: The base or platform is not one of the charm's, which are named.
-    """
+    """Return the archives to write."""
     if platform:
         return _of_platform(path, platform, wanted)
     bases = [item for item in charm.bases() if wanted is None or item.matches(wanted)]

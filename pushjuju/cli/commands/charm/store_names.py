@@ -22,12 +22,7 @@ NOT_THERE = ("not-found", "name-not-found")
 
 
 def open_store(cli: Cli, url: str) -> CharmStore:
-    """Return the store at `--charmhub-url`, else at `CHARMHUB_URL`, else Charmhub.
-
-    Raises:
-        NotFound: No plugin knows such a store.
-        UsageError: The text is not an address; the message is Juju's.
-    """
+    """Return the store at `--charmhub-url`, else at `CHARMHUB_URL`, else Charmhub."""
     given = url if "charmhub_url" in cli.given else ""
     address = given or cli.env.get("CHARMHUB_URL") or url or DEFAULT_URL
     if "://" not in address:

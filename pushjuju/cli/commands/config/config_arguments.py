@@ -36,11 +36,7 @@ class ConfigArgs:
 
 
 def parse(args: Sequence[str], *, file: str = "", reset: Sequence[str] = ()) -> ConfigArgs:
-    """Read the arguments behind the entity.
-
-    Raises:
-        UsageError: Getting and changing at once, several keys to get, a key twice, set and reset of one key.
-    """
+    """Read the arguments behind the entity."""
     keys = [arg for arg in args if "=" not in arg]
     changes = pairs(arg for arg in args if "=" in arg)
     actions = [

@@ -72,12 +72,7 @@ def model_defaults(
 
 
 def _place(ctx: Context, cloud: str, region: str) -> tuple[str, str]:
-    """Return (cloud, region); the region is empty when the command names a whole cloud.
-
-    Raises:
-        NotFound: No such cloud.
-        NotValid: The cloud has no such region.
-    """
+    """Return (cloud, region); the region is empty when the command names a whole cloud."""
     before, slash, name = region.rpartition("/")
     chosen = (before if slash else cloud) or str(ctx.controller.settings().get("cloud", ""))
     if chosen != str(ctx.controller.settings().get("cloud", "")):

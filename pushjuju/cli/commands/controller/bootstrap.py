@@ -136,11 +136,7 @@ def _options(cli: Cli, flags: BootstrapFlags) -> BootstrapOptions:
 
 
 def _pool(texts: Sequence[str]) -> StoragePool:
-    """Return the pool of `--storage-pool`.
-
-    Raises:
-        UsageError: Name or type is missing; the message is Juju's.
-    """
+    """Return the pool of `--storage-pool`."""
     found = {key: str(value) for key, value in values.model_settings(texts).items()}
     for key in ("name", "type"):
         if not found.get(key):

@@ -57,11 +57,7 @@ def _previous(folder: DataDir) -> str:
 
 
 def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
-    """Return (controller, model to focus or None) of the argument; a bare word may be either.
-
-    Raises:
-        NotFound: Neither a controller nor a model.
-    """
+    """Return (controller, model to focus or None) of the argument; a bare word may be either."""
     controller, model = session.split_model(text)
     if ":" in text:
         chosen = controller or service.current(folder, None, cli.env)

@@ -170,11 +170,7 @@ def _wake(cli: Cli, where: scope.Sides, changed: set[tuple[str, str]]) -> None:
 
 
 def _wanted(cli: Cli, where: scope.Sides, args: tuple[str, ...], file: str) -> dict[str, CloudCredentials]:
-    """Return the credentials that a file, or the client, has for the names.
-
-    Raises:
-        NotFound: None of them.
-    """
+    """Return the credentials that a file, or the client, has for the names."""
     source = f"file {file}" if file else "local client cache"
     stored = read_given(cli, file) if file else where.files.all_credentials()
     if args:

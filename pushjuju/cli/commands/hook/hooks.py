@@ -106,11 +106,7 @@ def _follow(cli: Cli, opened: session.Session, wanted: Wanted, *, utc: bool) -> 
 
 
 def _moment(text: str, now: datetime) -> datetime:
-    """Read `--since`: a duration back from now, or a time; local unless it has a zone.
-
-    Raises:
-        UsageError: The text is neither a time nor a duration.
-    """
+    """Read `--since`: a duration back from now, or a time; local unless it has a zone."""
     try:
         return now - timedelta(seconds=abs(parse_duration(text)))
     except (ValueError, OverflowError):

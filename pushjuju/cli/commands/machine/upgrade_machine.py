@@ -181,12 +181,7 @@ class _Follower:
         self._failed: Sequence[Problem] = ()
 
     def follow(self, wanted: SeriesStatus) -> Sequence[Problem]:
-        """Work until the machine has reached a step; return failures of other entities.
-
-        Raises:
-            HookFailed: It has not: a hook failed, or the machine could not be used.
-            Conflict: The machine has not got so far, and no reason is known.
-        """
+        """Work until the machine has reached a step; return failures of other entities."""
         if self._cli.rehearsal:
             return ()
         self._wanted = wanted

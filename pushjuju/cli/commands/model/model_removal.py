@@ -77,12 +77,8 @@ def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: 
     Args:
         cli: The call.
         ctx: The controller.
-        model: The model.
         forced: Whether failures of hooks count for nothing.
         until: The moment of the monotonic clock that ends the wait, or None to wait for ever.
-
-    Raises:
-        NotFound: It is at rest and still there; the detail says what waits for what.
     """
     idle_s = started = 0.0
     told = ""

@@ -84,7 +84,6 @@ def _check(words: Sequence[str]) -> None:
     """Refuse what cannot be planned.
 
     Raises:
-        NotFound: There is no such command.
         PushjujuError: It has no plan; exit status 1, for 2 means changes.
     """
     if not words or words[0].startswith("-"):

@@ -35,11 +35,7 @@ def secrets(cli: Cli, _args: tuple[str, ...], *, model: str, owner: str) -> None
 
 
 def _owner(text: str) -> Owner:
-    """Read a tag: `application-web`, `unit-web-0`, `model-UUID`.
-
-    Raises:
-        NotValid: The text is not an owner; the message is Juju's.
-    """
+    """Read a tag: `application-web`, `unit-web-0`, `model-UUID`."""
     kind, _, name = text.partition("-")
     unit = "/".join(name.rsplit("-", 1))
     if kind == "application" and is_application(name):

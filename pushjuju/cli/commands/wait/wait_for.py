@@ -115,11 +115,7 @@ def wait_for(
 
 
 def _target(args: tuple[str, ...]) -> tuple[str, str]:
-    """Return what is waited for: its kind and its name.
-
-    Raises:
-        UsageError: It is missing, or cannot be a name.
-    """
+    """Return what is waited for: its kind and its name."""
     if not args:
         raise UsageError("no subcommand specified: wait-for application|machine|model|unit")
     word, *names = args
@@ -163,8 +159,6 @@ class _Watch:
 
         Raises:
             TimedOut: The query does not hold in time.
-            Gone: The entity was removed.
-            BadQuery: The query asks for what there is not.
         """
         self._cli.on_interrupt = "Stopped waiting. What was asked for goes on with the next command."
         try:

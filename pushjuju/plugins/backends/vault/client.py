@@ -25,11 +25,7 @@ class Vault:
     """One Vault. Every method is one or two requests and waits for their answers."""
 
     def __init__(self, config: Mapping[str, str]) -> None:
-        """Take the configuration.
-
-        Raises:
-            NotValid: The endpoint is no URL of a server.
-        """
+        """Take the configuration."""
         self._config = dict(config)
         parts = urlsplit(config["endpoint"])
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
@@ -71,11 +67,7 @@ class Vault:
         return f"{self._mount}/{part}/{FOLDER}/{quote(path)}"
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-        """Send a request and return the answer's document, or None when nothing is at the path.
-
-        Raises:
-            BackendError: No answer, or a refusal.
-        """
+        """Send a request and return the answer's document, or None when nothing is at the path."""
         what = f"vault: {method} {path}"
         try:
             status, text = self._send(method, path, body)

@@ -103,11 +103,7 @@ class NftablesFirewall:
         _check(done, f"the firewall rules of machine {machine.machine_id} are not in force")
 
     async def clear(self, machine: GuardedMachine) -> None:
-        """Take the table away, with all that brings it back.
-
-        Raises:
-            RemoteFailed: The table is still there.
-        """
+        """Take the table away, with all that brings it back."""
         _check(
             await machine.run(_CLEAR), f"the firewall of machine {machine.machine_id} cannot be taken away"
         )

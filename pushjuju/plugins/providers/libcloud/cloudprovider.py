@@ -214,11 +214,7 @@ class CloudProvider:
         return document
 
     async def _while_it_lasts(self, seen: Seen, request: StartRequest) -> Seen:
-        """Wait until an instance can be reached, or until any request about it says that it is gone.
-
-        Raises:
-            ProviderError: The cloud cannot be reached.
-        """
+        """Wait until an instance can be reached, or until any request about it says that it is gone."""
         try:
             return await self._settled(seen, request)
         except Gone as gone:

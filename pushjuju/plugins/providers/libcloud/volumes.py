@@ -61,13 +61,7 @@ class CloudVolumes:
         return next((volume for volume in listed if item.uuid and volume.uuid == item.uuid), None)
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Attach it.
-
-        Raises:
-            Conflict: Another machine has it.
-            NotFound: The volume does not exist any more.
-            ProviderError: The machine is gone, or it took too long.
-        """
+        """Attach it."""
         volume = await self._volume(item.provider_id)
         others = [name for name in volume.holders if name != item.instance_id]
         if others:
@@ -97,11 +91,7 @@ class CloudVolumes:
             return
 
     async def destroy(self, item: StorageItem) -> None:
-        """Delete it with its data; what is gone is no error.
-
-        Raises:
-            Conflict: A machine has it.
-        """
+        """Delete it with its data; what is gone is no error."""
         try:
             volume = await self._volume(item.provider_id) if item.provider_id else await self._made(item)
             if volume is None:
@@ -124,8 +114,6 @@ class CloudVolumes:
 
         Raises:
             NotFound: The volume does not exist.
-            Conflict: It belongs to a model, or a machine has it.
-            NotValid: A filesystem was asked for.
         """
         if kind is not Kind.BLOCK:
             raise NotValid("this cloud has volumes only")
@@ -153,9 +141,6 @@ class CloudVolumes:
             name: The volume.
             holds: The condition.
             instance: The instance that waits for the volume, if one does: when it is gone, nothing comes.
-
-        Raises:
-            ProviderError: The volume failed, its instance is gone, or it took too long.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + READY_S

@@ -24,11 +24,7 @@ class VsphereStorage:
         self._disks = disks
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Add a disk to the machine, or find the one that was made for this item.
-
-        Raises:
-            NotFound: The machine is gone.
-        """
+        """Add a disk to the machine, or find the one that was made for this item."""
         vm = item.instance_id
         if not vm or await self._provider.seen(vm) is None:
             raise NotFound(f"machine {vm or 'of the disk'} not found")
@@ -52,17 +48,9 @@ class VsphereStorage:
             return
 
     async def release(self, item: StorageItem) -> None:  # noqa: ARG002
-        """Refuse.
-
-        Raises:
-            NotSupported: Always.
-        """
+        """Refuse."""
         raise NotSupported(_STAYS)
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:  # noqa: ARG002
-        """Refuse.
-
-        Raises:
-            NotSupported: Always.
-        """
+        """Refuse."""
         raise NotSupported(_STAYS)

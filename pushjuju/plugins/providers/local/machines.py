@@ -192,11 +192,7 @@ def _boot(layout: Layout, record: Record) -> None:
 
 
 def resume(layout: Layout, instance_id: str) -> None:
-    """Boot a machine again that was switched off, or that went down with this host; running already is fine.
-
-    Raises:
-        NotFound: There is no such machine.
-    """
+    """Boot a machine that was switched off, or that went down with this host; running already is fine."""
     record = layout.read(instance_id)
     if record is None or not record.ready:
         raise NotFound(f"instance {instance_id} not found")

@@ -65,11 +65,7 @@ class LocalProvider:
     """Machines of one model on this host."""
 
     def __init__(self, *, cloud: CloudSpec, model: ModelInfo, services: Services) -> None:
-        """Check the cloud's table; nothing on the host changes.
-
-        Raises:
-            NotValid: The cloud's table is wrong.
-        """
+        """Check the cloud's table; nothing on the host changes."""
         self._model = model
         self._services = services
         self._bases = BasesConfig.of(cloud.config)
@@ -89,7 +85,6 @@ class LocalProvider:
 
         Raises:
             NotValid: A placement, another architecture, or a virtual machine.
-            NotFound: The base is unknown, and no other base may take its place.
         """
         if placement and placement.removeprefix("zone=") not in self._zones:
             raise unknown_placement(placement)
@@ -236,11 +231,7 @@ class LocalProvider:
         return SSHTarget(host=record.address, user="root", host_keys=(record.host_key,))
 
     async def resume(self, instance_id: str) -> None:
-        """Boot a machine again that was switched off, or that went down with this host.
-
-        Raises:
-            NotFound: The machine is gone.
-        """
+        """Boot a machine again that was switched off, or that went down with this host."""
         await self._privileged("resume", {"id": instance_id})
 
     async def volume_step(self, step: str, volume: str, args: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -93,11 +93,7 @@ class BasesConfig:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> BasesConfig:
-        """Read it from the cloud's table.
-
-        Raises:
-            NotValid: A key or value is wrong.
-        """
+        """Read it from the cloud's table."""
         config = _plain(config)
         tables = config.get("bases", {})
         if not isinstance(tables, Mapping):
@@ -112,11 +108,7 @@ class BasesConfig:
         return cls(tables=tables, stand_in=stand_in, packages=packages)
 
     def source(self, base: Base, arch: str) -> Source | None:
-        """Return where a base comes from, or None for an unknown base.
-
-        Raises:
-            NotValid: The user's table for it is wrong.
-        """
+        """Return where a base comes from, or None for an unknown base."""
         table = next((item for name, item in self.tables.items() if Base.parse(name).matches(base)), None)
         if table is None:
             return _archive(base, arch, {}, self.packages)

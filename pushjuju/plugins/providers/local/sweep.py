@@ -34,11 +34,7 @@ def leftovers(layout: Layout) -> list[str]:
 
 
 def sweep(layout: Layout) -> None:
-    """End all machines of a controller and remove everything that bears its prefix. Needs root.
-
-    Raises:
-        ProviderError: A folder cannot be removed.
-    """
+    """End all machines of a controller and remove everything that bears its prefix. Needs root."""
     for folder in sorted(layout.machines.iterdir()) if layout.machines.is_dir() else []:
         if folder.is_dir():
             remove(layout, folder.name, grace_s=0)

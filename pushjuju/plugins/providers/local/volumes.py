@@ -41,11 +41,7 @@ class Volume:
 
     @classmethod
     def from_json(cls, text: str) -> Volume:
-        """Read a record.
-
-        Raises:
-            NotValid: It is damaged.
-        """
+        """Read a record."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError) as error:
@@ -87,11 +83,7 @@ def _get(layout: Layout, volume: str) -> Volume:
 
 
 def create(layout: Layout, volume: Volume) -> Volume:
-    """Make a volume with an empty file system. The record is written last: a half-made volume has no record.
-
-    Raises:
-        ProviderError: This host has no room for it, or cannot make file systems.
-    """
+    """Make a volume with an empty file system. The record comes last: a half-made volume has none."""
     with locked(layout.lock):
         if (found := read(layout, volume.id)) is not None:
             return found
@@ -111,13 +103,7 @@ def create(layout: Layout, volume: Volume) -> Volume:
 
 
 def attach(layout: Layout, volume: str, instance_id: str) -> str:
-    """Show a volume inside a machine; return the directory there.
-
-    Raises:
-        NotFound: No such volume or machine.
-        Conflict: Another machine has it.
-        ProviderError: The machine has put a link in the way.
-    """
+    """Show a volume inside a machine; return the directory there."""
     with locked(layout.lock):
         found = _get(layout, volume)
         if layout.read(instance_id) is None:
@@ -133,11 +119,7 @@ def attach(layout: Layout, volume: str, instance_id: str) -> str:
 
 
 def _point(layout: Layout, volume: str, instance_id: str) -> Path:
-    """Return where a machine is shown a volume: a folder that the machine can write to.
-
-    Raises:
-        ProviderError: A link stands there, which would lead out of the machine into this host.
-    """
+    """Return where a machine is shown a volume: a folder that the machine can write to."""
     shared = layout.machine(instance_id) / "vol"
     point = shared / SHOWN / volume
     if point.resolve() != shared.resolve() / SHOWN / volume:
@@ -159,11 +141,7 @@ def detach(layout: Layout, volume: str, instance_id: str) -> None:
 
 
 def destroy(layout: Layout, volume: str) -> None:
-    """Delete a volume with its data; one that is gone is no error.
-
-    Raises:
-        Conflict: A machine has it.
-    """
+    """Delete a volume with its data; one that is gone is no error."""
     with locked(layout.lock):
         found = read(layout, volume)
         if found is not None and found.instance and layout.read(found.instance) is not None:

@@ -143,11 +143,7 @@ class HostedLxd:
         """Refuse nothing: the machine may not be there yet."""
 
     async def start(self, request: StartRequest) -> Started:
-        """Make a container; the first one on a machine brings LXD along.
-
-        Raises:
-            ProviderError: LXD is not there and cannot be installed, or failed.
-        """
+        """Make a container; the first one on a machine brings LXD along."""
         await self._prepare(request)
         return _here(await (await self._lxd()).start(replace(request, zone="", placement="")))
 

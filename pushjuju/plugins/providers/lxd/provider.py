@@ -213,11 +213,7 @@ class LxdProvider:
                     raise
 
     async def _source(self, request: StartRequest) -> dict[str, Any]:
-        """Return where the image of a request is.
-
-        Raises:
-            NotValid: There is no image for the base.
-        """
+        """Return where the image of a request is."""
         arch = str(request.constraints.get("arch") or _arches(await self._facts())[0])
         base, vm = request.base, instances.is_vm(request)
         given = self._images.get(base.display)
@@ -260,11 +256,7 @@ class LxdProvider:
     # --- afterwards ---------------------------------------------------------------------------------------
 
     async def resume(self, instance_id: str) -> None:
-        """Start an instance again that was stopped by hand, or that did not come back with its host.
-
-        Raises:
-            NotFound: The model has no such instance.
-        """
+        """Start an instance again that was stopped by hand, or that did not come back with its host."""
         await self._server.run(lambda api: self._boot_own(api, instance_id))
 
     def _boot_own(self, api: Api, name: str) -> None:

@@ -48,11 +48,7 @@ class Gone(NotFound, ProviderError):
 
 
 def endpoint(cloud: CloudSpec, environ: Mapping[str, str]) -> str:
-    """Return where the server is: an `https` address, or the path of its socket.
-
-    Raises:
-        NotValid: The cloud's endpoint is neither.
-    """
+    """Return where the server is: an `https` address, or the path of its socket."""
     given = cloud.endpoint
     if given.startswith("https://"):
         return given.rstrip("/")
@@ -76,12 +72,7 @@ def _api() -> Any:
 
 
 def connect(cloud: CloudSpec, credential: Credential, services: Services, project: str) -> Any:
-    """Return the root of a server's API; makes no request.
-
-    Raises:
-        ProviderError: pylxd is not installed.
-        CredentialInvalid: A remote server without a certificate.
-    """
+    """Return the root of a server's API; makes no request."""
     try:
         api = _api()
     except ImportError:

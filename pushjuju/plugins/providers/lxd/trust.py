@@ -43,13 +43,7 @@ def fingerprint_of(token: str) -> str:
 
 
 def trusted(endpoint: str, token: str) -> dict[str, str]:
-    """Make a certificate, let a server trust it, and return the attributes of a credential.
-
-    Raises:
-        NotValid: The token is not a trust token, or the cloud has no https endpoint.
-        CredentialInvalid: Another server answers than the token is of, or it does not take the token.
-        ProviderError: The server does not answer.
-    """
+    """Make a certificate, let a server trust it, and return the attributes of a credential."""
     wanted, place = fingerprint_of(token), urlsplit(endpoint)
     if place.scheme != "https" or not place.hostname:
         raise NotValid("a trust token is for a server with an https endpoint", hint="pushjuju add-cloud")

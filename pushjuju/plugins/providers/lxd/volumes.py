@@ -33,11 +33,7 @@ def pool_of(attributes: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
 
 
 def split(provider_id: str) -> tuple[str, str]:
-    """Read `POOL:VOLUME`.
-
-    Raises:
-        NotValid: It is something else.
-    """
+    """Read `POOL:VOLUME`."""
     pool, colon, volume = provider_id.partition(":")
     if not (pool and colon and volume) or {"..", "."} & {pool, volume} or "/" in provider_id:
         raise NotValid(
@@ -62,12 +58,7 @@ class LxdStorage:
         return await self._server.run(lambda api: self._create(api, item))
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Show it in an instance.
-
-        Raises:
-            Conflict: Another instance has it.
-            NotFound: No such volume or instance.
-        """
+        """Show it in an instance."""
         return await self._server.run(lambda api: _attach(api, item))
 
     async def detach(self, item: StorageItem) -> None:
@@ -75,11 +66,7 @@ class LxdStorage:
         await self._server.run(lambda api: _detach(api, item))
 
     async def destroy(self, item: StorageItem) -> None:
-        """Delete it.
-
-        Raises:
-            Conflict: An instance has it.
-        """
+        """Delete it."""
         await self._server.run(lambda api: _destroy(api, item))
 
     async def release(self, item: StorageItem) -> None:
@@ -91,7 +78,6 @@ class LxdStorage:
 
         Raises:
             NotFound: It is not there.
-            Conflict: It belongs to a model, or an instance uses it.
         """
         if kind is not Kind.FILESYSTEM:
             raise NotValid("storage of LXD has filesystems only")

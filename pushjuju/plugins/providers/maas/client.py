@@ -146,10 +146,7 @@ class Maas:
             again: True when the operation may be sent again after an unclear end.
 
         Raises:
-            CredentialInvalid: MAAS refuses the key.
-            NotValid: It refuses what is asked for.
             Mismatch: The present state does not allow the request.
-            Gone: The object does not exist.
             Unsure: There was no whole answer, or the server failed.
             ProviderError: Anything else, with MAAS's text.
         """

@@ -17,11 +17,7 @@ _LARGEST = 64 * 1024  # bytes of a file that is looked into
 
 
 def find(environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
-    """Look into `~/.maasrc`: `{"Server": "http://HOST/MAAS", "OAuth": KEY}`.
-
-    Raises:
-        NotValid: The file is there, and is something else; the message names the file only.
-    """
+    """Look into `~/.maasrc`: `{"Server": "http://HOST/MAAS", "OAuth": KEY}`."""
     if not environ.get("HOME"):
         return []
     path = Path(environ["HOME"]) / ".maasrc"

@@ -24,12 +24,7 @@ class MaasStorage:
         self._provider = provider
 
     async def create(self, item: StorageItem) -> StorageMade:
-        """Find the disk that the machine was chosen for.
-
-        Raises:
-            NotSupported: The machine was there before the storage was asked for.
-            NotFound: The machine is gone.
-        """
+        """Find the disk that the machine was chosen for."""
         disk = disks.of_volume(await self._provider.document(item.instance_id), item.uuid)
         if disk is None:
             raise NotSupported(
@@ -45,11 +40,7 @@ class MaasStorage:
         )
 
     async def attach(self, item: StorageItem) -> StorageSeen:
-        """Return where the machine sees the disk.
-
-        Raises:
-            NotFound: The machine or its disk is gone.
-        """
+        """Return where the machine sees the disk."""
         disk = disks.of_volume(await self._provider.document(item.instance_id), item.uuid)
         if disk is None:
             raise NotFound(f"volume {item.provider_id} not found in MAAS")
@@ -62,17 +53,9 @@ class MaasStorage:
         """Leave the disk as it is: MAAS erases disks at the machine's release, where MAAS is set to do so."""
 
     async def release(self, item: StorageItem) -> None:  # noqa: ARG002 - all are refused
-        """Refuse: a disk is in its machine.
-
-        Raises:
-            NotSupported: Always.
-        """
+        """Refuse: a disk is in its machine."""
         raise NotSupported("a disk of MAAS cannot be released without its machine")
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Refuse.
-
-        Raises:
-            NotSupported: Always.
-        """
+        """Refuse."""
         raise NotSupported(f"{kind} {provider_id} cannot be imported: a disk of MAAS comes with its machine")

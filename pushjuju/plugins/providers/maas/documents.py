@@ -82,11 +82,7 @@ class Placement:
 
 
 def series(base: Base, images: Mapping[str, str], image_id: str = "") -> str:
-    """Return MAAS's name of the image of a base: the one asked for, the cloud's own, else the series.
-
-    Raises:
-        NotValid: Nobody says which.
-    """
+    """Return MAAS's name of the image of a base: the one asked for, the cloud's own, else the series."""
     found = image_id or images.get(base.display) or base.series
     if not found:
         raise NotValid(

@@ -253,11 +253,7 @@ class MaasProvider:
             await self._release(await self._documents(ids[first : first + _AT_ONCE]))
 
     async def _release(self, listed: Sequence[Document]) -> None:
-        """Release machines of the model.
-
-        Raises:
-            ProviderError: One of them is still in use.
-        """
+        """Release machines of the model."""
         ids = [str(item["system_id"]) for item in listed]
         if not ids:
             return
@@ -289,11 +285,7 @@ class MaasProvider:
         return [found.get(name) for name in ids]
 
     async def document(self, name: str) -> Document:
-        """Return what MAAS says of a machine of the model.
-
-        Raises:
-            NotFound: The machine is gone.
-        """
+        """Return what MAAS says of a machine of the model."""
         found = [item for item in await self._documents([name]) if item["system_id"] == name]
         if not found:
             raise NotFound(f"instance {name} not found")

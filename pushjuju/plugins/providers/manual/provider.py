@@ -77,11 +77,7 @@ class ManualProvider:
         self._folder = services.data_dir / "manual" / model.uuid
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:  # noqa: ARG002
-        """Refuse every new machine: there is nothing to make one from.
-
-        Raises:
-            NotPermitted: Always, with Juju's text.
-        """
+        """Refuse every new machine: there is nothing to make one from."""
         raise NotPermitted('use "pushjuju add-machine ssh:[user@]<host>" to provision machines')
 
     async def rules(self) -> ConstraintRules:
@@ -89,11 +85,7 @@ class ManualProvider:
         return ConstraintRules(unsupported=_UNSUPPORTED)
 
     async def start(self, request: StartRequest) -> Started:
-        """Refuse, as `precheck` does.
-
-        Raises:
-            NotPermitted: Always.
-        """
+        """Refuse, as `precheck` does."""
         await self.precheck(request.base, request.constraints, request.placement)
         raise AssertionError("precheck always raises")
 
@@ -110,11 +102,6 @@ class ManualProvider:
         """Let a machine join the model: make the login `ubuntu`, mark the machine, read its hardware.
 
         Mirrors: juju environs/manual/sshprovisioner/sshprovisioner.go (3.6).
-
-        Raises:
-            NotValid: The target is malformed.
-            AlreadyExists: `machine is already provisioned`.
-            TransportError: No login there.
         """
         place = Target.parse(target)
         owner = owner_line(self._model.controller_uuid, self._model.uuid, machine_id)
@@ -186,12 +173,7 @@ class ManualProvider:
     async def _run(
         self, login: SSHTarget, script: str, problem: str, *, interactive: bool = False
     ) -> ScriptResult:
-        """Run a script as root that may find the machine taken.
-
-        Raises:
-            AlreadyExists: `machine is already provisioned`.
-            RemoteFailed: It failed for another reason.
-        """
+        """Run a script as root that may find the machine taken."""
         done = await self._remote().run_script(
             login, script, sudo=True, interactive=interactive, timeout_s=_TIMEOUT_S
         )
@@ -285,11 +267,7 @@ class ManualProvider:
 
 
 def read_facts(text: str) -> tuple[Base, dict[str, Any]]:
-    """Read what the script on the machine printed: its base, and arguments for Hardware.
-
-    Raises:
-        RemoteFailed: Something that every Linux has was not there.
-    """
+    """Read what the script on the machine printed: its base, and arguments for Hardware."""
     facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
     try:
         base = Base(facts["id"].lower(), facts["version"])

@@ -76,9 +76,6 @@ class Cgroup:
         Args:
             cores: How many processors' time the machine may use; no limit when None.
             mem: MiB of memory; no limit when None.
-
-        Raises:
-            ProviderError: This host has no usable cgroups.
         """
         if not self.tree:
             raise ProviderError("this host has no cgroups mounted", hint="pushjuju doctor")
@@ -154,11 +151,7 @@ class Cgroup:
         return _procs(main / "supervisor") if main else []
 
     def kill(self, wait_s: float = 5.0) -> None:
-        """End every process of the machine at once.
-
-        Raises:
-            ProviderError: Some process does not end.
-        """
+        """End every process of the machine at once."""
         deadline = time.monotonic() + wait_s
         while True:
             for item in self.tree:

@@ -57,11 +57,7 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str) -> Record:
-        """Read a record.
-
-        Raises:
-            NotValid: It is damaged.
-        """
+        """Read a record."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError) as error:
@@ -125,11 +121,7 @@ class Layout:
         return self.prefix
 
     def machine(self, instance_id: str) -> Path:
-        """Return the folder of a machine.
-
-        Raises:
-            NotValid: The id has not the form of this provider's ids.
-        """
+        """Return the folder of a machine."""
         if not instance_id or "/" in instance_id or instance_id.startswith("."):
             raise NotValid(f'"{instance_id}" is not a valid instance id')
         return self.machines / instance_id

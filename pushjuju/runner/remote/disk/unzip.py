@@ -179,11 +179,7 @@ def _resolve(name: str, target: str, links: dict[str, str]) -> None:
 
 
 def content(file: Any, member: Member) -> Iterator[bytes]:
-    """Yield the bytes of a member, checked against its size and checksum.
-
-    Raises:
-        BadArchive: Size or checksum do not match.
-    """
+    """Yield the bytes of a member, checked against its size and checksum."""
     size = crc = 0
     try:
         for piece in _inflate(file, member):

@@ -318,11 +318,7 @@ def _stdin(host: Host) -> int:
 
 
 def which(name: str, search: str) -> str:
-    """Return the path of a program.
-
-    Raises:
-        Refused: The program does not exist.
-    """
+    """Return the path of a program."""
     if "/" in name:
         return name
     for directory in search.split(":"):

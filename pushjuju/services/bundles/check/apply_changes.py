@@ -207,9 +207,6 @@ def of_store(
 
     Returns:
         Application -> its new resources of the store.
-
-    Raises:
-        HubError: There is no such revision, or the store is away.
     """
     asked = dict(_revisions(changes))
     return stored_charms.resources_of(ctx, model, asked, origins, charms) if asked else {}

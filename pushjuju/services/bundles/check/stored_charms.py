@@ -72,9 +72,6 @@ def resolve(
 
     Args:
         without: Applications whose charm is not looked up, as the bundle names it wrongly.
-
-    Raises:
-        HubError: The store cannot be reached.
     """
     wanted = [
         app
@@ -149,9 +146,6 @@ def bring_bundle(
 
     Returns:
         The archive, the bundle's name and its revision.
-
-    Raises:
-        HubError: The store has no such bundle, or cannot be reached; the messages are Juju's.
     """
     request = store_charms.CharmRequest(
         url=name, channel=channel, revision=revision, base=base, arch=arch or DEFAULT_ARCH, kind=BUNDLE
@@ -186,9 +180,6 @@ def fetch(
 
     Args:
         folder: The folder for their stored form until it is recorded.
-
-    Raises:
-        HubError: A download failed, or differs from what the store described.
     """
     names = [
         str(change.args["application"])
@@ -237,9 +228,6 @@ def resources_of(
     Args:
         asked: Application -> resource -> revision.
         charms: Application -> the charm that it has.
-
-    Raises:
-        HubError: There is no such revision, or the store is away.
     """
     store = store_charms.open_store(ctx, model)
     found = {}

@@ -52,11 +52,7 @@ class Options:
 
 
 def export(model: ModelFacts, options: Options) -> tuple[Fields, Fields | None]:
-    """Return the bundle, and its overlay if it needs one.
-
-    Raises:
-        NotValid: There is nothing to export; the message is Juju's.
-    """
+    """Return the bundle, and its overlay if it needs one."""
     if not model.applications:
         raise NotValid("nothing to export as there are no applications")
     hosts = {top_machine(unit.machine) for app in model.applications.values() for unit in app.units}

@@ -117,11 +117,7 @@ class Draft:
         return int(name.rpartition("-")[2]) - self.start
 
     def sorted(self) -> tuple[Change, ...]:
-        """Return the steps so that each comes after what it needs, else as they were made.
-
-        Raises:
-            NotValid: The changes need each other in a circle.
-        """
+        """Return the steps so that each comes after what it needs, else as they were made."""
         done: set[str] = set()
         waiting, found = list(self.made), list[Change]()
         while waiting:

@@ -32,8 +32,6 @@ def diff(
     """Return the differences as Juju shows them, then those that Juju does not compare; empty when equal.
 
     Args:
-        bundle: The bundle.
-        model: The model.
         mapping: Machines of the bundle -> machines of the model.
         annotations: Whether these are compared.
         files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.

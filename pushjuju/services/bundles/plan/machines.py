@@ -30,11 +30,7 @@ class MachineMap:
 
 
 def parse(text: str) -> MachineMap:
-    """Read `--map-machines`.
-
-    Raises:
-        NotValid: The text makes no sense; the messages are Juju's.
-    """
+    """Read `--map-machines`."""
     existing, pairs = False, dict[str, str]()
     for word in text.split(",") if text else ():
         if word.strip() == "existing":
@@ -129,13 +125,8 @@ def require_used(model: ModelFacts, bundle: Bundle, added: Mapping[str, str], us
     """Refuse machines that a plan adds and that nothing uses.
 
     Args:
-        model: The model.
-        bundle: The bundle.
         added: Machines of the bundle that the plan adds -> their number.
         used: The machines that a new unit goes to.
-
-    Raises:
-        NotValid: A machine of the bundle is not used; the message is Juju's.
     """
     for number in sorted(added, key=natural_key):
         if number in used:

@@ -69,8 +69,6 @@ def place_units(
 
     Args:
         draft: The plan to which they are added.
-        bundle: The bundle.
-        model: The model.
         known: Machine of the bundle -> existing machine.
         new: Machine of the bundle -> the step that makes it.
         sequences: The numbers to come; goes on.
@@ -78,9 +76,6 @@ def place_units(
 
     Returns:
         The new machines of the bundle that something goes to.
-
-    Raises:
-        NotValid: Placements in a circle; the message is Juju's.
     """
     placer = _Placer(draft, bundle, model, known, new, sequences)
     for name in natural_order(bundle.applications):
@@ -214,11 +209,7 @@ def _next_container(placer: _Placer, machine: str, container: str) -> str:
 
 
 def _with_spaces(app: Application) -> str:
-    """Return constraints that also name the spaces of the bindings.
-
-    Raises:
-        NotValid: A space is both bound and excluded; the message is Juju's.
-    """
+    """Return constraints that also name the spaces of the bindings."""
     spaces = set(app.bindings.values())
     if not spaces:
         return app.constraints

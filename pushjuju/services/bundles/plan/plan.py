@@ -78,12 +78,7 @@ class _Planner:
 
 
 def plan(wanted: Wanted, model: ModelFacts) -> tuple[Change, ...]:
-    """Return the steps, in the order in which they are done; empty when the model equals the bundle.
-
-    Raises:
-        NotValid: Placements in a circle, an upgrade that is not possible, machines that do not fit; the
-            messages are Juju's.
-    """
+    """Return the steps, in the order in which they are done; empty when the model equals the bundle."""
     planner, bundle = _Planner(wanted, model), wanted.bundle
     for name in sorted(bundle.applications, key=natural_key):
         _application(planner, bundle.applications[name])
@@ -294,11 +289,7 @@ def same_value(wanted: Any, known: Any) -> bool:
 
 
 def _upgrades(planner: _Planner, app: Application, there: ApplicationFacts) -> bool:
-    """Return True when an application gets another charm.
-
-    Raises:
-        NotValid: The application cannot change to that charm; the messages are Juju's.
-    """
+    """Return True when an application gets another charm."""
     if app.is_local:
         return False
     if app.charm_name != there.charm:

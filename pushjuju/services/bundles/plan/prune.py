@@ -25,7 +25,6 @@ def removals(
     """Return the steps that take away what the bundle does not have.
 
     Args:
-        bundle: The bundle.
         model: The model before anything else is changed.
         mapping: Machines of the bundle -> machines of the model.
         destroy_storage: Units, applications and machines take their storage along; else it stays, and the

@@ -88,22 +88,14 @@ def parts(source: Source) -> list[Part]:
 
 
 def base(part: Part, include: Include) -> Composed:
-    """Return the first document alone.
-
-    Raises:
-        NotValid: It is empty.
-    """
+    """Return the first document alone."""
     if not part.document.root:
         raise NotValid("malformed bundle: bundle is empty", detail=part.source.file)
     return _prepared(part, Places(), include, [])
 
 
 def compose(listed: Sequence[Part], include: Include) -> Composed:
-    """Merge all parts, in order; what cannot be merged is left out and reported as a fault.
-
-    Raises:
-        NotValid: The first part is empty.
-    """
+    """Merge all parts, in order; what cannot be merged is left out and reported as a fault."""
     first, *others = listed
     made = base(first, include)
     for part in others:

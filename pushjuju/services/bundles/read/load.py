@@ -43,33 +43,17 @@ class Loaded:
 
 
 def load(path: Path, overlays: Sequence[str] = ()) -> Loaded:
-    """Read a bundle from a file, directory or archive, and verify what can be verified without a model.
-
-    Raises:
-        NotFound: The path does not exist.
-        NotValid: The bundle cannot be read.
-        BundleFaulty: The bundle breaks rules; the message names every fault.
-    """
+    """Read a bundle from a file, directory or archive, and verify what can be verified without a model."""
     return _sound(examine(path, overlays))
 
 
 def examine(path: Path, overlays: Sequence[str] = ()) -> Loaded:
-    """Read a bundle; return broken rules together with it, so that they can be reported with others.
-
-    Raises:
-        NotFound: The path does not exist.
-        NotValid: It cannot be read.
-    """
+    """Read a bundle; return broken rules together with it, so that they can be reported with others."""
     return look_at(source.read(path), [source.overlay(name) for name in overlays])
 
 
 def assemble(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
-    """Merge and verify what was read.
-
-    Raises:
-        NotValid: An overlay cannot be merged.
-        BundleFaulty: The bundle breaks rules; the message names every fault.
-    """
+    """Merge and verify what was read."""
     return _sound(look_at(main, overlays, include))
 
 
@@ -80,11 +64,7 @@ def _sound(loaded: Loaded) -> Loaded:
 
 
 def look_at(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
-    """Merge what was read and find the rules that it breaks; the base has to be right alone, as in Juju.
-
-    Raises:
-        NotValid: It cannot be read.
-    """
+    """Merge what was read and find the rules that it breaks; the base has to be right alone, as in Juju."""
     parts = compose.parts(main)
     if not parts:
         raise NotValid("malformed bundle: bundle is empty", detail=main.file)

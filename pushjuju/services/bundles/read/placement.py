@@ -56,11 +56,7 @@ def parse(text: str) -> Target:
 
 
 def beside(directives: Iterable[str]) -> set[str]:
-    """Return the applications that directives name.
-
-    Raises:
-        NotValid: A placement is wrong; the message is Juju's.
-    """
+    """Return the applications that directives name."""
     return {parse(text).application for text in directives} - {""}
 
 

@@ -34,12 +34,7 @@ class Source:
 
 
 def read(path: Path) -> Source:
-    """Read a bundle: a file, a directory or an archive.
-
-    Raises:
-        NotFound: There is nothing.
-        NotValid: It is an archive without bundle.yaml, or too large.
-    """
+    """Read a bundle: a file, a directory or an archive."""
     shown = str(path)
     if path.is_dir():
         path = path / NAME
@@ -51,12 +46,7 @@ def read(path: Path) -> Source:
 
 
 def overlay(text: str) -> Source:
-    """Read the file that `--overlay` names.
-
-    Raises:
-        NotFound: There is nothing.
-        NotValid: It cannot be read, or is too large.
-    """
+    """Read the file that `--overlay` names."""
     path = Path(text).expanduser()
     if not path.is_file():
         raise NotFound(f"unable to process overlays: {quote(text)} not found")
@@ -89,12 +79,7 @@ def _bytes(path: Path, most: int) -> bytes:
 
 
 def include(folder: Path | None, name: str) -> bytes:
-    """Read a file that a value of a bundle names.
-
-    Raises:
-        NotValid: It is missing, a folder or too large, or named by an archive, which reads no file of this
-            computer; the messages are Juju's.
-    """
+    """Read a file that a value of a bundle names."""
     if folder is None:
         raise NotValid("remote bundle includes not supported")
     path = folder / name

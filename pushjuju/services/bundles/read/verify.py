@@ -70,9 +70,6 @@ def check(composed: Composed, *, exists: Exists | None = None, base_only: bool =
         composed: A bundle, alone or with its overlays.
         exists: Returns True when a charm's path exists, or None to look in the file system.
         base_only: True when the bundle is the first document alone, without overlays.
-
-        Raises:
-            BundleFaulty: The bundle breaks rules; the message names every fault.
     """
     bundle, faults = verify(composed, exists=exists, base_only=base_only)
     if faults:

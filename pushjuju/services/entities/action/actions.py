@@ -324,9 +324,6 @@ def cancel(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
 
     Returns:
         The tasks as they are now.
-
-    Raises:
-        NotFound: There is no such task.
     """
     now = ctx.clock.now()
     with ctx.store.write() as tx:

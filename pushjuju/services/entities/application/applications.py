@@ -32,11 +32,7 @@ from pushjuju.store.tx import Tx
 
 
 def get(tx: Tx, model: str, name: str) -> Application:
-    """Return an application.
-
-    Raises:
-        NotFound: The application does not exist.
-    """
+    """Return an application."""
     return tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
 
 
@@ -47,11 +43,7 @@ def names(ctx: Context, model: str) -> list[str]:
 
 
 def constraints(ctx: Context, model: str, name: str) -> Mapping[str, Any]:
-    """Return the constraints of an application.
-
-    Raises:
-        NotFound: The application does not exist.
-    """
+    """Return the constraints of an application."""
     with ctx.store.read() as tx:
         return get(tx, model, name).constraints
 
@@ -69,11 +61,7 @@ def current_charm(tx: Tx, application: Application) -> Charm:
 
 
 def config(ctx: Context, model: str, name: str) -> dict[str, Any]:
-    """Return the document of `juju config APP`.
-
-    Raises:
-        NotFound: No such application.
-    """
+    """Return the document of `juju config APP`."""
     with ctx.store.read() as tx:
         application = get(tx, model, name)
         charm = current_charm(tx, application)
@@ -168,12 +156,7 @@ def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
 
 
 def require_alive(tx: Tx, model: str, name: str) -> Application:
-    """Return an application that may still change.
-
-    Raises:
-        NotFound: The application does not exist.
-        NotValid: The application is being removed.
-    """
+    """Return an application that may still change."""
     found = get(tx, model, name)
     if found.life == Life.DEAD:
         raise not_found("application", name)

@@ -30,11 +30,7 @@ _LACKING = "is not feasible: one or more deployed machines lack an address in th
 
 
 def parse(text: str) -> dict[str, str]:
-    """Read the bindings that a user typed: endpoint -> name of a space; the default has an empty endpoint.
-
-    Raises:
-        NotValid: It makes no sense; the messages are Juju's.
-    """
+    """Read the bindings that a user typed: endpoint -> name of a space; the default has an empty endpoint."""
     found: dict[str, str] = {}
     for word in text.split():
         parts = word.split("=")
@@ -85,11 +81,7 @@ def bound_to(tx: Tx, model: str, space: str) -> list[str]:
 
 
 def _ids(tx: Tx, model: str, charm: Charm, asked: Mapping[str, str]) -> dict[str, str]:
-    """Return the bindings that a user typed, with ids of spaces.
-
-    Raises:
-        NotFound: No such space or endpoint.
-    """
+    """Return the bindings that a user typed, with ids of spaces."""
     called = {name: number for number, name in spaces.names(tx, model).items()}
     known = names(charm)
     for endpoint, space in asked.items():
@@ -128,12 +120,7 @@ def _store(tx: Tx, application: Application, wanted: Mapping[str, str]) -> None:
 
 
 def refresh(tx: Tx, application: Application, charm: Charm, asked: Mapping[str, str], *, force: bool) -> None:
-    """Bind the endpoints of a charm that an application goes to.
-
-    Raises:
-        NotFound: No such space or endpoint.
-        NotValid: A machine has no address in a space.
-    """
+    """Bind the endpoints of a charm that an application goes to."""
     if asked or stored(tx, application.model, application.name):
         _merge(tx, application, names(charm), _ids(tx, application.model, charm, asked), force=force)
 
@@ -145,7 +132,6 @@ def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force
         What changed, in Juju's words.
 
     Raises:
-        NotFound: No such application, space or endpoint.
         NotValid: A machine has no address in a space; nothing is changed.
     """
     if not asked:

@@ -40,11 +40,7 @@ class Decided:
 
 
 def find(ctx: Context, model: str, name: str) -> Decided:
-    """Return the decision of an operation (its id or the start of it), or the last one of a unit.
-
-    Raises:
-        NotFound: The entity does not exist, or no decision was kept.
-    """
+    """Return the decision of an operation (its id or the start of it), or the last one of a unit."""
     with ctx.store.read() as tx:
         return _of_unit(units.get(tx, model, name)) if "/" in name else _of_operation(tx, model, name)
 

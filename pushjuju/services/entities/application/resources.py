@@ -56,11 +56,7 @@ def check_names(declared: Mapping[str, ResourceMeta], names: Sequence[str]) -> N
 
 
 def check_file(meta: ResourceMeta, path: str) -> None:
-    """Refuse what cannot be a resource by its type or its name.
-
-    Raises:
-        NotValid: It is an image, or its extension is not that of the charm's file.
-    """
+    """Refuse what cannot be a resource by its type or its name."""
     if meta.type != FILE:
         raise NotValid(
             f"it is an {meta.type}: machines take files only",
@@ -119,11 +115,7 @@ def _look_at(name: str, path: str) -> None:
 
 
 def fingerprint(name: str, path: str) -> str:
-    """Return the SHA-384 of a file that a user named, in hex, as the model has it of what was uploaded.
-
-    Raises:
-        NotFound, NotValid: It is not there, or cannot be read.
-    """
+    """Return the SHA-384 of a file that a user named, in hex, as the model has it of what was uploaded."""
     with _opened(name, path) as stream:
         digest = hashlib.sha384()
         while chunk := stream.read(_CHUNK):
@@ -132,12 +124,7 @@ def fingerprint(name: str, path: str) -> str:
 
 
 def _opened(name: str, path: str) -> BinaryIO:
-    """Open a file that a user named.
-
-    Raises:
-        NotFound: It is not there.
-        NotValid: It cannot be read.
-    """
+    """Open a file that a user named."""
     try:
         return Path(path).expanduser().open("rb")
     except FileNotFoundError:
@@ -230,11 +217,7 @@ def refresh(
     declared: Mapping[str, ResourceMeta],
     of_store: Collection[str] = (),
 ) -> None:
-    """Take over what a refresh says of resources: given ones, and what the new charm says of the others.
-
-    Raises:
-        NotValid: The new charm declares a resource without a file; the message is Juju's.
-    """
+    """Take over what a refresh says of resources: given ones, and what the new charm says of the others."""
     given = {upload.meta.name for upload in files}.union(of_store)
     model, name = application.model, application.name
     known = {row.name for row in tx.list(Resource, "resource_of_application", model=model, application=name)}
@@ -253,7 +236,6 @@ def attach(ctx: Context, model: str, application: str, name: str, path: str) -> 
     """Give an application a file for one of its resources; its units run upgrade-charm.
 
     Raises:
-        NotFound: No such application, resource or file.
         NotValid: The file cannot be that resource; nothing is changed.
     """
     with ctx.store.read() as tx:
@@ -322,12 +304,7 @@ def of_units(tx: Tx, application: Application) -> list[UnitResource]:
 
 
 def wanted(tx: Tx, unit: Unit, name: str) -> Resource:
-    """Return the resource that a unit's hook asks for.
-
-    Raises:
-        NotFound: The charm has no such resource, or no file was uploaded for it.
-        NotValid: It is no file.
-    """
+    """Return the resource that a unit's hook asks for."""
     found = tx.find(Resource, "resource_get", model=unit.model, application=unit.application, name=name)
     if found is None:
         application = _application(tx, unit.model, unit.application)

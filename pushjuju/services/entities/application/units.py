@@ -54,11 +54,6 @@ def add(
         placements: The placements of the first units.
         now: The time.
         attach: Storage for the one unit; where it lives on a machine, the unit goes there.
-
-    Raises:
-        NotFound: A machine to place on does not exist, or storage to attach.
-        Conflict: The storage to attach belongs to another unit, or is on another machine.
-        NotValid: A machine that dies, is being upgraded or has another base; a subordinate application.
     """
     if application.subordinate:
         raise NotValid(f'cannot add units to subordinate application "{application.name}"')
@@ -178,12 +173,7 @@ def in_error(tx: Tx, model: str, unit: str) -> bool:
 
 
 def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> None:
-    """Let units in error go on; all of them or none.
-
-    Raises:
-        NotFound: No such unit.
-        NotValid: A unit is not in error or was resolved already; the message is Juju's.
-    """
+    """Let units in error go on; all of them or none."""
     mode = "retry-hooks" if retry else "no-hooks"
     with ctx.store.write() as tx:
         for name in names:

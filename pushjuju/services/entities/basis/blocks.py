@@ -29,9 +29,6 @@ def require(tx: Tx, model: str, act: str) -> None:
 
     Args:
         act: The action to check: a name of `SETS`, the mildest that it belongs to.
-
-    Raises:
-        Blocked: A disabled set has the command; the text is Juju's.
     """
     found = {row["type"]: row["message"] for row in tx.rows("block_list", model=model)}
     for name in _FORBIDS[act] if found else ():

@@ -76,21 +76,13 @@ def exists(tx: Tx, name: str) -> bool:
 
 
 def require(tx: Tx, name: str) -> None:
-    """Check that there is a user of that name.
-
-    Raises:
-        NotFound: The user does not exist; the message is Juju's.
-    """
+    """Check that there is a user of that name."""
     if not exists(tx, name):
         raise not_found("user", name)
 
 
 def check(ctx: Context, name: str) -> None:
-    """Check that a controller has a user.
-
-    Raises:
-        NotFound: The controller has no such user.
-    """
+    """Check that a controller has a user."""
     with ctx.store.read() as tx:
         require(tx, name)
 
@@ -105,12 +97,7 @@ def require_or_external(tx: Tx, name: str) -> None:
 
 
 def add(ctx: Context, name: str, display_name: str) -> None:
-    """Add a user, who may log in and no more.
-
-    Raises:
-        NotValid: The name cannot be one.
-        AlreadyExists: The name is taken.
-    """
+    """Add a user, who may log in and no more."""
     if not is_name(name):
         raise NotValid(f'failed to create user: invalid user name "{name}"')
     if len(display_name) > _LONGEST_DISPLAY or not display_name.isprintable():
@@ -131,13 +118,7 @@ def add(ctx: Context, name: str, display_name: str) -> None:
 
 
 def remove(ctx: Context, name: str) -> None:
-    """Remove a user for good, with all access.
-
-    Raises:
-        NotPermitted: It is the one who works the controller.
-        NotFound: There is no such user.
-        NotValid: Models belong to the user.
-    """
+    """Remove a user for good, with all access."""
     with ctx.store.write() as tx:
         _require_other(tx, name, f'failed to delete user "{name}": cannot delete controller owner "{name}"')
         owned = [row["name"] for row in tx.rows("model_list") if row["owner"] == name]
@@ -178,12 +159,7 @@ def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, Any]]:
 
 
 def document(ctx: Context, name: str) -> dict[str, Any]:
-    """Return one user as `show-user` does; of external ones only their access is known.
-
-    Raises:
-        NotFound: There is no such user.
-        NotValid: The name cannot be one.
-    """
+    """Return one user as `show-user` does; of external ones only their access is known."""
     name = canonical(name)
     if is_external(name):
         with ctx.store.read() as tx:
@@ -247,12 +223,7 @@ def targets_of(tx: Tx, person: str, kind: Kind) -> dict[str, str]:
 
 
 def grant(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
-    """Give a user access.
-
-    Raises:
-        NotFound: There is no such user.
-        NotValid: The user has that access already, or the name is not valid; the messages are Juju's.
-    """
+    """Give a user access."""
     person = canonical(person)
     require_or_external(tx, person)
     levels = LEVELS[kind]
@@ -263,13 +234,7 @@ def grant(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 
 
 def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
-    """Take access from a user, down to what is just below.
-
-    Raises:
-        NotFound: There is no such user.
-        NotValid: The user has not that much, or the name cannot be one.
-        NotPermitted: It is the one who works the controller.
-    """
+    """Take access from a user, down to what is just below."""
     person = canonical(person)
     require_or_external(tx, person)
     if person == DEFAULT_USER:

@@ -22,12 +22,7 @@ STATUSES = ("running", "starting", "stopped", "stopping")
 
 
 def register(tx: Tx, unit: Unit, kind: str, name: str, number: str, labels: Sequence[str]) -> None:
-    """Register a payload of a unit as running.
-
-    Raises:
-        NotFound: Its charm declares no such payload.
-        NotValid: The charm declares another type, or the unit has too many.
-    """
+    """Register a payload of a unit as running."""
     application = tx.get(Application, "application_get", "", model=unit.model, name=unit.application)
     declared = charms.get(tx, unit.model, unit.charm_url or application.charm_url).meta.payloads.get(name)
     if declared is None:

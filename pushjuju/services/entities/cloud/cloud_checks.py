@@ -24,11 +24,7 @@ _TYPES: dict[str, tuple[str, type | tuple[type, ...]]] = {
 
 
 def check(cloud: Cloud, kind: ProviderType) -> list[str]:
-    """Return what to warn of: keys that neither every cloud has nor this type.
-
-    Raises:
-        NotValid: An auth type or a value that the type does not take, or a key that it needs is missing.
-    """
+    """Return what to warn of: keys that neither every cloud has nor this type."""
     for auth in cloud.auth_types:
         if auth not in kind.credential_schemas:
             known = ", ".join(sorted(kind.credential_schemas))

@@ -46,7 +46,6 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
 
     Raises:
         NotFound: There is no such cloud.
-        NotValid: The definition is wrong, or has no type.
     """
     for place in places:
         if name in place.clouds():
@@ -111,12 +110,7 @@ def choose_region(places: Folders, cloud: Cloud, asked: str) -> str:
 
 
 def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
-    """Return the name of the credential to use: the one asked for, else the default or the only credential.
-
-    Raises:
-        NotFound: There is no credential of the name that was asked for.
-        NotValid: No credential was asked for, and there are several; the text is Juju's.
-    """
+    """Return the name of the credential to use: that asked for, else the default or the only credential."""
     known: dict[str, StoredCredential] = {}
     default = ""
     for place in places:

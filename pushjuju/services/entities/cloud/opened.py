@@ -24,9 +24,6 @@ def spec_of(cloud: Cloud, region: str) -> CloudSpec:
     Args:
         cloud: The definition.
         region: One of its regions; for a cloud without regions, any name.
-
-    Raises:
-        NotFound: It has no such region.
     """
     found = cloud.region(region) if cloud.regions else None
     return CloudSpec(

@@ -38,11 +38,7 @@ def word(tx: Tx, users: Iterable[Model]) -> str:
 
 
 def require(tx: Tx, uuid: str) -> None:
-    """Refuse to ask a cloud that refused already.
-
-    Raises:
-        CredentialInvalid: The credential of the model was refused.
-    """
+    """Refuse to ask a cloud that refused already."""
     model = models.get(tx, uuid)
     if why := reason(tx, model):
         hint = f"pushjuju update-credential {model.cloud} {model.credential}"

@@ -158,11 +158,7 @@ def check_placement(text: str) -> Placement | None:
 
 
 def get(tx: Tx, model: str, machine_id: str) -> Machine:
-    """Return a machine.
-
-    Raises:
-        NotFound: There is no such machine.
-    """
+    """Return a machine."""
     return tx.get(Machine, "machine_get", f"machine {machine_id} not found", model=model, id=machine_id)
 
 

@@ -64,11 +64,7 @@ def names(tx: Tx, model: str) -> dict[str, str]:
 
 
 def require(tx: Tx, model: str, name: str) -> str:
-    """Return the id of a space.
-
-    Raises:
-        NotFound: The space does not exist.
-    """
+    """Return the id of a space."""
     found = next((number for number, other in names(tx, model).items() if other == name), None)
     if found is None:
         raise not_found("space", name)
@@ -147,13 +143,7 @@ def _sort_again(tx: Tx, model: str, now: datetime, reason: str) -> None:
 
 
 def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
-    """Make a space of subnets that are known.
-
-    Raises:
-        AlreadyExists: There is one of that name.
-        NotFound: A subnet is not known.
-        NotValid: The addresses of a bound application would leave its space.
-    """
+    """Make a space of subnets that are known."""
     with ctx.store.write() as tx:
         if name in names(tx, model).values():
             raise AlreadyExists(f"space {quote(name)} already exists")
@@ -167,12 +157,7 @@ def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
 
 
 def move(ctx: Context, model: str, name: str, cidrs: Sequence[str], *, force: bool) -> list[Moved]:
-    """Move subnets to a space.
-
-    Raises:
-        NotFound: No such space or subnet.
-        NotValid: A machine would lose the space that an application of its needs.
-    """
+    """Move subnets to a space."""
     with ctx.store.write() as tx:
         space = require(tx, model, name)
         known = {subnet.cidr: subnet.space for subnet in subnets(tx, model)}
@@ -216,13 +201,7 @@ def _check_bindings(tx: Tx, model: str, before: Mapping[str, set[str]], target: 
 
 
 def rename(ctx: Context, model: str, old: str, new: str) -> None:
-    """Give a space another name; constraints follow.
-
-    Raises:
-        NotFound: There is no such space.
-        AlreadyExists: The name is taken.
-        NotValid: It is alpha.
-    """
+    """Give a space another name; constraints follow."""
     with ctx.store.write() as tx:
         if old == ALPHA:
             raise NotValid(f"the {quote(ALPHA)} space cannot be renamed")
@@ -265,10 +244,6 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
 
     Returns:
         What names the space: when anything does and the removal is not forced, nothing is changed.
-
-    Raises:
-        NotFound: There is no such space.
-        NotValid: It is alpha.
     """
     now = ctx.clock.now()
     with ctx.store.write() as tx:
@@ -287,12 +262,7 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
 
 
 def plan_removal(ctx: Context, model: str, name: str) -> Uses:
-    """Return what names a space that may be removed.
-
-    Raises:
-        NotFound: There is no such space.
-        NotValid: The space is alpha, or the model's default.
-    """
+    """Return what names a space that may be removed."""
     with ctx.store.read() as tx:
         return uses(tx, model, require_removable(tx, model, name))
 

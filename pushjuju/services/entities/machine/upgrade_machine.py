@@ -126,12 +126,6 @@ def check(tx: Tx, model: str, machine_id: str, base: Base, *, force: bool = Fals
         machine_id: The machine.
         base: The new base; only its channel counts, as in Juju.
         force: Although a charm does not name the base.
-
-    Raises:
-        NotFound: There is no such machine, or nothing on it.
-        Locked: It is being upgraded already.
-        NotValid: The base is not one to upgrade to, or a charm does not name it.
-        Conflict: A unit is not at rest.
     """
     affected_units(tx, model, machine_id)
     machine = machines.get(tx, model, machine_id)
@@ -208,11 +202,7 @@ def _shown(tx: Tx, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
 
 
 def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> None:
-    """Lock a machine for its upgrade, and let its units get ready; all of it or, after a refusal, nothing.
-
-    Raises:
-        PushjujuError: As `check`.
-    """
+    """Lock a machine for its upgrade, and let its units get ready; all of it or, after a refusal, nothing."""
     now = ctx.clock.now()
     with ctx.store.write() as tx:
         models.require_alive(tx, model)

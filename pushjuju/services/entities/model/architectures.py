@@ -59,9 +59,6 @@ def chosen(charm: Charm, base: Base, asked: str) -> str:
         base: Of the machines.
         asked: The architecture of the constraints; empty for the usual architecture, if the charm supports
             it.
-
-    Raises:
-        NotValid: The charm's platforms do not name it.
     """
     entries = [item for item in charm.manifest.bases if item.base.matches(base)] if charm.manifest else []
     named = list(dict.fromkeys(arch for item in entries for arch in item.architectures))

@@ -151,11 +151,7 @@ def document(ctx: Context) -> dict[str, Any]:
 
 
 def change(ctx: Context, values: Mapping[str, Any]) -> None:
-    """Set keys; all of them or, after a refusal, none.
-
-    Raises:
-        NotValid: A value does not fit.
-    """
+    """Set keys; all of them or, after a refusal, none."""
     parsed = parse_values(values)
 
     def edit(settings: MutableMapping[str, Any]) -> None:

@@ -41,11 +41,7 @@ def sweep(datadir: DataDir) -> list[str]:
 
 
 def used(controller: ControllerDir) -> bool:
-    """Return True when a controller has more than one model, or a model that is not empty.
-
-    Raises:
-        StoreError: The store of the controller cannot be read.
-    """
+    """Return True when a controller has more than one model, or a model that is not empty."""
     store = Store.open(controller.store_path)
     try:
         with store.read() as tx:
@@ -57,11 +53,7 @@ def used(controller: ControllerDir) -> bool:
 
 
 def remove(datadir: DataDir, name: str) -> None:
-    """Delete a controller with its store, keys and archives; its machines are left alone.
-
-    Raises:
-        NotFound: There is no such controller.
-    """
+    """Delete a controller with its store, keys and archives; its machines are left alone."""
     datadir.remove_controller(name)
     if datadir.current_controller() == name:
         datadir.set_current_controller(None)
@@ -76,11 +68,7 @@ def unregister(datadir: DataDir, name: str) -> Path:
 
 
 def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) -> str:
-    """Return the name of the controller that a command means.
-
-    Raises:
-        NotFound: None was made, chosen or found.
-    """
+    """Return the name of the controller that a command means."""
     chosen = wanted or environ.get("JUJU_CONTROLLER") or datadir.current_controller()
     if not chosen:
         raise no_controller(datadir)

@@ -26,9 +26,6 @@ def to(tx: Tx, model: str, ssh: Mapping[str, Any]) -> tuple[jumps.Hop, ...]:
         tx: The transaction.
         model: UUID.
         ssh: The login in the machine's row: {host, jump, ...}.
-
-    Raises:
-        NotValid: Somebody wrote something else there.
     """
     return jumps.parse(str(ssh.get("jump") or model_config.get(tx, model, KEY) or ""))
 

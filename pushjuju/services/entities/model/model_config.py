@@ -345,9 +345,6 @@ def change(
         reset: Keys that get their default again.
         new: True while the model is created, when every key may be set.
         inherited: The values that a new model would get, which a key that is reset gets too.
-
-    Raises:
-        NotValid: A value does not fit, or a key cannot be changed.
     """
     before = {key: get(tx, model, key) for key in (INTERVAL, "apt-mirror")}
     parsed = parse_values(values)
@@ -388,11 +385,7 @@ def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:
 
 
 def require(tx: Tx, model: str, key: str) -> Any:
-    """Return the effective value of a key that a user named.
-
-    Raises:
-        NotFound: No such key; the message is Juju's.
-    """
+    """Return the effective value of a key that a user named."""
     if key not in ATTRIBUTES and key not in OWN and key not in stored(tx, model):
         raise NotFound(f'key "{key}" not found in "{model}" model.')
     return get(tx, model, key)

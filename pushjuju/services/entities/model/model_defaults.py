@@ -84,9 +84,6 @@ def change(ctx: Context, cloud: str, region: str, values: Mapping[str, Any], res
         region: One region alone; empty for all.
         values: Key -> new value.
         reset: Keys to forget.
-
-    Raises:
-        NotValid: A value does not fit, or a key cannot have a default.
     """
     for key in (*values, *reset):
         if key in model_config.READ_ONLY or key in model_config.UNSHOWN:

@@ -54,11 +54,6 @@ def add_model(
             its provider say, in this order.
         owner: A user of the controller; who works it when empty.
         cloud: `cloud[/region]`; the controller's own when None.
-
-    Raises:
-        NotValid: Bad name or configuration.
-        AlreadyExists: The name is taken.
-        NotFound: No such cloud, credential or owner.
     """
     require_name(name)
     found, region, chosen = _placed(ctx, cloud, credential)

@@ -35,11 +35,7 @@ def of(host: PluginHost, names: Collection[str], cloud_type: str = "") -> dict[s
 
 
 def check(theirs: Mapping[str, Attr], changes: Mapping[str, Any]) -> None:
-    """Refuse values that a provider's key cannot have.
-
-    Raises:
-        NotValid: The key has choices, and the value is not among them.
-    """
+    """Refuse values that a provider's key cannot have."""
     for name, value in changes.items():
         choices = theirs[name].choices if name in theirs else ()
         if choices and str(value) not in choices:

@@ -42,20 +42,12 @@ def data_dir(environ: Mapping[str, str]) -> DataDir:
 
 
 def open_model(ctx: Context, text: str | None) -> Session:
-    """Open a model by `model`, `owner/model` or its UUID; the current model for None.
-
-    Raises:
-        NotFound: The model does not exist, or no model is current.
-    """
+    """Open a model by `model`, `owner/model` or its UUID; the current model for None."""
     return Session(ctx=ctx, model=models.resolve(ctx, text))
 
 
 def require(ctx: Context, model: str, act: str) -> None:
-    """Check that no disabled set forbids an act, `blocks.CHANGE` for example, in a model.
-
-    Raises:
-        Blocked: The act is disabled; the text is Juju's.
-    """
+    """Check that no disabled set forbids an act, `blocks.CHANGE` for example, in a model."""
     with ctx.store.read() as tx:
         blocks.require(tx, model, act)
 

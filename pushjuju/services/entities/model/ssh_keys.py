@@ -96,11 +96,7 @@ def listed(ctx: Context, model: str) -> list[PublicKey]:
 
 
 def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
-    """Add keys; return those that were not taken.
-
-    Raises:
-        NotValid: The model dies, or would have too many.
-    """
+    """Add keys; return those that were not taken."""
     refusals = []
     with ctx.store.write() as tx:
         models.require_alive(tx, model)

@@ -71,11 +71,7 @@ def users(tx: Tx, offer: Offer) -> dict[str, str]:
 
 
 def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
-    """Return the offer that a URL means, with its model.
-
-    Raises:
-        NotFound: There is no such model or offer, or it is another controller's; the messages are Juju's.
-    """
+    """Return the offer that a URL means, with its model."""
     if url.controller not in ("", ctx.controller.name):
         raise NotFound(
             f"controller {quote(url.controller)} is another one than {quote(ctx.controller.name)}",
@@ -100,11 +96,6 @@ def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], nam
 
     Args:
         name: The name of the offer; the application's name when empty.
-
-    Raises:
-        NotFound: There is no such application or endpoint.
-        NotValid: A name is wrong, or an endpoint is for subordinates only.
-        Conflict: An endpoint would go that others are related to.
     """
     with ctx.store.write() as tx:
         return offer_in(ctx, tx, model, application, wanted, name or application)
@@ -200,9 +191,6 @@ def remove(tx: Tx, item: Offer, now: datetime, end: End | None = None) -> None:
         item: The offer.
         now: The time.
         end: Ends the relations to the offer, or None to refuse when there are any.
-
-        Raises:
-            Conflict: The offer has relations; the message is Juju's.
     """
     found = connections(tx, item)
     if found and end is None:

@@ -54,12 +54,7 @@ def aliases(tx: Tx, unit: Unit, model: str = "") -> Iterator[Unit]:
 
 
 def find(tx: Tx, unit: Unit, model: str, secret: str) -> Seen:
-    """Return a secret of another model that a unit may read.
-
-    Raises:
-        NotFound: The models have no relation, or there is no such secret.
-        NotPermitted: The secret was not granted.
-    """
+    """Return a secret of another model that a unit may read."""
     known = list(aliases(tx, unit, model))
     row = secrets.find(tx, model, secret) if known else None
     if row is None:

@@ -58,11 +58,7 @@ def used_by(tx: Tx, model: str) -> dict[str, Any]:
 
 
 def get(tx: Tx, name: str) -> BackendRow:
-    """Return a backend.
-
-    Raises:
-        NotFound: The backend does not exist.
-    """
+    """Return a backend."""
     return tx.get(BackendRow, "secret_backend_get", f"secret backend {quote(name)} not found", name=name)
 
 
@@ -76,11 +72,6 @@ def add(
 
     Args:
         number: The id of a backend that was known before; empty for a new backend.
-
-    Raises:
-        AlreadyExists: The name or the id is taken.
-        NotValid: The configuration does not fit the type.
-        BackendError: It does not answer, or refuses us.
     """
     if name in (INTERNAL, "auto", CONTROLLER) or not name.strip():
         raise NotValid(f"backend {quote(name)} not valid")
@@ -114,11 +105,6 @@ def update(
 
     Args:
         force: Although it does not answer.
-
-    Raises:
-        NotFound: There is no such backend.
-        NotValid: The configuration does not fit.
-        BackendError: It does not answer with it.
     """
     gone = set(reset)
     with ctx.store.read() as tx:
@@ -163,10 +149,6 @@ def remove(ctx: Context, name: str, *, force: bool = False) -> None:
 
     Args:
         force: Although content is in it, which is lost for us then.
-
-    Raises:
-        NotFound: There is no such backend.
-        Conflict: Secrets use it, or a model wants to.
     """
     with ctx.store.write() as tx:
         row = get(tx, name)
@@ -188,11 +170,7 @@ def _chosen(tx: Tx, model: Model) -> str:
 
 
 def follow(tx: Tx, model: str, now: datetime) -> None:
-    """Let the content of a model's secrets go to the backend that its configuration names.
-
-    Raises:
-        NotFound: There is no such backend.
-    """
+    """Let the content of a model's secrets go to the backend that its configuration names."""
     name = str(model_config.get(tx, model, KEY))
     target = "" if name in ("auto", INTERNAL) else get(tx, name).id
     tx.run("secret_retarget", model=model, target=target)
@@ -240,11 +218,7 @@ def opened(ctx: Context, row: BackendRow, host: PluginHost | None = None) -> Sec
 
 
 def reader(ctx: Context, tx: Tx, item: RevisionRow) -> Callable[[], Content]:
-    """Return what asks a backend for the content of a revision: it waits for the network, and needs no store.
-
-    Raises:
-        BackendError: The backend was removed; the call itself: it does not answer, or does not have it.
-    """
+    """Return a call that fetches the content of a revision: it waits for the network and needs no store."""
     row = tx.find(BackendRow, "secret_backend_by_id", id=item.backend)
     if row is None:
         raise BackendError(f"the secret backend of secret {quote(item.secret)} was removed")
@@ -268,9 +242,6 @@ def documents(ctx: Context, host: PluginHost, name: str = "", *, reveal: bool = 
     Args:
         name: The only backend to describe; by default all.
         reveal: With the secret values of their configuration.
-
-    Raises:
-        NotFound: The backend does not exist.
     """
     with ctx.store.read() as tx:
         rows = tx.list(BackendRow, "secret_backend_list")

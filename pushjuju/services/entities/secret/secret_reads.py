@@ -30,11 +30,6 @@ def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -
         mode: `get` the revision that it tracks, `peek` at the latest, or `refresh` to the latest for good.
         secret: The id, `UUID/id` for a secret of another model; empty to look for the label.
         label: With an id, what the unit calls the secret from now on.
-
-    Raises:
-        NotFound: No such secret, label or revision.
-        NotPermitted: The unit may not read it.
-        AlreadyExists: The application uses the label for another secret.
     """
     if mode not in MODES:
         raise NotValid(f"secret-get takes no mode {quote(mode)}")

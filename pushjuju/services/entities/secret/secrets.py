@@ -88,11 +88,7 @@ def find(tx: Tx, model: str, secret: str) -> SecretRow | None:
 
 
 def get(tx: Tx, model: str, secret: str) -> SecretRow:
-    """Return a secret.
-
-    Raises:
-        NotFound: The secret does not exist.
-    """
+    """Return a secret."""
     return tx.get(SecretRow, "secret_get", f"secret {quote(secret)} not found", model=model, id=secret)
 
 
@@ -195,12 +191,7 @@ def stored(ctx: Context, row: RevisionRow) -> Stored:
 
 
 def create(ctx: Context, tx: Tx, model: str, secret: str, owner: Owner, change: Change) -> SecretRow:
-    """Make a secret with its first revision.
-
-    Raises:
-        AlreadyExists: Its id or its owner's label is taken; the message is Juju's.
-        NotValid: It has no content, or its owner has too many secrets.
-    """
+    """Make a secret with its first revision."""
     if not change.content:
         raise NotValid("empty secret value not valid")
     if find(tx, model, secret) is not None:
@@ -252,11 +243,7 @@ def check_label(tx: Tx, row: SecretRow, label: str) -> None:
 
 
 def update(ctx: Context, tx: Tx, row: SecretRow, change: Change) -> SecretRow:
-    """Change a secret; those who see it look again.
-
-    Raises:
-        AlreadyExists: The new label is taken.
-    """
+    """Change a secret; those who see it look again."""
     now = ctx.clock.now()
     if change.label is not None and change.label != row.label:
         check_label(tx, row, change.label)
@@ -378,11 +365,7 @@ def active_backend(tx: Tx, model: str) -> str:
 
 
 def grant(tx: Tx, row: SecretRow, kind: OwnerKind, target: str, relation: int | None = None) -> None:
-    """Let a unit, or an application with all of its units, read a secret; with the relation it ends.
-
-    Raises:
-        NotValid: Single units of the application have grants; the message is Juju's.
-    """
+    """Let a unit, or an application with all of its units, read a secret; with the relation it ends."""
     if kind is OwnerKind.APPLICATION and any(
         item.kind == OwnerKind.UNIT and item.target.partition("/")[0] == target for item in grants(tx, row)
     ):
@@ -417,11 +400,7 @@ def consumer(tx: Tx, row: SecretRow, unit: str) -> ConsumerRow | None:
 
 
 def track(tx: Tx, row: SecretRow, unit: Unit, number: int, now: datetime, label: str | None = None) -> None:
-    """Note which revision a unit reads from now on, and what it calls the secret.
-
-    Raises:
-        AlreadyExists: The application uses the label for another secret.
-    """
+    """Note which revision a unit reads from now on, and what it calls the secret."""
     before = consumer(tx, row, unit.name)
     name = (before.label if before else "") if label is None else label
     if label:

@@ -29,12 +29,7 @@ _REFUSED = "cannot add a new machine: validating volume params: "
 
 
 def check(tx: Tx, pools: Pools, model: str, asked: Sequence[Directive]) -> list[tuple[Directive, Pool]]:
-    """Return what is asked for with the pool of each.
-
-    Raises:
-        NotFound: No such pool; the message is Juju's.
-        NotValid: No size, too many, or a pool that has no volumes.
-    """
+    """Return what is asked for with the pool of each."""
     try:
         check_count(max(sum(item.count for item in asked), 1), 1, -1)
         return [(item, _pool(tx, pools, model, item)) for item in asked]
@@ -62,11 +57,7 @@ def equip(ctx: Context, tx: Tx, machine: Machine, wanted: Sequence[Directive]) -
 
 
 def add(tx: Tx, pools: Pools, machine: Machine, asked: Sequence[Directive], now: datetime) -> None:
-    """Give a new machine its disks; the worker that starts it makes them.
-
-    Raises:
-        NotFound, NotValid: As `check`.
-    """
+    """Give a new machine its disks; the worker that starts it makes them."""
     for item, pool in check(tx, pools, machine.model, asked):
         pools.keep(tx, machine.model, pool)
         for _ in range(item.count):

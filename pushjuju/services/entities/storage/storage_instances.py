@@ -58,11 +58,7 @@ KINDS = {VOLUME: StatusKind.VOLUME, FILESYSTEM: StatusKind.FILESYSTEM}
 
 
 def get(tx: Tx, model: str, storage: str) -> StorageInstance:
-    """Return a storage instance.
-
-    Raises:
-        NotFound: The storage does not exist; the message is Juju's.
-    """
+    """Return a storage instance."""
     found = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
     if found is None:
         raise NotFound(f'storage instance "{storage}" not found', subject=Subject("storage", storage))
@@ -109,10 +105,6 @@ def plan(
     tx: Tx, pools: Pools, model: str, application: str, charm: Charm, asked: Mapping[str, Directive]
 ) -> list[StorageDirective]:
     """Return what each unit of an application gets, after what was asked for and the model's defaults.
-
-    Raises:
-        NotValid: It breaks a rule of the charm or of the pool; the message is Juju's.
-        NotFound: A pool that is not there.
 
     Mirrors: juju state/storage.go addDefaultStorageConstraints, validateStorageConstraints (3.6)
     """
@@ -214,11 +206,7 @@ def equip_least(tx: Tx, unit: Unit, charm: Charm, now: datetime) -> None:
 def add(
     tx: Tx, unit: Unit, store: StorageMeta, item: StorageDirective, count: int, now: datetime
 ) -> list[str]:
-    """Add instances of a store to a unit; return their ids.
-
-    Raises:
-        NotValid: Mount points that hold each other.
-    """
+    """Add instances of a store to a unit; return their ids."""
     made = []
     for _ in range(count):
         number = tx.next(unit.model, "storage")
@@ -286,11 +274,7 @@ def _attributes(tx: Tx, instance: StorageInstance) -> Mapping[str, str]:
 def _host(
     tx: Tx, backing: Backing, instance: StorageInstance, machine: str, store: StorageMeta, now: datetime
 ) -> None:
-    """Attach a volume or filesystem to a machine.
-
-    Raises:
-        NotValid: Its mount point does not fit the others there.
-    """
+    """Attach a volume or filesystem to a machine."""
     location = ""
     if backing.kind == FILESYSTEM:
         location = mount_point(store.location, store.count_max, instance.id)
@@ -389,11 +373,7 @@ def _total(verb: str, change: int, total: int, store: StorageMeta) -> str:
 
 
 def check_more(tx: Tx, unit: Unit, store: StorageMeta, count: int) -> None:
-    """Check that a unit may have some more instances of a store.
-
-    Raises:
-        NotValid: The charm takes no more.
-    """
+    """Check that a unit may have some more instances of a store."""
     total = _how_many(tx, unit, store.name) + count
     if 0 <= store.count_max < total:
         raise NotValid(_total("attach", count, total, store))
@@ -480,12 +460,7 @@ def unhost(tx: Tx, instance: StorageInstance, now: datetime) -> None:
 def remove(
     tx: Tx, instance: StorageInstance, now: datetime, *, force: bool = False, destroy: bool = True
 ) -> None:
-    """Begin to remove an instance: to destroy its data, or to let go of it.
-
-    Raises:
-        Conflict: It is attached, and that is not to be forced; the message is Juju's.
-        NotValid: Its provider cannot let go of it.
-    """
+    """Begin to remove an instance: to destroy its data, or to let go of it."""
     verb = "destroy" if destroy else "release"
     if not destroy and not instance.releasable:
         text = f'storage provider "{instance.provider}" does not support releasing storage'

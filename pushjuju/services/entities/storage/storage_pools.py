@@ -31,11 +31,7 @@ class Pool:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def require(self, kind: Kind) -> None:
-        """Check that charms can have this kind from it; a filesystem is made on a volume where need be.
-
-        Raises:
-            NotValid: The pool cannot make this kind of storage; the message is Juju's.
-        """
+        """Check that charms can have this kind from it; a filesystem is made on a volume where need be."""
         if kind not in self.type.kinds and not (kind is Kind.FILESYSTEM and Kind.BLOCK in self.type.kinds):
             raise NotValid(f'"{self.type.name}" provider does not support "{kind}" storage')
 
@@ -93,13 +89,7 @@ def open_pools(ctx: Context, tx: Tx, model: str) -> Pools:
 
 
 def create(ctx: Context, model: str, name: str, provider: str, attributes: Mapping[str, str]) -> None:
-    """Make a pool.
-
-    Raises:
-        NotValid: Bad name or attribute.
-        NotFound: No such type of storage.
-        AlreadyExists: The name is taken.
-    """
+    """Make a pool."""
     _check_name(name)
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
@@ -111,13 +101,7 @@ def create(ctx: Context, model: str, name: str, provider: str, attributes: Mappi
 
 
 def update(ctx: Context, model: str, name: str, attributes: Mapping[str, str], provider: str = "") -> None:
-    """Replace the attributes of a pool, and its type where one is named.
-
-    Raises:
-        NotFound: Nobody made such a pool.
-        Conflict: Storage of the old type is there.
-        NotValid: Bad attribute.
-    """
+    """Replace the attributes of a pool, and its type where one is named."""
     with ctx.store.write() as tx:
         found = _made(tx, model, name)
         pools = open_pools(ctx, tx, model)
@@ -132,12 +116,7 @@ def update(ctx: Context, model: str, name: str, attributes: Mapping[str, str], p
 
 
 def remove(ctx: Context, model: str, name: str) -> None:
-    """Remove a pool that nothing uses.
-
-    Raises:
-        NotFound: Nobody made such a pool.
-        Conflict: It is in use; the message is Juju's.
-    """
+    """Remove a pool that nothing uses."""
     with ctx.store.write() as tx:
         _made(tx, model, name)
         if tx.scalar("storage_pool_uses", model=model, pool=name):
@@ -170,12 +149,7 @@ def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, Any]:
 def document(
     ctx: Context, model: str, names: Collection[str] = (), providers: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return what `storage-pools` shows: name -> provider and attributes.
-
-    Raises:
-        NotValid: A name that no pool can have.
-        NotFound: A provider that the filter names does not exist.
-    """
+    """Return what `storage-pools` shows: name -> provider and attributes."""
     for name in names:
         _check_name(name)
     with ctx.store.read() as tx:

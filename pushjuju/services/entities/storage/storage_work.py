@@ -162,7 +162,6 @@ def waits_on(tx: Tx, machine: Machine, *, everything: bool) -> list[str]:
 
     Args:
         tx: The transaction.
-        machine: The machine.
         everything: Also what lives on it.
     """
     left = [todo.backing for todo in on_machine(tx, machine)]

@@ -49,11 +49,7 @@ _TOKEN = re.compile(
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """Yield the tokens of a query; the last one is `EOF`.
-
-    Raises:
-        BadQuery: A string is not closed, or a letter has no meaning.
-    """
+    """Yield the tokens of a query; the last one is `EOF`."""
     line, start = 1, 0
     for match in _TOKEN.finditer(text):
         found = match[0]

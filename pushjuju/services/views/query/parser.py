@@ -84,11 +84,7 @@ Node: TypeAlias = Value | Name | Infix | Member | Index | Call | Lambda
 
 
 def parse(text: str) -> tuple[Node, ...]:
-    """Return the expressions of a query.
-
-    Raises:
-        BadQuery: The query breaks the grammar; the error shows where.
-    """
+    """Return the expressions of a query."""
     if len(text) > MOST_LETTERS:
         raise faults.BadQuery(f"the query is longer than {MOST_LETTERS} letters")
     return _Parser(text).run()

@@ -72,9 +72,6 @@ class Query:
 
         Args:
             out: Takes what `print()` prints.
-
-        Raises:
-            BadQuery: The query breaks the grammar.
         """
         self._text = text
         self._out = out
@@ -90,11 +87,7 @@ class Query:
         self._bound: dict[str, Any] = {}
 
     def holds(self, scope: Scope) -> bool:
-        """Return True when the query is true of an entity: its first expression's value counts.
-
-        Raises:
-            BadQuery: It asks for what there is not.
-        """
+        """Return True when the query is true of an entity: its first expression's value counts."""
         self._bound = {}
         for node in self._nodes:
             return _is_true(self._run(node, scope))

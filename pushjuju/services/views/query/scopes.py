@@ -67,11 +67,7 @@ class Answer:
 
 
 def answer(ctx: Context, goal: Goal, query: Query) -> Answer | None:
-    """Ask a query of an entity, or return None when the entity is not there.
-
-    Raises:
-        BadQuery: The query asks for what there is not.
-    """
+    """Ask a query of an entity, or return None when the entity is not there."""
     with ctx.store.read() as tx:
         found = _READ[goal.kind](tx, goal.within, goal.name)
         if found is None:

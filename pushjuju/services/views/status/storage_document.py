@@ -65,12 +65,7 @@ def document(ctx: Context, model: str) -> dict[str, Any]:
 
 
 def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, Any]:
-    """Return the details of some storage instances.
-
-    Raises:
-        NotFound: A storage does not exist.
-        NotValid: A text is not the id of storage.
-    """
+    """Return the details of some storage instances."""
     for item in ids:
         store_of(item)
     known = document(ctx, model).get("storage", {})

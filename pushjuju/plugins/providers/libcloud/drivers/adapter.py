@@ -129,11 +129,7 @@ class Adapter(ABC):
 
     @abstractmethod
     def connect(self) -> Any:
-        """Return a driver; makes no request. Called once in each thread.
-
-        Raises:
-            NotValid: The credential or the region cannot be one of this cloud.
-        """
+        """Return a driver; makes no request. Called once in each thread."""
 
     def check(self, driver: Any) -> str:
         """Make one harmless call that needs the credential; return whose account it is, or nothing.
@@ -161,11 +157,7 @@ class Adapter(ABC):
         return constraints
 
     def refuse(self, driver: Any, constraints: Constraints) -> None:  # noqa: B027 - most take all that are known
-        """Refuse what this cloud, as it is, cannot do, before anything is noted or made.
-
-        Raises:
-            NotValid: The request has such a fault.
-        """
+        """Refuse what this cloud, as it is, cannot do, before anything is noted or made."""
 
     def vocabulary(self) -> Mapping[str, Sequence[Any]]:
         """Return the values that further constraints may have, besides types, zones and architectures."""
@@ -175,11 +167,7 @@ class Adapter(ABC):
 
     @abstractmethod
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for one instance. Nobody repeats this without having looked for its identity.
-
-        Raises:
-            NotValid: No image for the base, or something else that no second try mends.
-        """
+        """Ask for one instance. Nobody repeats this without having looked for its identity."""
 
     @abstractmethod
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:

@@ -244,11 +244,7 @@ class Azure(AzureDisks, Adapter, Guarding):
                     arm.ask("DELETE", arm.network("networkSecurityGroups", item["name"]))
 
     def sweep(self, driver: Any) -> None:
-        """Delete the group with all that is in it; disks that were let go keep it, alone.
-
-        Raises:
-            ProviderError: Not all is gone yet.
-        """
+        """Delete the group with all that is in it; disks that were let go keep it, alone."""
         arm, self._shared = self.arm(driver), False
         if arm.find(arm.group) is None:
             return

@@ -28,11 +28,7 @@ _MOST_PAGES = 1000
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver whose first request logs in.
-
-    Raises:
-        NotValid: The credential lacks something.
-    """
+    """Return a driver whose first request logs in."""
     found = secret(site, "application-id", "application-password", "subscription-id")
     tenant = site.credential.attributes.get("tenant-id", "")
     if not tenant:

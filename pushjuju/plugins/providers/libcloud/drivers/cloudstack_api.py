@@ -25,11 +25,7 @@ _DONE, _FAILED = 1, 2
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver whose requests `ask` signs; makes none.
-
-    Raises:
-        NotValid: The credential lacks something, or the cloud has no endpoint.
-    """
+    """Return a driver whose requests `ask` signs; makes none."""
     key, hidden = secret(site, "api-key", "secret-key")
     common, module = library("common.cloudstack"), library("compute.drivers.cloudstack")
     errors = library("common.exceptions")
@@ -110,11 +106,7 @@ def tag(driver: Any, kind: str, name: str, tags: Mapping[str, str]) -> Any:
 
 
 def wait(driver: Any, answer: Any) -> None:
-    """Wait until a job is done.
-
-    Raises:
-        ProviderError: It failed, or took too long.
-    """
+    """Wait until a job is done."""
     end = time.monotonic() + _JOB_S
     while True:
         job = ask(driver, "queryAsyncJobResult", jobid=str(answer["jobid"]))

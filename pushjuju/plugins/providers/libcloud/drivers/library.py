@@ -21,11 +21,7 @@ def library(module: str) -> Any:
 
 
 def secret(site: Site, *names: str) -> list[str]:
-    """Return attributes of the credential.
-
-    Raises:
-        NotValid: An attribute of the credential is missing.
-    """
+    """Return attributes of the credential."""
     found = [site.credential.attributes.get(name, "") for name in names]
     if not all(found):
         raise NotValid(
@@ -36,11 +32,7 @@ def secret(site: Site, *names: str) -> list[str]:
 
 
 def place(endpoint: str) -> tuple[str, int, bool, str]:
-    """Return (host, port, whether TLS, path) of an endpoint; the host is empty when no host is named.
-
-    Raises:
-        NotValid: The endpoint is not a URL.
-    """
+    """Return (host, port, whether TLS, path) of an endpoint; the host is empty when no host is named."""
     try:
         end = urlsplit(endpoint)
         secure = end.scheme != "http"

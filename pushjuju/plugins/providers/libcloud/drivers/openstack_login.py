@@ -83,11 +83,7 @@ def auth_url(site: Site) -> str:
 
 
 def connect(site: Site, tokens: Tokens, timeout_s: float) -> Any:
-    """Return a driver; makes no request.
-
-    Raises:
-        NotValid: The credential or the endpoint lacks something.
-    """
+    """Return a driver; makes no request."""
     body, url = auth_body(site), auth_url(site)
     region = {"ex_force_service_region": site.cloud.region} if is_named(site.cloud.region) else {}
     return _driver_class(site, body)(

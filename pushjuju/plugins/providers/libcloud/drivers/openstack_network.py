@@ -101,9 +101,6 @@ class Neutron:
 
         Args:
             wanted: Names or ids, with commas; empty for the only network of the project.
-
-        Raises:
-            NotValid: One is not there, or several are and none was named.
         """
         listed = self._ask("GET", "networks")["networks"]
         if wanted:

@@ -20,11 +20,7 @@ _PAGE = 100
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver whose connection speaks the API of today, and whose errors carry their kind.
-
-    Raises:
-        NotValid: The credential lacks something.
-    """
+    """Return a driver whose connection speaks the API of today, and whose errors carry their kind."""
     key, _ = secret(site, "secret-key", "project-id")
     module, errors = library("compute.drivers.scaleway"), library("common.exceptions")
 

@@ -102,11 +102,7 @@ class Vsphere(Adapter):
         return self.site.credential.attributes.get("user", "")
 
     def _place(self, driver: Any) -> _Place:
-        """Return where machines are.
-
-        Raises:
-            NotValid: There is no such datacenter, or no such folder.
-        """
+        """Return where machines are."""
         if self._found is None:
             region = self.site.cloud.region.lstrip("/")  # Juju takes an inventory path, too
             listed = self._get(driver, "/rest/vcenter/datacenter")

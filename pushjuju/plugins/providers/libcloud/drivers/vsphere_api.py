@@ -18,11 +18,7 @@ _NO_OBJECT = "ManagedObjectNotFound"
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver that has not logged in yet: libcloud's own would log in at once, in each thread.
-
-    Raises:
-        NotValid: The credential lacks an attribute, or the endpoint is not a URL.
-    """
+    """Return a driver that has not logged in yet: libcloud's own would log in at once, in each thread."""
     user, password = secret(site, "user", "password")
     vsphere, errors = library("compute.drivers.vsphere"), library("common.exceptions")
 
@@ -54,11 +50,7 @@ def connect(site: Site, timeout_s: float) -> Any:
 
 
 def endpoint(site: Site) -> str:
-    """Return where vCenter is; Juju's definitions have an address or a URL, whose path is not used.
-
-    Raises:
-        NotValid: It is neither.
-    """
+    """Return where vCenter is; Juju's definitions have an address or a URL, whose path is not used."""
     given = site.cloud.endpoint
     try:
         found = urlsplit(given if "://" in given else f"https://{given}")

@@ -56,11 +56,7 @@ class VmDisks:
             return ""
 
     def require(self, driver: Any, what: str) -> None:
-        """Refuse what vCenter is too old for.
-
-        Raises:
-            NotValid: It is.
-        """
+        """Refuse what vCenter is too old for."""
         if not self.usable(driver):
             raise NotValid(f"{what} needs vCenter 8.0 Update 3 or later")
 
@@ -84,11 +80,7 @@ class VmDisks:
             self._reconfigure(driver, vm, spec)
 
     def make(self, driver: Any, vm: str, item: StorageItem) -> StorageMade:
-        """Add a disk to a machine, or find the one that was made for this item.
-
-        Raises:
-            NotValid: vCenter is too old, or the machine was made when it was.
-        """
+        """Add a disk to a machine, or find the one that was made for this item."""
         self.require(driver, "a disk of vSphere")
         config = self._config(driver, vm)
         if not _tells(config):

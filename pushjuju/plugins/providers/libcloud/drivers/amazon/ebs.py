@@ -173,9 +173,6 @@ def wanted(size: int, attributes: Mapping[str, Any]) -> dict[str, str]:
     Args:
         size: MiB; the volume has whole GiB.
         attributes: The attributes of the pool.
-
-    Raises:
-        NotValid: The attributes do not go together; the message is Juju's where Juju has one.
     """
     said = str(attributes.get("volume-type") or "gp2")
     kind, gib = _ALIASES.get(said, said), -(-size // _GIB)

@@ -181,11 +181,7 @@ class Ec2(Ebs, Guarding):
 
 
 def image(driver: Any, base: Base, arch: str, chosen: str) -> Any:
-    """Return the image of a base: the chosen one, or the newest of its maker.
-
-    Raises:
-        NotValid: The region has no image for the base.
-    """
+    """Return the image of a base: the chosen one, or the newest of its maker."""
     if chosen:
         found = driver.list_images(ex_image_ids=[chosen])
     else:
@@ -206,9 +202,6 @@ def run(driver: Any, wanted: Mapping[str, Any], token: str) -> Any:
     """Start an instance and return its node; the same token again gives the same instance, unless it ended.
 
     EC2 answers with an instance that ended for a day after its end, so the next request is another one.
-
-    Raises:
-        ProviderError: Very many instances of this token ended.
     """
     for _ in range(_MOST_ENDED):
         node = driver.create_node(**wanted, ex_clienttoken=token)

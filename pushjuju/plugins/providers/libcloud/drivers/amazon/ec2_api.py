@@ -19,11 +19,7 @@ _NAMESPACE = re.compile(rb'xmlns="http://ec2\.amazonaws\.com/doc/[^"]*"')
 
 
 def connect(site: Site, timeout_s: float) -> Any:
-    """Return a driver; it makes no request.
-
-    Raises:
-        NotValid: The credential or the region is not valid for EC2.
-    """
+    """Return a driver; it makes no request."""
     ec2 = library("compute.drivers.ec2")
     keys = secret(site, "access-key", "secret-key")
 

@@ -12,11 +12,7 @@ from pushjuju.plugins.providers.libcloud.drivers.amazon.ec2_api import ask, ever
 
 
 def network(driver: Any, vpc: str) -> str:
-    """Return the id of the network: the named one, or the account's default.
-
-    Raises:
-        NotValid: The region has no usable network.
-    """
+    """Return the id of the network: the named one, or the account's default."""
     if vpc:
         return vpc
     found = driver.ex_list_networks(filters={"isDefault": "true"})

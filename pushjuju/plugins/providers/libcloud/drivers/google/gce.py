@@ -89,11 +89,7 @@ class Gce(GceDisks, Adapter, Guarding):
         return str(driver.project)
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
-        """Return the zones of the region.
-
-        Raises:
-            NotValid: The region has no zones.
-        """
+        """Return the zones of the region."""
         found = [item for item in self._api(driver).all("/zones") if last(item["region"]) == self._region]
         if not found:
             raise NotValid(f"region {self._region} has no zones: it is not there")
