@@ -50,12 +50,14 @@ class Client:
         data: The data directory.
         work: Where commands run; also the home directory, so that nobody's SSH settings count.
         environ: What every command gets; tests may change it.
+        started: The commands that `start` began.
     """
 
     def __init__(self, data: Path, work: Path) -> None:
         self.data = data
         self.work = work
         self.environ = {**_clean(os.environ), "PUSHJUJU_DATA": str(data), "HOME": str(work)}
+        self.started: list[subprocess.Popen[str]] = []
 
     def try_run(
         self,
@@ -101,8 +103,8 @@ class Client:
         return done
 
     def start(self, *words: str | Path) -> subprocess.Popen[str]:
-        """Start a command and return at once; the caller ends it."""
-        return subprocess.Popen(
+        """Start a command and return at once; what the caller does not end, `end_processes` ends."""
+        process = subprocess.Popen(
             [str(PUSHJUJU), *map(str, words)],
             cwd=self.work,
             env=self.environ,
@@ -111,6 +113,8 @@ class Client:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.started.append(process)
+        return process
 
     # --- what is asked again and again --------------------------------------------------------------------
 
@@ -200,6 +204,9 @@ class Client:
                 for pid in self.processes():
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.05)
+        for process in self.started:
+            with process:  # a test that failed has not read its output to the end
+                pass
 
     def machine_folders(self) -> list[Path]:
         """Return the folders that providers keep, one per controller."""

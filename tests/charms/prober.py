@@ -24,8 +24,8 @@ set -u
 kept=/var/lib/probe/${JUJU_UNIT_NAME/\//-}
 mkdir -p "$kept"
 name=${JUJU_DISPATCH_PATH##*/}
-{ cat /proc/$$/environ; printf 'ON_DISK=%s\0' "$(cat .juju-charm)"; } \
-  > "$kept/$(printf %04d "$(ls "$kept" | wc -l)").$name"
+{ cat /proc/$$/environ; printf 'ON_DISK=%s\0' "$(cat .juju-charm)"; } > "$kept.written"
+mv "$kept.written" "$kept/$(printf %04d "$(ls "$kept" | wc -l)").$name"  # a reader sees whole files only
 faults=/var/lib/probe/${JUJU_UNIT_NAME%/*}.$name
 sleep "$(cat "$faults.sleeps" 2>/dev/null || echo 0)"
 [ ! -e "$faults.fails" ] || exit 7
