@@ -1,7 +1,4 @@
-"""Picking an instance type for constraints. Pure.
-
-Mirrors: juju environs/instances/instancetype.go (3.6)
-"""
+"""Picking an instance type for constraints. Pure. Mirrors: juju environs/instances/instancetype.go (3.6)"""
 
 from __future__ import annotations
 

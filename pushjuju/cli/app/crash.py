@@ -1,7 +1,4 @@
-"""Handles faults in pushjuju itself: a short text for the user, the trace in a file.
-
-Mirrors no Juju file.
-"""
+"""Handles faults in pushjuju itself: a short text for the user, the trace in a file. Mirrors no Juju file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Programs on PATH that are commands too.
-
-Mirrors: juju cmd/juju/commands/plugin.go (3.6)
-"""
+"""Programs on PATH that are commands too. Mirrors: juju cmd/juju/commands/plugin.go (3.6)"""
 
 from __future__ import annotations
 

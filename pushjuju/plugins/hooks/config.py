@@ -1,7 +1,4 @@
-"""config-get: options of the charm.
-
-Mirrors: juju worker/uniter/runner/jujuc/config-get.go (3.6)
-"""
+"""config-get: options of the charm. Mirrors: juju worker/uniter/runner/jujuc/config-get.go (3.6)"""
 
 from __future__ import annotations
 

@@ -132,11 +132,7 @@ class Pending(_Heard):
         self.asking -= self._asked.pop(call["call"])
 
     def finish(self, message: Document) -> int:
-        """Take the result, once.
-
-        Returns:
-            What its events come to.
-        """
+        """Take the result, once; return what its events come to."""
         found = self.take(intake.numbered(message, "events"))
         if not self.result.done():
             message["events"] = [{"seq": seq, "e": self.events[seq]} for seq in sorted(self.events)]

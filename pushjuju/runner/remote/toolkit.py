@@ -194,10 +194,7 @@ def check_empty(positional: Sequence[str]) -> None:
 
 
 def key_values(words: Iterable[str], *, allow_empty: bool = True) -> dict[str, str]:
-    """Parse `key=value` words; both sides are trimmed.
-
-    Mirrors: juju/utils keyvalues
-    """
+    """Parse `key=value` words; both sides are trimmed. Mirrors: juju/utils keyvalues"""
     found: dict[str, str] = {}
     for word in words:
         if not word:

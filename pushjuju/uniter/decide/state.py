@@ -213,10 +213,7 @@ _WITH_REVISION = (HookKind.SECRET_EXPIRED, HookKind.SECRET_REMOVE)
 
 
 def validate_hook(hook: HookInfo) -> None:
-    """Check that a hook is complete.
-
-    Mirrors: juju worker/uniter/hook/hook.go Validate (3.6)
-    """
+    """Check that a hook is complete. Mirrors: juju worker/uniter/hook/hook.go Validate (3.6)"""
     if hook.kind.is_relation:
         _validate_relation_hook(hook)
     elif hook.kind.is_storage:

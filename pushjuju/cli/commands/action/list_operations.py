@@ -1,7 +1,4 @@
-"""operations: lists pending, running, or completed operations for specified application, units, or machines.
-
-Mirrors: juju cmd/juju/action (3.6)
-"""
+"""The command operations. Mirrors: juju cmd/juju/action (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""deploy: deploys a new application or bundle.
-
-Mirrors: juju cmd/juju/application deploy.go (3.6)
-"""
+"""The command deploy. Mirrors: juju cmd/juju/application deploy.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""expose: makes an application publicly available over the network.
-
-Mirrors: juju cmd/juju/application/{expose,unexpose}.go (3.6)
-"""
+"""The command expose. Mirrors: juju cmd/juju/application/{expose,unexpose}.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""scale-application: set the desired number of k8s application units.
-
-Mirrors: juju cmd/juju/caas (3.6)
-"""
+"""scale-application: set the desired number of k8s application units. Mirrors: juju cmd/juju/caas (3.6)"""
 
 from __future__ import annotations
 

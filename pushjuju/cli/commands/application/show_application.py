@@ -1,7 +1,4 @@
-"""show-application: displays information about an application.
-
-Mirrors: juju cmd/juju/application/show.go, showunit.go (3.6)
-"""
+"""The command show-application. Mirrors: juju cmd/juju/application/show.go, showunit.go (3.6)"""
 
 from __future__ import annotations
 

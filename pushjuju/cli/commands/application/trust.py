@@ -1,7 +1,4 @@
-"""trust: sets the trust status of a deployed application to true.
-
-Mirrors: juju cmd/juju/application (3.6)
-"""
+"""The command trust. Mirrors: juju cmd/juju/application (3.6)"""
 
 from __future__ import annotations
 

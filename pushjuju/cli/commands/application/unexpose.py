@@ -1,7 +1,4 @@
-"""unexpose: removes public availability over the network for an application.
-
-Mirrors: juju cmd/juju/application/{expose,unexpose}.go (3.6)
-"""
+"""The command unexpose. Mirrors: juju cmd/juju/application/{expose,unexpose}.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""restore-backup: put a backup in the place of a controller's store.
-
-Mirrors: juju cmd/juju/backups/create.go (3.6)
-"""
+"""The command restore-backup. Mirrors: juju cmd/juju/backups/create.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""enable-command: enable commands that had been previously disabled.
-
-Mirrors: juju cmd/juju/block (3.6)
-"""
+"""The command enable-command. Mirrors: juju cmd/juju/block (3.6)"""
 
 from __future__ import annotations
 

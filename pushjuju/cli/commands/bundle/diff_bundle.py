@@ -1,7 +1,4 @@
-"""diff-bundle: compare a bundle with a model and report any differences.
-
-Mirrors: juju exportbundle.go, diffbundle.go (3.6)
-"""
+"""The command diff-bundle. Mirrors: juju exportbundle.go, diffbundle.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""export-bundle: exports the current model configuration as a reusable bundle.
-
-Mirrors: juju exportbundle.go, diffbundle.go (3.6)
-"""
+"""The command export-bundle. Mirrors: juju exportbundle.go, diffbundle.go (3.6)"""
 
 from __future__ import annotations
 

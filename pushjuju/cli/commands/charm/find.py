@@ -1,7 +1,4 @@
-"""find: queries the CharmHub store for available charms or bundles.
-
-Mirrors: juju cmd/juju/charmhub (3.6)
-"""
+"""The command find. Mirrors: juju cmd/juju/charmhub (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Clouds and regions as text. Pure.
-
-Mirrors: juju cmd/juju/cloud/list.go, regions.go, show.go (3.6)
-"""
+"""Clouds and regions as text. Pure. Mirrors: juju cmd/juju/cloud/list.go, regions.go, show.go (3.6)"""
 
 from __future__ import annotations
 

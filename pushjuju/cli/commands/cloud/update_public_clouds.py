@@ -1,7 +1,4 @@
-"""update-public-clouds: updates public cloud information available to Juju.
-
-Mirrors: juju cmd/juju/cloud (3.6)
-"""
+"""The command update-public-clouds. Mirrors: juju cmd/juju/cloud (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""config: gets, sets, or resets configuration for a deployed application.
-
-Mirrors: juju cmd/juju/application (3.6)
-"""
+"""The command config. Mirrors: juju cmd/juju/application (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""controller-config: displays or sets configuration settings for a controller.
-
-Mirrors: juju cmd/juju/controller/config.go (3.6)
-"""
+"""The command controller-config. Mirrors: juju cmd/juju/controller/config.go (3.6)"""
 
 from __future__ import annotations
 

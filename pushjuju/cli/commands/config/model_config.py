@@ -1,7 +1,4 @@
-"""model-config: displays or sets configuration values on a model.
-
-Mirrors: juju cmd/juju/model/config.go (3.6)
-"""
+"""The command model-config. Mirrors: juju cmd/juju/model/config.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""model-defaults: displays or sets default configuration settings for new models.
-
-Mirrors: juju cmd/juju/model/defaults.go (3.6)
-"""
+"""The command model-defaults. Mirrors: juju cmd/juju/model/defaults.go (3.6)"""
 
 from __future__ import annotations
 

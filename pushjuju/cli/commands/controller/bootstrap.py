@@ -1,7 +1,4 @@
-"""bootstrap: a controller is a directory, made in place.
-
-Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)
-"""
+"""The command bootstrap. Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)"""
 
 from __future__ import annotations
 

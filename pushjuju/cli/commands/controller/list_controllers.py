@@ -1,7 +1,4 @@
-"""controllers: lists all controllers.
-
-Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)
-"""
+"""The command controllers. Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""show-controller: shows detailed information of a controller.
-
-Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)
-"""
+"""The command show-controller. Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""switch: selects or identifies the current controller and model.
-
-Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)
-"""
+"""The command switch. Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""unregister: unregisters a Juju controller.
-
-Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)
-"""
+"""The command unregister. Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)"""
 
 from __future__ import annotations
 

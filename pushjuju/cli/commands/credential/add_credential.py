@@ -1,7 +1,4 @@
-"""add-credential: adds a credential for a cloud to a local client and uploads it to a controller.
-
-Mirrors: juju cmd/juju/cloud (3.6)
-"""
+"""The command add-credential. Mirrors: juju cmd/juju/cloud (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""autoload-credentials: attempts to automatically detect and add credentials for a cloud.
-
-Mirrors: juju cmd/juju/cloud (3.6)
-"""
+"""The command autoload-credentials. Mirrors: juju cmd/juju/cloud (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Credentials as text. Pure.
-
-Mirrors: juju cmd/juju/cloud/listcredentials.go (3.6)
-"""
+"""Credentials as text. Pure. Mirrors: juju cmd/juju/cloud/listcredentials.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""default-credential: gets, sets, or unsets the default credential for a cloud on this client.
-
-Mirrors: juju cmd/juju/cloud (3.6)
-"""
+"""The command default-credential. Mirrors: juju cmd/juju/cloud (3.6)"""
 
 from __future__ import annotations
 

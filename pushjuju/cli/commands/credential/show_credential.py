@@ -1,7 +1,4 @@
-"""show-credential: shows credential information stored either on this client or on a controller.
-
-Mirrors: juju cmd/juju/cloud (3.6)
-"""
+"""The command show-credential. Mirrors: juju cmd/juju/cloud (3.6)"""
 
 from __future__ import annotations
 

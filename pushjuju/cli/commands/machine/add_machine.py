@@ -1,7 +1,4 @@
-"""add-machine: provisions a new machine or assigns one to the model.
-
-Mirrors: juju cmd/juju/machine (3.6)
-"""
+"""The command add-machine. Mirrors: juju cmd/juju/machine (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""upgrade-machine: upgrade the Ubuntu base of a machine.
-
-Mirrors: juju cmd/juju/machine/upgrademachine.go (3.6)
-"""
+"""The command upgrade-machine. Mirrors: juju cmd/juju/machine/upgrademachine.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""models: lists models a user can access on a controller.
-
-Mirrors: juju cmd/juju/model, controller (3.6)
-"""
+"""The command models. Mirrors: juju cmd/juju/model, controller (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""show-model: shows information about the current or specified model.
-
-Mirrors: juju cmd/juju/model, controller (3.6)
-"""
+"""The command show-model. Mirrors: juju cmd/juju/model, controller (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""offer: offer application endpoints for use in other models.
-
-Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)
-"""
+"""The command offer. Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)"""
 
 from __future__ import annotations
 

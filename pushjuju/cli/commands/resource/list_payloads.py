@@ -1,7 +1,4 @@
-"""payloads: display status information about known payloads.
-
-Mirrors: juju cmd/juju/payload/list.go (3.6)
-"""
+"""The command payloads. Mirrors: juju cmd/juju/payload/list.go (3.6)"""
 
 from __future__ import annotations
 

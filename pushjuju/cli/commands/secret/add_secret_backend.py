@@ -1,7 +1,4 @@
-"""add-secret-backend: add a new secret backend to the controller.
-
-Mirrors: juju cmd/juju/secretbackends (3.6)
-"""
+"""The command add-secret-backend. Mirrors: juju cmd/juju/secretbackends (3.6)"""
 
 from __future__ import annotations
 

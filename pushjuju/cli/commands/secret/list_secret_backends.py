@@ -1,7 +1,4 @@
-"""secret-backends: lists secret backends available in the controller.
-
-Mirrors: juju cmd/juju/secretbackends (3.6)
-"""
+"""The command secret-backends. Mirrors: juju cmd/juju/secretbackends (3.6)"""
 
 from __future__ import annotations
 

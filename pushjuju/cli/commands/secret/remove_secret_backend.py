@@ -1,7 +1,4 @@
-"""remove-secret-backend: removes a secret backend from the controller.
-
-Mirrors: juju cmd/juju/secretbackends (3.6)
-"""
+"""The command remove-secret-backend. Mirrors: juju cmd/juju/secretbackends (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""show-secret-backend: displays the specified secret backend.
-
-Mirrors: juju cmd/juju/secretbackends (3.6)
-"""
+"""The command show-secret-backend. Mirrors: juju cmd/juju/secretbackends (3.6)"""
 
 from __future__ import annotations
 

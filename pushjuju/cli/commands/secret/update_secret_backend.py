@@ -1,7 +1,4 @@
-"""update-secret-backend: update an existing secret backend on the controller.
-
-Mirrors: juju cmd/juju/secretbackends (3.6)
-"""
+"""The command update-secret-backend. Mirrors: juju cmd/juju/secretbackends (3.6)"""
 
 from __future__ import annotations
 

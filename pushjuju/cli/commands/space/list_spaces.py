@@ -1,7 +1,4 @@
-"""spaces: list known spaces, including associated subnets.
-
-Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)
-"""
+"""The command spaces. Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)"""
 
 from __future__ import annotations
 

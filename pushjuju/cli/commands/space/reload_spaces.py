@@ -1,7 +1,4 @@
-"""reload-spaces: reloads spaces and subnets from substrate.
-
-Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)
-"""
+"""The command reload-spaces. Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""show-space: shows information about the network space.
-
-Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)
-"""
+"""The command show-space. Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)"""
 
 from __future__ import annotations
 

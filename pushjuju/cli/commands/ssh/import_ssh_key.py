@@ -1,7 +1,4 @@
-"""import-ssh-key: adds a public SSH key from a trusted identity source to a model.
-
-Mirrors: juju cmd/juju/ssh (3.6)
-"""
+"""The command import-ssh-key. Mirrors: juju cmd/juju/ssh (3.6)"""
 
 from __future__ import annotations
 

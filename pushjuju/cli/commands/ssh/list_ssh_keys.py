@@ -1,7 +1,4 @@
-"""ssh-keys: lists the currently known SSH keys for the current (or specified) model.
-
-Mirrors: juju cmd/juju/ssh (3.6)
-"""
+"""The command ssh-keys. Mirrors: juju cmd/juju/ssh (3.6)"""
 
 from __future__ import annotations
 

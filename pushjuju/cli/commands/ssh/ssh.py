@@ -1,7 +1,4 @@
-"""ssh: initiates an SSH session or executes a command on a machine or unit.
-
-Mirrors: juju cmd/juju/ssh (3.6)
-"""
+"""The command ssh. Mirrors: juju cmd/juju/ssh (3.6)"""
 
 from __future__ import annotations
 

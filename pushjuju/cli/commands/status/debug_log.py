@@ -1,7 +1,4 @@
-"""debug-log: displays log messages for a model.
-
-Mirrors: juju cmd/juju/status/history.go, cmd/juju/commands/debuglog.go (3.6)
-"""
+"""The command debug-log. Mirrors: juju cmd/juju/status/history.go, cmd/juju/commands/debuglog.go (3.6)"""
 
 from __future__ import annotations
 

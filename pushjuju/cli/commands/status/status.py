@@ -1,7 +1,4 @@
-"""status: report the status of the model, its machines, applications and units.
-
-Mirrors: juju cmd/juju/status (3.6)
-"""
+"""The command status. Mirrors: juju cmd/juju/status (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Status as a table, section by section. Pure.
-
-Mirrors: juju cmd/juju/status/output_tabular.go (3.6)
-"""
+"""Status as a table, section by section. Pure. Mirrors: juju cmd/juju/status/output_tabular.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""add-storage: adds storage to a unit after it has been deployed.
-
-Mirrors: juju cmd/juju/storage (3.6)
-"""
+"""The command add-storage. Mirrors: juju cmd/juju/storage (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""application-storage: displays or sets the storage that future units of an application get.
-
-Mirrors: juju cmd/juju/storage (3.6)
-"""
+"""The command application-storage. Mirrors: juju cmd/juju/storage (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""add-unit: adds one or more units to a deployed application.
-
-Mirrors: juju cmd/juju/application deploy.go, refresh.go (3.6)
-"""
+"""The command add-unit. Mirrors: juju cmd/juju/application deploy.go, refresh.go (3.6)"""
 
 from __future__ import annotations
 

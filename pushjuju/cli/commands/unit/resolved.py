@@ -1,7 +1,4 @@
-"""resolved: marks unit errors resolved and re-executes failed hooks.
-
-Mirrors: juju cmd/juju/application (3.6)
-"""
+"""The command resolved. Mirrors: juju cmd/juju/application (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""show-unit: displays information about a unit.
-
-Mirrors: juju cmd/juju/application/show.go, showunit.go (3.6)
-"""
+"""The command show-unit. Mirrors: juju cmd/juju/application/show.go, showunit.go (3.6)"""
 
 from __future__ import annotations
 

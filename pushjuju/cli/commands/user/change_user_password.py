@@ -1,7 +1,4 @@
-"""change-user-password: changes the password for the current or specified Juju user.
-
-Mirrors: juju cmd/juju/user (3.6)
-"""
+"""The command change-user-password. Mirrors: juju cmd/juju/user (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""users: lists Juju users allowed to connect to a controller or model.
-
-Mirrors: juju cmd/juju/user (3.6)
-"""
+"""The command users. Mirrors: juju cmd/juju/user (3.6)"""
 
 from __future__ import annotations
 

@@ -142,11 +142,7 @@ def bring_bundle(
     base: Base | None = None,
     arch: str = "",
 ) -> tuple[Path, str, int]:
-    """Bring a bundle of the model's store here.
-
-    Returns:
-        The archive, the bundle's name and its revision.
-    """
+    """Bring a bundle of the model's store here; return the archive, the bundle's name and its revision."""
     request = store_charms.CharmRequest(
         url=name, channel=channel, revision=revision, base=base, arch=arch or DEFAULT_ARCH, kind=BUNDLE
     )

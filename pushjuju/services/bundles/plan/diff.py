@@ -1,7 +1,4 @@
-"""What is different between a bundle and a model. Pure.
-
-Mirrors: juju core/bundle/changes/diff.go (3.6)
-"""
+"""What is different between a bundle and a model. Pure. Mirrors: juju core/bundle/changes/diff.go (3.6)"""
 
 from __future__ import annotations
 

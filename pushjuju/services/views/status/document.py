@@ -340,10 +340,7 @@ def _units(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
 
 
 def _shown(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
-    """Return (workload, agent) as users see them.
-
-    Mirrors: juju apiserver/common/unitstatus.go (3.6)
-    """
+    """Return (workload, agent) as users see them. Mirrors: juju apiserver/common/unitstatus.go (3.6)"""
     workload = _seen(rows, StatusKind.WORKLOAD, unit.name, _UNKNOWN)
     agent = _seen(rows, StatusKind.AGENT, unit.name, _ALLOCATING)
     if agent.status == Agent.ERROR:  # as `statuses.shown_unit`

@@ -1,7 +1,4 @@
-"""Amazon EC2: instances of one region, known by their tags. Blocking.
-
-Mirrors: juju provider/ec2 (3.6)
-"""
+"""Amazon EC2: instances of one region, known by their tags. Blocking. Mirrors: juju provider/ec2 (3.6)"""
 
 from __future__ import annotations
 
