@@ -9,26 +9,23 @@ from __future__ import annotations
 NOUNS: dict[str, str] = {
     "action": "actions show-action run exec operations show-operation show-task cancel-task",
     "application": "deploy refresh remove-application expose unexpose bind trust set-application-base"
-    " show-application scale-application",
+    " show-application",
     "backup": "create-backup restore-backup download-backup",
     "block": "disable-command enable-command disabled-commands",
-    "branch": "add-branch branch track commit abort diff commits show-commit",
     "bundle": "export-bundle diff-bundle apply",
     "charm": "find info download pack mirror agree agreements",
     "cloud": "clouds show-cloud add-cloud update-cloud remove-cloud update-public-clouds regions"
-    " default-region add-k8s update-k8s remove-k8s",
+    " default-region",
     "config": "config model-config model-defaults controller-config constraints set-constraints"
     " model-constraints set-model-constraints",
     "controller": "bootstrap controllers show-controller switch unregister destroy-controller"
-    " kill-controller enable-destroy-controller register enable-ha dashboard"
-    " sync-agent-binary upgrade-controller",
+    " kill-controller enable-destroy-controller sync-agent-binary upgrade-controller",
     "credential": "credentials show-credential add-credential update-credential remove-credential"
     " autoload-credentials default-credential",
     "firewall": "firewall-rules set-firewall-rule",
     "hook": "hooks replay",
     "machine": "machines show-machine add-machine remove-machine retry-provisioning upgrade-machine",
-    "model": "models show-model add-model destroy-model set-credential migrate upgrade-model dump-model"
-    " dump-db",
+    "model": "models show-model add-model destroy-model set-credential upgrade-model",
     "offer": "offer offers find-offers show-offer remove-offer consume remove-saas",
     "plan": "plan",
     "program": "version help documentation help-tool help-hook-commands help-action-commands plugins"
@@ -46,9 +43,15 @@ NOUNS: dict[str, str] = {
     " storage-pools application-storage",
     "unit": "add-unit remove-unit show-unit resolved",
     "user": "users show-user add-user enable-user disable-user remove-user change-user-password login"
-    " logout whoami grant revoke grant-cloud revoke-cloud",
+    " whoami grant revoke grant-cloud revoke-cloud",
     "wait": "wait-for",
 }
+
+REFUSED = (
+    "add-branch branch track commit abort diff commits show-commit add-k8s update-k8s remove-k8s"
+    " scale-application dashboard enable-ha register dump-model dump-db migrate logout"
+)
+"""The words of Juju that have no meaning here; all stand in `refused.py`."""
 
 _LISTED = frozenset(
     [
@@ -94,7 +97,8 @@ ALIASES: dict[str, str] = {
 
 def words() -> dict[str, str]:
     """Return every command -> the module that holds it, as it stands in `commands/`."""
-    return {word: f"{noun}.{_file(word)}" for noun, listed in NOUNS.items() for word in listed.split()}
+    named = {word: f"{noun}.{_file(word)}" for noun, listed in NOUNS.items() for word in listed.split()}
+    return {**named, **dict.fromkeys(REFUSED.split(), "refused")}
 
 
 def _file(word: str) -> str:

@@ -1,1 +1,0 @@
-"""Branches of a model, which are not supported."""

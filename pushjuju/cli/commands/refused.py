@@ -1,0 +1,199 @@
+"""The words of Juju that have no meaning here: each takes Juju's flags and says why nothing is done.
+
+Mirrors: juju cmd/juju/{application,caas,cloud,controller,dashboard,model,user} (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.gnuflag import Kind
+from pushjuju.cli.syntax.refusing import refused
+
+_BRANCHES = "branches are no part of Juju 3.6 unless a feature flag is set"
+_KUBERNETES = "machines only, no Kubernetes"
+_MODEL = (*flags.MODEL, *flags.LOGIN)
+_CLOUD = (*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN)
+_UTC = flags.switch("utc", "Display time as UTC in RFC3339 format")
+
+add_branch = refused(
+    "add-branch",
+    _BRANCHES,
+    usage="<branch name>",
+    summary="Adds a new branch to the model.",
+    flags=_MODEL,
+)
+
+branch = refused(
+    "branch",
+    _BRANCHES,
+    usage="[<branch name>]",
+    summary="Work on the active branch or switch to another.",
+    flags=_MODEL,
+)
+
+track = refused(
+    "track",
+    _BRANCHES,
+    usage="<branch name> <entities> ...",
+    summary="Set units and/or applications to realize changes made under the target branch.",
+    flags=(*_MODEL, flags.number("n", "Number of units to track")),
+)
+
+commit = refused(
+    "commit", _BRANCHES, usage="<branch name>", summary="Commits a branch to the model.", flags=_MODEL
+)
+
+abort = refused(
+    "abort", _BRANCHES, usage="<branch name>", summary="Aborts a branch in the model.", flags=_MODEL
+)
+
+diff = refused(
+    "diff",
+    _BRANCHES,
+    usage="<branch name>",
+    summary="Displays details of active branches.",
+    formats=("yaml", "json"),
+    flags=(*_MODEL, _UTC, flags.switch("all", "Show per-unit branch-tracking detail")),
+)
+
+commits = refused(
+    "commits",
+    _BRANCHES,
+    summary="Lists commits history.",
+    aliases=("list-commits",),
+    formats=("tabular", "yaml", "json"),
+    flags=(*_MODEL, _UTC),
+)
+
+show_commit = refused(
+    "show-commit",
+    _BRANCHES,
+    usage="<commit number>",
+    summary="Displays details of the commit.",
+    formats=("yaml", "json"),
+    flags=(*_MODEL, _UTC),
+)
+
+add_k8s = refused(
+    "add-k8s",
+    _KUBERNETES,
+    usage="<k8s name>",
+    summary="Adds a Kubernetes endpoint and credential to Juju.",
+    flags=(
+        *_CLOUD,
+        flags.text("cluster-name", "Cluster of the kubeconfig to import"),
+        flags.text("context-name", "Context of the kubeconfig to import"),
+        flags.text("region", "Region, or cloud/region, of the cluster"),
+        flags.text("cloud", "Cloud in which the cluster runs"),
+        flags.text("storage", "Storage class for workload storage"),
+        flags.switch("skip-storage", "Use no storage"),
+        flags.text("credential", "Credential to use for the cluster"),
+    ),
+)
+
+update_k8s = refused(
+    "update-k8s",
+    _KUBERNETES,
+    usage="<k8s name>",
+    summary="Updates an existing Kubernetes endpoint used by Juju.",
+    flags=(*_CLOUD, flags.text("file", "YAML file with the definition", short="f")),
+)
+
+remove_k8s = refused(
+    "remove-k8s",
+    _KUBERNETES,
+    usage="<k8s name>",
+    summary="Removes a Kubernetes cloud from Juju.",
+    flags=_CLOUD,
+)
+
+scale_application = refused(
+    "scale-application",
+    "only for Kubernetes models; machines have add-unit and remove-unit",
+    usage="<application> <scale>",
+    summary="Set the desired number of k8s application units.",
+    flags=_MODEL,
+)
+
+dashboard = refused(
+    "dashboard",
+    "there is no web view; status --watch shows a live one in the terminal",
+    summary="Print the Juju Dashboard URL, or open it in the default browser.",
+    at_most=0,
+    flags=(
+        *_MODEL,
+        flags.number("port", "Local port used to serve the dashboard", default=31666),
+        flags.switch("hide-credential", "Do not show the credentials to log in with"),
+        flags.switch("browser", "Open the web browser"),
+    ),
+)
+
+enable_ha = refused(
+    "enable-ha",
+    "several daemons over one PostgreSQL store take the place of controller machines",
+    summary="Ensures that sufficient controllers exist to provide redundancy.",
+    at_most=0,
+    formats=("simple", "yaml", "json"),
+    flags=(
+        *flags.CONTROLLER,
+        *flags.LOGIN,
+        flags.number("n", "Number of controllers to make available"),
+        flags.text("to", "The machines to become controllers"),
+        flags.many("constraints", "Additional machine constraints", kind=Kind.CONSTRAINTS, default=""),
+    ),
+)
+
+register = refused(
+    "register",
+    "there is no server to register with; a controller is a directory, which PUSHJUJU_DATA names",
+    usage="<registration string>|<controller host name>",
+    summary="Registers a controller.",
+    at_least=(1, "registration data missing"),
+    at_most=1,
+    flags=(
+        *flags.LOGIN,
+        flags.switch("replace", "Replace any existing controller with the same name"),
+    ),
+    see_also=("unregister", "add-user", "login"),
+)
+
+dump_model = refused(
+    "dump-model",
+    "a developer's word; export-bundle tells what is in a model",
+    summary="Displays the database agnostic representation of the model.",
+    at_most=0,
+    formats=("yaml", "json"),
+    flags=(*_MODEL, flags.switch("simplified", "Dump a simplified partial model")),
+)
+
+dump_db = refused(
+    "dump-db",
+    "a developer's word; the store is one SQLite file, which create-backup copies",
+    summary="Displays the mongo documents of the model.",
+    at_most=0,
+    formats=("yaml", "json"),
+    flags=_MODEL,
+)
+
+migrate = refused(
+    "migrate",
+    "two stores cannot exchange a model yet",
+    usage="<model-name> <target-controller-name>",
+    summary="Migrate a workload model to another controller.",
+    at_least=(2, "target controller not specified"),
+    at_most=2,
+    flags=(*flags.LOGIN, flags.switch("dry-run", "Validate the migration only")),
+)
+
+logout = refused(
+    "logout",
+    "there is no login to drop; who may read the data directory is admin",
+    summary="Logs a Juju user out of a controller.",
+    at_most=0,
+    flags=(
+        *flags.CONTROLLER,
+        *flags.LOGIN,
+        flags.switch("force", "Force logout when a locally recorded password is detected"),
+    ),
+    see_also=("login", "unregister"),
+)
