@@ -17,11 +17,10 @@ from pushjuju.core.base import Base
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.runner.session import MachineSession, open_session
-from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import new_controllers, new_models
-from pushjuju.services.requests.application import new_application, update_status
+from pushjuju.services.requests.application import new_application, settings, update_status
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.uniter.commit import commit
@@ -96,7 +95,7 @@ class Hot:
     def change(self) -> None:
         """Change a setting, so that config-changed is due."""
         self._round += 1
-        applications.set_config(self.ctx, self.model, "quick", values={"round": str(self._round)})
+        settings.set_config(self.ctx, self.model, "quick", values={"round": str(self._round)})
 
     async def hook(self, session: MachineSession) -> Hook:
         """Run the hook that is due, with everything that belongs to it."""

@@ -22,10 +22,9 @@ from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.model.placement import Placement, PlacementKind
-from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.requests.application import new_application, update_status
+from pushjuju.services.requests.application import new_application, settings, update_status
 from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
@@ -156,7 +155,7 @@ class Simulation:
     def change_one(self) -> None:
         """Change a setting of one application."""
         number = len(self.phases)
-        applications.set_config(self.world.ctx, self.world.model, "log-s0x", values={"title": str(number)})
+        settings.set_config(self.world.ctx, self.world.model, "log-s0x", values={"title": str(number)})
 
     def passes(self) -> dict[str, Callable[[], object]]:
         """Return what is measured once all is at rest: name -> what prepares it."""

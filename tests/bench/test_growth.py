@@ -6,9 +6,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import settings, update_status
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.store.queue import SqliteWorkQueue
@@ -36,7 +37,7 @@ def surrounded(root: Path, count: int, apps: int = 10) -> TestController:
 
 
 def set_config(world: TestController) -> None:
-    applications.set_config(world.ctx, world.model, "web", values={"port": str(len(world.box().frames))})
+    settings.set_config(world.ctx, world.model, "web", values={"port": str(len(world.box().frames))})
 
 
 def hook(world: TestController) -> None:
@@ -66,7 +67,7 @@ def add_unit(world: TestController) -> None:
 
 
 def remove_units(world: TestController) -> None:
-    removal.remove_units(world.ctx, world.model, ["db/2"])
+    removals.remove_units(world.ctx, world.model, ["db/2"])
 
 
 def deploy(world: TestController) -> None:
@@ -74,7 +75,7 @@ def deploy(world: TestController) -> None:
 
 
 def remove_application(world: TestController) -> None:
-    removal.remove_application(world.ctx, world.model, ["new"])
+    removals.remove_applications(world.ctx, world.model, ["new"])
 
 
 def claim(world: TestController) -> None:

@@ -9,8 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.requests.application import settings
 from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.rows.records import Operation
@@ -74,7 +75,7 @@ def web(world: TestController) -> TestController:
 
 def change(world: TestController, number: int) -> None:
     """Make config-changed due."""
-    applications.set_config(world.ctx, world.model, "web", values={"port": str(number)})
+    settings.set_config(world.ctx, world.model, "web", values={"port": str(number)})
 
 
 def surround(world: TestController, count: int) -> None:

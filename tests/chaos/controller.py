@@ -31,12 +31,13 @@ from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
 from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.plugins.providers.nspawn.layout import Layout, Record
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config, models, new_controllers, new_models
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.application import new_application, new_charm
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import new_application, new_charm, resolved, settings
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.driver import Driver, Settled
@@ -129,7 +130,7 @@ class RealController:
 
     def config(self, name: str = "tally", **values: str) -> None:
         """Change settings."""
-        applications.set_config(self.ctx, self.uuid, name, values=values)
+        settings.set_config(self.ctx, self.uuid, name, values=values)
 
     def model_config(self, **values: str) -> None:
         """Change the model's configuration."""
@@ -140,11 +141,11 @@ class RealController:
 
     def resolve(self, unit: str = UNIT, *, retry: bool = True) -> None:
         """Let a unit in error go on."""
-        units.resolve(self.ctx, self.uuid, [unit], retry=retry)
+        resolved.resolve(self.ctx, self.uuid, [unit], retry=retry)
 
     def remove(self, name: str = "tally", force: removal.Force | None = None) -> None:
         """Remove an application."""
-        removal.remove_application(self.ctx, self.uuid, [name], force)
+        removals.remove_applications(self.ctx, self.uuid, [name], force)
 
     # --- the controller -----------------------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from pushjuju.runner.push.packer import Program, pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.ssh import login
 from pushjuju.runner.target import MachineTarget
-from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.services.views.status import document
 from pushjuju.workers import runtime
 from pushjuju.workers.provision.enlist import add_given_machine
@@ -353,7 +353,7 @@ async def test_machine_without_units_is_given_back_clean(world: RealController, 
     await take_in(world, box)
     await world.settle()
     assert (box.root / "var/lib/juju/pushjuju").exists()
-    removal.remove_machines(world.ctx, world.uuid, ["0"])
+    removals.remove_machines(world.ctx, world.uuid, ["0"])
     assert (await world.settle()).problems == ()
     assert world.machines() == []
     await until(lambda: not (box.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")

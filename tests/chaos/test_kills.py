@@ -12,8 +12,10 @@ import pytest
 from pushjuju.core.status import StatusKind
 from pushjuju.plugins.providers.local import machines as local
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import firewall, models, ssh_keys
+from pushjuju.services.entities.model import firewall, models
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.model import ssh_keys
 from tests.chaos.controller import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, RealController, until
 
 pytestmark = pytest.mark.machine
@@ -156,7 +158,7 @@ async def test_death_after_a_firewall_was_taken_away(world: RealController) -> N
     await world.settle()
     box = world.machine()
     force = removal.Force(wait_s=60)
-    removal.remove_machines(world.ctx, world.uuid, ["0"], force=force, keep_instance=True)
+    removals.remove_machines(world.ctx, world.uuid, ["0"], force=force, keep_instance=True)
     assert die_on(world, "firewall-cleared") == ["firewall-cleared"]
     assert world.machines() == []
     assert "pushjuju" not in box.run("nft", "list", "tables")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pushjuju.services.entities.application import units
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.workers.driver import Settled
 from tests.chaos.controller import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, RealController, counts, until
 
@@ -87,7 +87,7 @@ async def test_peers(world: RealController) -> None:
         assert box.ended() == box.begun()
     before = len(leader.begun())
     spool = world.keep_log(second)
-    removal.remove_units(world.ctx, world.uuid, [f"tally/{second}"])
+    removals.remove_units(world.ctx, world.uuid, [f"tally/{second}"])
     await well(world)
     assert leader.hooks()[before:] == ["cluster-relation-departed"]
     gone = [line.split()[0] for line in spool.read_text().splitlines()]

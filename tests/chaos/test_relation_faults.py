@@ -16,6 +16,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
 from pushjuju.workers.driver import Settled
@@ -232,7 +233,7 @@ async def test_two_controllers_never_make_two_leaders(world: RealController) -> 
         assert bag(world, 0, "near")["owner"] == led[-1]
         if len(led) == 3:
             break
-        removal.remove_units(world.ctx, world.uuid, [led[-1]])
+        removals.remove_units(world.ctx, world.uuid, [led[-1]])
         with world.process() as one, world.process() as two:
             for drive in (one, two):
                 drive.process.wait(60)
@@ -367,7 +368,7 @@ async def test_a_machine_is_lost_for_good(world: RealController) -> None:
     settled = await world.settle()
     assert any(problem.startswith("machine 0: cannot reach") for problem in problems_of(settled))
     assert "config-changed 2" in kept.ended(), "the others go on meanwhile"
-    removal.remove_machines(world.ctx, world.uuid, ["0"], force=removal.Force(wait_s=0))
+    removals.remove_machines(world.ctx, world.uuid, ["0"], force=removal.Force(wait_s=0))
     world.work_now()
     await world.settle()
     world.work_now()

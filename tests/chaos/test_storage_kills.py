@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from pushjuju.core.storage import Directive
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views.status import storage_document
 from tests.chaos.controller import CHARMS, DEPLOY_HOOKS, REMOVE_HOOKS, RealController
@@ -62,7 +62,7 @@ async def test_death_at_each_step_of_storage(world: RealController, pool: str) -
     assert len(loops(str(world.layout.state), *own)) == 1
 
     world.add_machine()  # so that the unit's own is not the last one
-    removal.remove_units(world.ctx, world.uuid, ["tally/0"])
+    removals.remove_units(world.ctx, world.uuid, ["tally/0"])
     assert die_on(world, words(TAKING)) == [f"storage-{step}" for step in TAKING]
     kept = storage_document.document(world.ctx, world.uuid)["storage"]
     assert {item["status"]["current"] for item in kept.values()} == {"detached"}

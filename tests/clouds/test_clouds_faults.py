@@ -16,7 +16,7 @@ from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.api.providers import Started, StartRequest
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.workers.loops import poller
 from pushjuju.workers.provision import firstboot
 from tests.clouds.benches import BENCHES, bench_of
@@ -175,7 +175,7 @@ async def test_removed_during_its_start_leaves_none(
     with pytest.raises(Died):
         await worker(make("instance-made"))
     assert bench.instances() == 1
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     await worker(make())
     assert (bench.instances(), runtime.machine_ids()) == (0, [])
 

@@ -28,7 +28,7 @@ from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import open_adapter
 from pushjuju.plugins.providers.libcloud.drivers.amazon import ec2, ec2_types
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.workers.loops import poller
 from pushjuju.workers.provision import firstboot
 from tests.clouds.ec2_proxy import Ec2Proxy, asked_for, refusal
@@ -265,7 +265,7 @@ async def test_removed_during_its_start_leaves_none(
     with pytest.raises(Died):
         await worker(make("instance-made"))
     assert len(nodes(spec)) == 1
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     await worker(make())
     assert (nodes(spec), runtime.machine_ids()) == ([], [])
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest, CommandRequest
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.uniter.requests import Request
@@ -78,7 +79,7 @@ def test_messages_are_taken_one_by_one(
 def test_an_action_ends_for_its_own_task_alone(stage: RewindController, result: dict[str, Any]) -> None:
     world = stage.back()
     request = ActionRequest(action="backup", receivers=["web/1", "web/0"])
-    mine, other = actions.enqueue(world.ctx, world.model, request).tasks
+    mine, other = operations.enqueue(world.ctx, world.model, request).tasks
     dispatch = world.prepared("web/1")
     before = stage.tables()
     world.commit(dispatch, result)
@@ -96,7 +97,7 @@ def test_commands_on_a_machine_end_for_their_own_task_alone(
 ) -> None:
     world = stage.back()
     request = CommandRequest(command="date", timeout_s=5, machines=["0", "1"])
-    tasks = actions.enqueue_commands(world.ctx, world.model, request).tasks
+    tasks = operations.enqueue_commands(world.ctx, world.model, request).tasks
     dispatch = commands.take(world.ctx, world.machine("1"))
     assert dispatch is not None
     before = stage.tables()

@@ -18,12 +18,14 @@ from pushjuju.runner.remote.base import output, wire
 from pushjuju.runner.remote.operation import host
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.action.actions import ActionRequest
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership, logs, network
 from pushjuju.services.entities.charm import charms, payloads
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.relation import relations
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest
+from pushjuju.services.requests.application import settings
 from pushjuju.store.rows.records import Operation
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.workers import live
@@ -215,7 +217,7 @@ def test_ports_of_an_endpoint_that_the_charm_lacks_are_refused(world: TestContro
 
 def test_a_result_ends_the_task_of_its_operation_alone(world: TestController) -> None:
     request = ActionRequest(action="backup", receivers=["web/0", "web/1"])
-    first, second = (task.id for task in actions.enqueue(world.ctx, world.model, request).tasks)
+    first, second = (task.id for task in operations.enqueue(world.ctx, world.model, request).tasks)
     dispatch = world.prepared("web/1")
     said = {"action": {"results": {"a": "b"}}, "task": first, "action-id": str(first)}
     world.commit(
@@ -306,7 +308,7 @@ def test_the_clouds_credential_is_for_applications_that_are_trusted(world: TestC
     assert live.answer(world.ctx, world.model, "web/0", "credential-get", []) == (
         1, b"", b"ERROR cannot access cloud credentials: permission denied\n",
     )  # fmt: skip
-    applications.set_trust(world.ctx, world.model, "web", trusted=True)
+    settings.set_trust(world.ctx, world.model, "web", trusted=True)
     rc, out, _ = live.answer(world.ctx, world.model, "web/0", "credential-get", [])
     told = json.loads(out)
     assert (rc, told["type"], told["name"]) == (0, "local", "local")

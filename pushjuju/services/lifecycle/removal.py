@@ -22,7 +22,6 @@ from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership, statuses, wake
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import firewall, models
 from pushjuju.services.entities.relation import offers, relations, remote_applications
@@ -458,45 +457,12 @@ def plan_units(tx: Tx, model: str, names: list[str]) -> list[Unit]:
     return found
 
 
-def remove_units(
-    ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
-) -> None:
-    """Remove units; all of them or, after a refusal, none."""
-    with ctx.store.write() as tx:
-        models.get(tx, model)
-        for unit in plan_units(tx, model, names):
-            destroy_unit(tx, unit, ctx.clock.now(), force, destroy_storage=destroy_storage)
-
-
-def remove_application(
-    ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
-) -> None:
-    """Remove applications; all of them or, after a refusal, none."""
-    with ctx.store.write() as tx:
-        for application in plan_applications(tx, model, names):
-            destroy_application(tx, application, ctx.clock.now(), force, destroy_storage=destroy_storage)
-
-
 def plan_applications(tx: Tx, model: str, names: list[str]) -> list[Application]:
     """Return the applications that `remove-application` names."""
     return [
         tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
         for name in names
     ]
-
-
-def remove_machines(
-    ctx: Context, model: str, ids: list[str], *, force: Force | None = None, keep_instance: bool = False
-) -> None:
-    """Remove machines; all of them or, after a refusal, none.
-
-    Raises:
-        Conflict: It is being upgraded to another base, or has storage that stays.
-    """
-    with ctx.store.write() as tx:
-        for machine_id in ids:
-            machine = machines.get(tx, model, machine_id)
-            destroy_machine(tx, machine, ctx.clock.now(), force=force, keep_instance=keep_instance)
 
 
 def blockers(tx: Tx, model: str) -> list[str]:

@@ -17,6 +17,7 @@ from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
+from pushjuju.services.views.listings import users as user_documents
 from pushjuju.store.cloudfiles import CloudFiles
 
 
@@ -77,7 +78,9 @@ def controller_cloud_document(ctx: Context, cloud: Cloud, host: PluginHost) -> d
     """Return a cloud of a controller, with who may use it."""
     with ctx.store.read() as tx:
         levels = people.access_to(tx, people.Kind.CLOUD, cloud.name)
-    named = {item["user-name"]: item.get("display-name") for item in people.documents(ctx, disabled=True)}
+    named = {
+        item["user-name"]: item.get("display-name") for item in user_documents.documents(ctx, disabled=True)
+    }
     users = {DEFAULT_USER: people.LEVELS[people.Kind.CLOUD][-1], **levels}
     told = {
         name: {"display-name": named[name], "access": level} if named.get(name) else {"access": level}

@@ -104,3 +104,9 @@ def kept(ctx: Context, model: str, ids: Sequence[str]) -> list[tuple[str, str, s
             ):
                 found.append((name, text, " ".join(storage_instances.kept_on(tx, model, name))))
     return found
+
+
+def unit_names(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
+    """Return the names of the units on some machines, subordinates included."""
+    with ctx.store.read() as tx:
+        return [unit.name for machine_id in ids for unit in machines.units_on(tx, model, machine_id)]

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pushjuju.charms.values.model import ActionSpec
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.core.names import UnitName
 from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import ActionOperation, TaskLog
 from pushjuju.store.rows.records import Task as Task  # noqa: PLC0414 - commands wait for tasks
@@ -166,3 +168,15 @@ def watch(
 
 def _late(task: Task, deadline: datetime | None) -> bool:
     return deadline is not None and task.completed is not None and from_iso(task.completed) > deadline
+
+
+def specs_of(ctx: Context, model: str, application: str) -> Mapping[str, ActionSpec]:
+    """Return the actions of an application's charm."""
+    with ctx.store.read() as tx:
+        return dict(actions.specs(tx, applications.get(tx, model, application)))
+
+
+def get_tasks(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
+    """Return tasks by number; raise what `get_task` raises."""
+    with ctx.store.read() as tx:
+        return [actions.get_task(tx, model, number) for number in numbers]

@@ -26,6 +26,7 @@ from pushjuju.services.entities.basis.statuses import set_status
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.services.views import relation_view
 from pushjuju.store import processes
 from pushjuju.workers.provision import precheck
@@ -162,10 +163,10 @@ def test_removing_an_application_whose_hook_fails_shows_the_ways_out(runtime: Te
     runtime.active("web", 2)
     in_error(runtime, "web/0", "web/1")
     runtime.ctx.controller.set("current-model", "admin/shop")
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     lines = typed(hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, unit="web/0"))
     assert lines[2:] == ["pushjuju resolved web/0 --no-retry", "pushjuju remove-unit web/0 --force"]
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     lines = typed(hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, unit="web/1"))
     assert lines[2:] == ["pushjuju resolved web/1 --no-retry", "pushjuju remove-application web --force"]
 
@@ -176,7 +177,7 @@ def test_a_unit_in_error_that_goes_by_force_is_not_told_to_be_forced_again(
     runtime.active("web", 2)
     in_error(runtime, "web/0")
     runtime.ctx.controller.set("current-model", "admin/shop")
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], force=Force(wait_s=60))
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], force=Force(wait_s=60))
     lines = typed(hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, unit="web/0"))
     assert lines[2:] == ["pushjuju resolved web/0 --no-retry", "pushjuju explain web/0"]
 
@@ -187,7 +188,7 @@ def test_a_machine_that_is_forced_away_says_when_it_goes_not_to_force_it_again(
     runtime.active()
     runtime.ctx.controller.set("current-model", "admin/shop")
     cli = cli_of(runtime)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force(wait_s=60))
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force(wait_s=60))
     at = runtime.clock.now().astimezone()
     hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert "--force" not in hint

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pushjuju.core import limits
-from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
 from pushjuju.services.entities.basis import logs
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest, CommandRequest
 from pushjuju.services.views import tasks
 from pushjuju.uniter.commit import take_events, take_flood
 from tests.world.charms import UBUNTU
@@ -35,12 +35,12 @@ def unit(runtime: TestController) -> None:
 
 def run(world: TestController, action: str = "backup", unit: str = "web/0", **parameters: Any) -> int:
     request = ActionRequest(action=action, receivers=[unit], parameters=parameters)
-    return actions.enqueue(world.ctx, world.model, request).tasks[0].id
+    return operations.enqueue(world.ctx, world.model, request).tasks[0].id
 
 
 def execute(world: TestController, command: str = "date", timeout_s: float = 300, **more: Any) -> int:
     request = CommandRequest(command=command, timeout_s=timeout_s, units=["web/0"], **more)
-    return actions.enqueue_commands(world.ctx, world.model, request).tasks[0].id
+    return operations.enqueue_commands(world.ctx, world.model, request).tasks[0].id
 
 
 def task(world: TestController, number: int) -> dict[str, Any]:
@@ -337,7 +337,7 @@ def test_an_action_that_was_cut_off_is_failed_and_not_run_again(runtime: TestCon
 
 def test_a_cancelled_action_is_not_run(runtime: TestController) -> None:
     number = run(runtime)
-    actions.cancel(runtime.ctx, runtime.model, [number])
+    operations.cancel(runtime.ctx, runtime.model, [number])
     runtime.settle()
     assert task(runtime, number)["status"] == "cancelled"
     assert runtime.box().frames == []

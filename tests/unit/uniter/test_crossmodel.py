@@ -13,6 +13,7 @@ from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.relation import integrate
 from pushjuju.uniter.input.hookcontext import goal_state
 from pushjuju.uniter.input.snapshot import read_view
@@ -285,7 +286,7 @@ def test_a_relation_ends_on_both_sides(twins: TwoModels, side: str) -> None:
 def test_a_unit_that_goes_departs_across(twins: TwoModels) -> None:
     twins.ready(count=2)
     twins.clear()
-    removal.remove_units(twins.ctx, twins.prod.model, ["db/1"])
+    removals.remove_units(twins.ctx, twins.prod.model, ["db/1"])
     twins.settle()
     assert twins.shop.of("web/0") == ["db-relation-departed"]
     env = twins.shop.box().frame_of("db-relation-departed")["env"]
@@ -298,7 +299,7 @@ def test_a_unit_that_goes_departs_across(twins: TwoModels) -> None:
 def test_an_application_that_consumes_goes(twins: TwoModels) -> None:
     twins.ready()
     twins.clear()
-    removal.remove_application(twins.ctx, twins.shop.model, ["web"])
+    removals.remove_applications(twins.ctx, twins.shop.model, ["web"])
     twins.settle()
     assert twins.prod.of("db/0") == ["server-relation-departed", "server-relation-broken"]
     for world in (twins.shop, twins.prod):  # as their cleaners do, which the end of the relation touched

@@ -17,6 +17,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.relation import consume, integrate
 from pushjuju.store.rows.records import Relation
 from tests.world.charms import Charms
@@ -111,7 +112,7 @@ def act(twins: TwoModels, what: str, world: TestController, number: int) -> None
         case "add":
             units.add_units(twins.ctx, world.model, application, 1, ())
         case "remove":
-            removal.remove_units(twins.ctx, world.model, ours[number % len(ours) :][:1] if ours else [])
+            removals.remove_units(twins.ctx, world.model, ours[number % len(ours) :][:1] if ours else [])
         case "force" if ours:
             record = world.unit(ours[number % len(ours)])
             world.write(lambda tx: removal.force_unit(tx, record, world.clock.now()))

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
@@ -145,7 +146,7 @@ def test_what_people_change_meanwhile_is_seen_by_the_hooks_after_the_plan(runtim
     lone(runtime)
     turn = ahead(runtime)
     assert turn.dispatch is not None
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     for item in (turn.dispatch, *turn.plan):
         ended(runtime, item)
     again = runtime.prepared()
@@ -158,7 +159,7 @@ def test_a_unit_that_is_removed_meanwhile_stops_after_its_plan(runtime: TestCont
     turn = ahead(runtime)
     assert turn.dispatch is not None
     ended(runtime, turn.dispatch)
-    removal.remove_units(runtime.ctx, runtime.model, [UNIT])
+    removals.remove_units(runtime.ctx, runtime.model, [UNIT])
     for item in turn.plan:
         ended(runtime, item)
     assert runtime.prepared().title == "stop"
@@ -193,7 +194,7 @@ def test_a_unit_at_work_plans_nothing(runtime: TestController) -> None:
     for item in (turn := ahead(runtime)).plan and (turn.dispatch, *turn.plan):
         assert item is not None
         ended(runtime, item)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     turn = ahead(runtime)
     assert titles(turn) == [HookKind.CONFIG_CHANGED]
     assert "then" not in (turn.dispatch.frame if turn.dispatch else {})

@@ -8,6 +8,7 @@ import pytest
 
 from pushjuju.services.entities.secret.secret_masks import mask_of
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.relation import integrate
 from tests.world.controller import TestController
 from tests.world.secret_charm import add, begin, during, read
@@ -152,6 +153,6 @@ def test_values_are_masked(twins: TwoModels) -> None:
 def test_a_unit_that_goes_reads_no_more(twins: TwoModels) -> None:
     uri = shared(twins)
     read(twins.shop, "web/0", f"{uri} token")
-    removal.remove_units(twins.ctx, twins.shop.model, ["web/0"])
+    removals.remove_units(twins.ctx, twins.shop.model, ["web/0"])
     twins.settle()
     assert consumers(twins) == []

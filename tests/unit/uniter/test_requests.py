@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
-from pushjuju.services.entities.application import applications
+from pushjuju.services.requests.application import settings
 from pushjuju.store.rows.records import Operation as OperationRow
 from pushjuju.uniter.decide import (
     HookInfo,
@@ -279,7 +279,7 @@ def test_a_reboot_is_honoured(unit: TestController, when: str) -> None:
 
 
 def test_a_unit_in_error_stays_in_error(unit: TestController) -> None:
-    applications.set_config(unit.ctx, unit.model, "web", values={"title": "new"})
+    settings.set_config(unit.ctx, unit.model, "web", values={"title": "new"})
     unit.hook("config-changed", result("failed", 1))
     assert unit.turn().dispatch is None
     error = unit.agent()

@@ -13,7 +13,8 @@ from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import model_config
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved
 from pushjuju.services.requests.application.update_status import make_due
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.decide import Answer, Decision, LocalState, Step, from_wire, replay
@@ -157,7 +158,7 @@ def test_statuses_from_the_first_turn_to_rest(runtime: TestController) -> None:
 
 def test_statuses_of_the_end(runtime: TestController) -> None:
     runtime.active()
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     runtime.until("stop")
     assert runtime.workload() == ("maintenance", "stopping charm software")
     (row,) = runtime.open_operations()
@@ -202,7 +203,7 @@ def test_retried_install_after_status_set_keeps_the_charms_word(runtime: TestCon
     event = {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "blocked", "message": "no licence"}}
     runtime.box().will("install", failed(writes={"status_set": True}, events=[event]))
     runtime.settle()
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     runtime.until("install")
     assert runtime.workload() == ("blocked", "no licence")
 
@@ -267,11 +268,11 @@ def test_ticks_while_away_run_one_hook(runtime: TestController) -> None:
 
 
 def test_another_hook_swallows_the_tick(runtime: TestController) -> None:
-    from pushjuju.services.entities.application import applications
+    from pushjuju.services.requests.application import settings
 
     runtime.active()
     runtime.clear()
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     runtime.clock.advance(400)
     runtime.settle()
     assert runtime.of("web/0") == ["config-changed"]
@@ -287,7 +288,7 @@ def test_error_swallows_the_tick_with_the_hook_that_ends_it(runtime: TestControl
         runtime.clock.advance(400)
         runtime.settle()
     assert runtime.of("web/0") == []
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     runtime.settle()
     assert runtime.of("web/0") == ["config-changed", "start"]
 
@@ -364,7 +365,7 @@ def test_resolved_starts_the_series_anew(runtime: TestController) -> None:
     wait = _retry_in(runtime)
     assert wait is not None
     assert wait > 15
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     runtime.settle()
     wait = _retry_in(runtime)
     assert wait is not None
@@ -420,7 +421,7 @@ def test_kept_decisions_replay_alike(runtime: TestController) -> None:
         runtime.settle()
         runtime.refresh(runtime.charms.make(files={"a": "b"}))
         runtime.settle()
-        removal.remove_application(runtime.ctx, runtime.model, ["web"])
+        removals.remove_applications(runtime.ctx, runtime.model, ["web"])
         runtime.settle()
     assert len(kept) > 30
     for item in kept:

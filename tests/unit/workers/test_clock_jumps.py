@@ -13,13 +13,14 @@ import pytest
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AuthFailed
 from pushjuju.core.model.secrets import Content, OwnerKind, Rotation
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.basis.clock_jumps import after_jump
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
-from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import settings
 from pushjuju.store import db
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue
 from pushjuju.store.rows.records import Machine
@@ -77,7 +78,7 @@ async def test_failed_hook_is_retried_soon_after_a_clock_was_ahead(
     await drive(runtime, work)
     runtime.clock.advance(jump)
     runtime.boxes["0"].fail("config-changed", 1)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     await drive(runtime, work)
     assert runtime.agent()[0] == "error"
     runtime.clock.advance(-jump)
@@ -93,7 +94,7 @@ async def test_change_made_while_a_clock_was_ahead_is_worked_by_the_next_command
     runtime.deploy()
     await drive(runtime, PlayedRuntime(runtime))
     runtime.clock.advance(jump)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     assert SqliteWorkQueue(runtime.ctx.store, "elsewhere:1:1").claim("", runtime.clock.now())
     runtime.clock.advance(-jump)
     after_jump(runtime.ctx)
@@ -113,7 +114,7 @@ async def test_forced_end_keeps_its_wait_when_a_clock_goes_back(
     runtime.boxes["0"].fail("stop", 100)
     if asked == "while":
         runtime.clock.advance(jump)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=WAIT_S))
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=WAIT_S))
     await drive(runtime, work)
     if asked == "while":
         runtime.clock.advance(-jump)
@@ -206,7 +207,7 @@ async def test_silence_of_a_machine_counts_from_now_on_after_a_clock_was_ahead(
     lost, other = ("0", "web/1") if leader == "web/0" else ("1", "web/0")
     work.unreachable[lost] = AuthFailed("refused", retryable=False)
     runtime.clock.advance(jump)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     await drive(runtime, work)
     runtime.clock.advance(-jump)
     for _ in range(3):

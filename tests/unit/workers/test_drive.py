@@ -19,13 +19,12 @@ from pushjuju.core.errors import (
     StoreError,
 )
 from pushjuju.core.model.placement import Placement
-from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config, new_models
-from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved, settings, update_status
 from pushjuju.store.queue import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
 from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver
@@ -97,7 +96,7 @@ async def test_a_touch_is_heard_during_the_rest(runtime: TestController) -> None
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
     await drive(runtime, work)
     work.unreachable.clear()
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     assert (await drive(runtime, work)).problems == ()
     assert runtime.agent() == ("idle", "")
 
@@ -127,7 +126,7 @@ async def test_units_in_error_are_problems(runtime: TestController) -> None:
     runtime.box("1").fail("start")
     settled = await drive(runtime, work)
     assert problems_of(settled) == ('unit web/1: hook failed: "start"',)
-    units.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
     assert (await drive(runtime, work)).problems == ()
 
 
@@ -435,7 +434,7 @@ async def test_who_leaves_when_idle_stays_for_a_forced_end(
     runtime.deploy()
     await drive(runtime, PlayedRuntime(runtime))
     runtime.boxes["0"].fail("stop", 100)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
     serving = asyncio.create_task(
         driver(runtime, PlayedRuntime(runtime)).run(asyncio.Event(), idle_exit_s=0.02)
     )
@@ -466,7 +465,7 @@ async def test_store_that_fails_is_not_the_fault_of_the_machine(
     runtime.deploy()
     work = PlayedRuntime(runtime)
     assert (await drive(runtime, work)).problems == ()
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     monkeypatch.setattr("pushjuju.workers.machine.machine_run.commit", _full)
     before = runtime.machine("0")
     settled = await drive(runtime, work)
@@ -491,7 +490,7 @@ async def test_store_that_was_restored_catches_up_with_its_machines(
     await drive(runtime, work)
     later = lease_at_least(runtime.clock.now()) + 5000  # what machines heard of after the copy was made
     _overtake(monkeypatch, later)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     assert (await drive(runtime, work)).problems == ()
     assert runtime.boxes["0"].of("web/0")[-1] == "config-changed"
     with runtime.ctx.store.read() as tx:
@@ -505,7 +504,7 @@ async def test_lease_that_a_machine_made_up_is_not_followed(
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     _overtake(monkeypatch, 2**60)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     assert problems_of(await drive(runtime, work)) == (
         "machine 0: it works for another controller process now",
     )
@@ -557,7 +556,7 @@ async def test_a_command_does_not_wait_for_update_status_that_becomes_due_meanwh
             ("two", ["update-status"]),
         ):
             runtime.clock.advance(2)
-            applications.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
+            settings.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
             before = [len(runtime.boxes[name].of(f"web/{name}")) for name in "012"]
             await drive(runtime, work)  # what was overdue when it began is worked with it, once
             after = [
@@ -592,7 +591,7 @@ async def test_what_another_process_does_in_its_own_time_is_not_waited_for(runti
     (claim,) = other.claim_some(f"{runtime.model}/machine", runtime.clock.now(), 5)
     assert made.anything_due()
     assert not made._anything_asked(since)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     assert made._anything_asked(since)
     other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(seconds=1))
     assert made._anything_asked(since)  # touched while it was worked
@@ -623,7 +622,7 @@ async def test_a_command_ends_though_an_update_status_that_was_due_takes_long(
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.clock.advance(600)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     endless.clear()
     async with asyncio.timeout(5):
         settled = await drive(runtime, work)
@@ -669,7 +668,7 @@ async def test_who_resolves_a_failed_update_status_waits_for_its_retry(
 
     monkeypatch.setattr(PlayedSession, "run", slow)
     monkeypatch.setattr(drives, "PATIENCE_S", 0.1)
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     settled = await drive(runtime, work)
     assert (problems_of(settled), settled.left) == ((), False)
 
@@ -683,7 +682,7 @@ async def test_an_update_status_in_another_process_is_not_waited_for(
     runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
     await drive(runtime, work)
     runtime.clock.advance(600)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     endless.clear()
     other = driver(runtime, PlayedRuntime(runtime))
     other.queue = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: True)
@@ -695,7 +694,7 @@ async def test_an_update_status_in_another_process_is_not_waited_for(
         settled = await mine.settle()
     assert (problems_of(settled), settled.left) == ((), False)
     assert endless == ["web/0 config-changed", "db/0 update-status"]
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "y"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "y"})
     waiting = asyncio.create_task(mine.settle())
     await stays(lambda: not waiting.done(), 0.3)  # for its own change there
     for task in (waiting, serving):

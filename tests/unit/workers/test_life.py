@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved, settings
 from tests.world.charms import PEERS
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive
@@ -86,7 +88,7 @@ class Life:
             assert frame["context"]["config"]["title"] == "new"
 
     def configure(self, title: str) -> None:
-        applications.set_config(self.world.ctx, self.world.model, "web", values={"title": title})
+        settings.set_config(self.world.ctx, self.world.model, "web", values={"title": title})
 
     async def refreshed_with_another_peer_endpoint(self) -> None:
         self.world.refresh(self.world.charms.make(peers={**PEERS, "gossip": {"interface": "g"}}))
@@ -107,7 +109,7 @@ class Life:
         assert new["web/3"][0] == "install"
 
     async def shrunk_by_one(self) -> None:
-        removal.remove_units(self.world.ctx, self.world.model, ["web/2"])
+        removals.remove_units(self.world.ctx, self.world.model, ["web/2"])
         new = await self.rest()
         assert new["web/2"][-2:] == ["stop", "remove"]
         assert all(f"{PEER}departed" in new[unit] for unit in ("web/0", "web/1", "web/3"))
@@ -121,13 +123,13 @@ class Life:
         assert await self.rest(problem) == {f"web/{n}": ["config-changed"] for n in (0, 1, 3)}
         world.clock.advance(6)
         assert await self.rest(problem) == {"web/1": ["config-changed"]}
-        units.resolve(world.ctx, world.model, ["web/1"], retry=True)
+        resolved.resolve(world.ctx, world.model, ["web/1"], retry=True)
         assert await self.rest() == {"web/1": ["config-changed"]}
         assert world.agent("web/1") == ("idle", "")
 
     async def removed_with_its_machines(self) -> None:
         world = self.world
-        removal.remove_application(world.ctx, world.model, ["web"])
+        removals.remove_applications(world.ctx, world.model, ["web"])
         new = await self.rest()
         assert all(new[unit][-2:] == ["stop", "remove"] for unit in ("web/0", "web/1", "web/3"))
         assert (world.applications(), world.machine_ids(), world.boxes) == ([], [], {})
@@ -178,7 +180,7 @@ async def test_two_units_of_one_machine_take_turns(runtime: TestController) -> N
         assert runtime.agent(unit) == ("idle", "")
         check_order(runtime.of(unit))
     assert list(runtime.boxes) == ["0"]
-    removal.remove_application(runtime.ctx, runtime.model, ["b"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["b"])
     assert (await drive(runtime, work)).problems == ()
     assert runtime.boxes["0"].charms == {"a/0": "local:a-0"} or runtime.boxes["0"].charms == {
         "a/0": "local:web-0"

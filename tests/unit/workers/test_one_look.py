@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.clock import to_iso
-from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import wake
+from pushjuju.services.requests.application import settings
 from pushjuju.store.db import Store
 from tests.bench.one_change import deployed, looks, traced, work
 from tests.bench.statements import counted
@@ -33,7 +33,7 @@ def at_rest(tmp_path: Path) -> Iterator[World]:
 def change(world: TestController) -> None:
     """Make config-changed due, in another process: nothing that was read before is known any more."""
     other = Store.open(world.ctx.store.path)
-    applications.set_config(replace(world.ctx, store=other), world.model, "log", values={"title": "new"})
+    settings.set_config(replace(world.ctx, store=other), world.model, "log", values={"title": "new"})
     other.close()
 
 

@@ -14,12 +14,12 @@ from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.core.storage import Directive, Kind
 from pushjuju.plugins.api.storage_types import StorageMade, StorageSeen
-from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.action.actions import ActionRequest
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.storage import storage_work
 from pushjuju.services.entities.storage.storage_work import Step, Todo
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.store.rows.records import Relation, Task
@@ -118,11 +118,11 @@ class FullLife(Life):
 
     def ask(self) -> None:
         request = ActionRequest(action="tell", receivers=(self._unit(),), parameters={})
-        actions.enqueue(self.runtime.ctx, self.runtime.model, request)
+        operations.enqueue(self.runtime.ctx, self.runtime.model, request)
 
     def cancel(self) -> None:
         if numbers := [task.id for task in self.tasks()]:
-            actions.cancel(self.runtime.ctx, self.runtime.model, [self.chance.choice(numbers)])
+            operations.cancel(self.runtime.ctx, self.runtime.model, [self.chance.choice(numbers)])
 
     def tasks(self) -> list[Task]:
         found: list[Task] = self.runtime.read(lambda tx: tx.list(Task, "task_list", model=self.runtime.model))

@@ -12,12 +12,13 @@ import pytest
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.placement import Placement
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved, settings, update_status
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide import Answer, Decision, from_wire, replay
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
@@ -99,11 +100,11 @@ class Life:
         return self.chance.choice(self.runtime.units() or ["none/0"])
 
     def remove(self) -> None:
-        removal.remove_units(self.runtime.ctx, self.runtime.model, [self._unit()])
+        removals.remove_units(self.runtime.ctx, self.runtime.model, [self._unit()])
 
     def force(self) -> None:
         name = self._unit()
-        removal.remove_units(self.runtime.ctx, self.runtime.model, [name], Force())
+        removals.remove_units(self.runtime.ctx, self.runtime.model, [name], Force())
         if name in self.runtime.units() and self.chance.random() < 0.5:
             self.runtime.write(
                 lambda tx: removal.force_unit(
@@ -113,14 +114,14 @@ class Life:
 
     def configure(self) -> None:
         values = {"title": str(self.chance.randint(0, 2))}
-        applications.set_config(self.runtime.ctx, self.runtime.model, self._application(), values=values)
+        settings.set_config(self.runtime.ctx, self.runtime.model, self._application(), values=values)
 
     def refresh(self) -> None:
         packed = self.runtime.charms.make(files={"x": str(self.chance.randint(0, 3))})
         self.runtime.refresh(packed, self._application(), force_units=self.chance.random() < 0.5)
 
     def resolve(self) -> None:
-        units.resolve_all(self.runtime.ctx, self.runtime.model, retry=self.chance.random() < 0.5)
+        resolved.resolve_all(self.runtime.ctx, self.runtime.model, retry=self.chance.random() < 0.5)
 
     def fail(self) -> None:
         if self.runtime.boxes:
@@ -136,7 +137,7 @@ class Life:
 
     def remove_application(self) -> None:
         if self.chance.random() < 0.3:
-            removal.remove_application(self.runtime.ctx, self.runtime.model, [self._application()])
+            removals.remove_applications(self.runtime.ctx, self.runtime.model, [self._application()])
 
     def lead(self) -> None:
         name, value = self._application(), str(self.chance.randint(0, 9))
@@ -233,7 +234,7 @@ class Life:
             box.script.clear()
         for _ in range(5):
             self.settle()
-            units.resolve_all(self.runtime.ctx, self.runtime.model, retry=True)
+            resolved.resolve_all(self.runtime.ctx, self.runtime.model, retry=True)
         self.settle()
 
     def check_rest(self) -> None:

@@ -16,11 +16,13 @@ from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound
 from pushjuju.core.model.secrets import Content, OwnerKind
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.model import model_config, models
-from pushjuju.services.entities.secret import secret_backends, secret_keys, secrets
+from pushjuju.services.entities.secret import secret_backends, secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.secret import user_secrets
+from pushjuju.services.requests.secret import backends, keys, user_secrets
+from pushjuju.services.views.listings import secret_backends as secret_backends_requests
+from pushjuju.services.views.listings import user_secrets as secret_documents
 from pushjuju.workers import live
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedRuntime, die_at, drive
@@ -39,7 +41,7 @@ def host(runtime: TestController) -> PluginHost:
 @pytest.fixture
 async def vault(runtime: TestController, vault_server: StandIn, host: PluginHost) -> PlayedRuntime:
     """A model with an application, whose secrets go to the stand-in."""
-    secret_backends.add(runtime.ctx, host, "myvault", "vault", {"endpoint": vault_server.url, "token": TOKEN})
+    backends.add(runtime.ctx, host, "myvault", "vault", {"endpoint": vault_server.url, "token": TOKEN})
     runtime.deploy()
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
@@ -60,7 +62,7 @@ def add(runtime: TestController, content: Content = FIRST) -> str:
 
 
 def reveal(runtime: TestController, **more: Any) -> Any:
-    (found,) = user_secrets.show(runtime.ctx, runtime.model, "apikey", reveal=True, **more).values()
+    (found,) = secret_documents.show(runtime.ctx, runtime.model, "apikey", reveal=True, **more).values()
     return found["content"]
 
 
@@ -76,7 +78,7 @@ async def test_content_moves_to_the_backend_and_only_its_checksum_stays(
     found = secrets.stored(runtime.ctx, row)
     assert (found.content, found.checksum) == (None, FIRST.checksum())
     assert reveal(runtime) == {"token": "first"}
-    (shown,) = user_secrets.show(runtime.ctx, runtime.model, "apikey", every=True).values()
+    (shown,) = secret_documents.show(runtime.ctx, runtime.model, "apikey", every=True).values()
     assert shown["revisions"][0]["backend"] == "myvault"
 
 
@@ -88,7 +90,7 @@ async def test_equal_content_is_told_without_asking_the_backend(
     vault_server.sealed = True
     user_secrets.update(runtime.ctx, runtime.model, "apikey", Change(content=FIRST))
     assert len(vault_server.kept) == 1
-    assert user_secrets.documents(runtime.ctx, runtime.model).popitem()[1]["revision"] == 1
+    assert secret_documents.documents(runtime.ctx, runtime.model).popitem()[1]["revision"] == 1
 
 
 async def test_a_unit_reads_what_is_in_the_backend(
@@ -178,7 +180,7 @@ async def test_a_copy_that_nobody_wants_any_more_when_it_arrives_is_deleted(
 
     vault.checkpoint = meanwhile
     with running() as second:
-        secret_backends.add(runtime.ctx, host, "other", "vault", {"endpoint": second.url, "token": TOKEN})
+        backends.add(runtime.ctx, host, "other", "vault", {"endpoint": second.url, "token": TOKEN})
         assert problems_of(await drive(runtime, vault)) == ()
         assert copies == [f"pushjuju/{runtime.model}/{secret}-1"]
         assert vault_server.kept == {}
@@ -193,13 +195,13 @@ async def test_content_comes_back_when_the_model_wants_it_in_the_store(
     add(runtime)
     await drive(runtime, vault)
     with pytest.raises(Conflict, match="still contains secret content"):
-        secret_backends.remove(runtime.ctx, "myvault")
+        backends.remove(runtime.ctx, "myvault")
     choose(runtime, "internal")
     await drive(runtime, vault)
     assert vault_server.kept == {}
     assert reveal(runtime) == {"token": "first"}
-    assert secret_backends.documents(runtime.ctx, host)["internal"]["secrets"] == 1
-    secret_backends.remove(runtime.ctx, "myvault")
+    assert secret_backends_requests.documents(runtime.ctx, host)["internal"]["secrets"] == 1
+    backends.remove(runtime.ctx, "myvault")
 
 
 async def test_a_model_that_goes_takes_its_content_along(
@@ -254,7 +256,7 @@ def test_a_backend_that_cannot_work_is_not_added(
 ) -> None:
     before = runtime.dump()
     with pytest.raises((NotFound, NotValid, BackendError)) as caught:
-        secret_backends.add(runtime.ctx, host, "mine", kind, config)
+        backends.add(runtime.ctx, host, "mine", kind, config)
     assert text in caught.value.message
     assert TOKEN not in caught.value.message
     assert runtime.dump() == before
@@ -264,26 +266,26 @@ def test_names_that_are_taken_and_wrong_tokens_are_refused(
     runtime: TestController, host: PluginHost, vault_server: StandIn
 ) -> None:
     config = {"endpoint": vault_server.url, "token": TOKEN}
-    secret_backends.add(runtime.ctx, host, "mine", "vault", config)
+    backends.add(runtime.ctx, host, "mine", "vault", config)
     with pytest.raises(AlreadyExists, match='secret backend "mine" already exists'):
-        secret_backends.add(runtime.ctx, host, "mine", "vault", config)
+        backends.add(runtime.ctx, host, "mine", "vault", config)
     with pytest.raises(NotValid, match='backend "internal" not valid'):
-        secret_backends.add(runtime.ctx, host, "internal", "vault", config)
+        backends.add(runtime.ctx, host, "internal", "vault", config)
     with pytest.raises(BackendError, match="403 permission denied"):
-        secret_backends.update(runtime.ctx, host, "mine", {"token": "wrong"})
-    secret_backends.update(runtime.ctx, host, "mine", {"token": "wrong"}, force=True)
-    shown = secret_backends.documents(runtime.ctx, host, "mine")["mine"]
+        backends.update(runtime.ctx, host, "mine", {"token": "wrong"})
+    backends.update(runtime.ctx, host, "mine", {"token": "wrong"}, force=True)
+    shown = secret_backends_requests.documents(runtime.ctx, host, "mine")["mine"]
     assert (shown["status"], shown["config"]["token"]) == ("error", "*****")
     assert "wrong" not in json.dumps(shown)
     assert (
-        secret_backends.documents(runtime.ctx, host, "mine", reveal=True)["mine"]["config"]["token"]
+        secret_backends_requests.documents(runtime.ctx, host, "mine", reveal=True)["mine"]["config"]["token"]
         == "wrong"
     )
     with pytest.raises(NotFound, match='secret backend "other" not found'):
         choose(runtime, "other")
     choose(runtime, "mine")
     with pytest.raises(Conflict, match="is the secret backend of model shop"):
-        secret_backends.remove(runtime.ctx, "mine")
+        backends.remove(runtime.ctx, "mine")
 
 
 # --- the key --------------------------------------------------------------------------------------------
@@ -293,20 +295,20 @@ async def test_a_new_key_seals_everything_anew(
     runtime: TestController, vault_server: StandIn, host: PluginHost
 ) -> None:
     config = {"endpoint": vault_server.url, "token": TOKEN}
-    secret_backends.add(runtime.ctx, host, "mine", "vault", config)
+    backends.add(runtime.ctx, host, "mine", "vault", config)
     add(runtime)
     user_secrets.update(runtime.ctx, runtime.model, "apikey", Change(content=SECOND))
     before = runtime.dump()["secret_revision"]
     ring = runtime.ctx.controller.keyring
     old = ring.path.read_text()
-    name, count = secret_keys.renew(runtime.ctx)
+    name, count = keys.renew(runtime.ctx)
     assert count == 3
     assert {row[3] for row in runtime.dump()["secret_revision"]} == {name}
     assert before != runtime.dump()["secret_revision"]
     assert reveal(runtime) == {"token": "second"}
     assert reveal(runtime, number=1) == {"token": "first"}
     assert old.splitlines()[1] in ring.path.read_text()  # for copies of the store from before
-    name, _ = secret_keys.renew(runtime.ctx, forget=True)
+    name, _ = keys.renew(runtime.ctx, forget=True)
     assert [line.split()[0] for line in ring.path.read_text().splitlines()[1:]] == [name]
     assert reveal(runtime) == {"token": "second"}
 

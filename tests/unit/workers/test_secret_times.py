@@ -11,7 +11,7 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.model.secrets import Content, OwnerKind, Rotation
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.views import explain
 from pushjuju.uniter.wanted import wanted
 from tests.world.controller import TestController
@@ -119,7 +119,7 @@ async def test_explain_forgets_the_secrets_of_an_application_that_is_gone(
     later = runtime.clock.now() + timedelta(hours=1)
     make(runtime, owner, **({"expires": later} if expires else {"rotation": Rotation.HOURLY}))
     assert [(item.reason, item.due) for item in told_of_secrets(runtime)] == [(f"secret {ID} is due", later)]
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     await drive(runtime, work)
     assert told_of_secrets(runtime) == []
 
@@ -163,7 +163,7 @@ async def test_a_rotation_that_fails_is_tried_again_as_hooks_are(
 
 async def test_a_new_leader_takes_over_what_is_due(runtime: TestController, work: PlayedRuntime) -> None:
     make(runtime, rotation=Rotation.HOURLY)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     assert ("web/1", "secret-rotate") in await after(runtime, work, HOUR)
 
 

@@ -9,13 +9,16 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.model.series import SeriesStatus
-from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.application import expose, new_application, new_charm
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import expose, new_application, new_charm, settings
+from pushjuju.services.requests.application import resolved as resolved_requests
+from pushjuju.services.requests.machine import upgrade_machine as upgrade_machine_requests
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import Tx
@@ -86,7 +89,7 @@ class People:
         """Remove a unit, sometimes by force."""
         town, force = self.town, self._force(how)
         unit = _pick(town.all_units(), which)
-        removal.remove_units(town.ctx, town.model, [unit.name], force)
+        removals.remove_units(town.ctx, town.model, [unit.name], force)
         if force:
             self._note_forced(lambda one: unit.name in (one.name, one.principal))
 
@@ -100,7 +103,7 @@ class People:
         if force:
             mine = {unit.name for unit in town.all_units() if unit.application == name}
             self._note_forced(lambda one: one.name in mine or one.principal in mine)
-        removal.remove_application(town.ctx, town.model, [name], force)
+        removals.remove_applications(town.ctx, town.model, [name], force)
 
     def remove_relation(self, which: int, how: int) -> None:
         """Remove a relation, sometimes by force."""
@@ -120,7 +123,7 @@ class People:
         """Change a setting."""
         town = self.town
         name = _pick(town.applications(), which)
-        applications.set_config(town.ctx, town.model, name, values={"title": str(how)})
+        settings.set_config(town.ctx, town.model, name, values={"title": str(how)})
 
     def expose(self, which: int, how: int) -> None:
         """Expose an application to somebody, or to nobody any more."""
@@ -149,19 +152,21 @@ class People:
         """Let a unit in error go on."""
         town = self.town
         failed = [unit.name for unit in town.all_units() if town.in_error(unit.name)]
-        units.resolve(town.ctx, town.model, [_pick(failed, which)], retry=how % 2 == 0)
+        resolved_requests.resolve(town.ctx, town.model, [_pick(failed, which)], retry=how % 2 == 0)
 
     def run(self, which: int, how: int) -> None:
         """Run an action on a unit or a leader, or commands on all machines."""
         town = self.town
         unit: str = _pick(town.all_units(), which).name
         if how % 3 == 2:
-            commands = actions.CommandRequest(command="true", timeout_s=60, units=[unit], every_machine=True)
-            actions.enqueue_commands(town.ctx, town.model, commands)
+            commands = operations.CommandRequest(
+                command="true", timeout_s=60, units=[unit], every_machine=True
+            )
+            operations.enqueue_commands(town.ctx, town.model, commands)
             return
         receiver = unit if how % 3 else f"{unit.partition('/')[0]}/leader"
-        request = actions.ActionRequest(action="tell", receivers=[receiver], parallel=how % 2 == 0)
-        actions.enqueue(town.ctx, town.model, request)
+        request = operations.ActionRequest(action="tell", receivers=[receiver], parallel=how % 2 == 0)
+        operations.enqueue(town.ctx, town.model, request)
 
     def ask(self, which: int, how: int) -> None:
         """Let juju-exec ask for commands on a unit's machine, now and then about a relation."""
@@ -182,7 +187,7 @@ class People:
     def cancel(self, which: int, how: int) -> None:
         """Cancel a task."""
         town = self.town
-        actions.cancel(town.ctx, town.model, [_pick(town.all_tasks(), which + how).id])
+        operations.cancel(town.ctx, town.model, [_pick(town.all_tasks(), which + how).id])
 
     def wait(self, which: int, how: int) -> None:
         """Let time pass."""
@@ -229,16 +234,16 @@ class People:
         machine = _pick(town.machine_ids(), which)
         if force:
             self._note_forced(lambda one: one.machine == machine)
-        removal.remove_machines(town.ctx, town.model, [machine], force=force)
+        removals.remove_machines(town.ctx, town.model, [machine], force=force)
 
     def upgrade(self, which: int, how: int) -> None:
         """Begin the upgrade of a machine to another base, or end it."""
         town = self.town
         machine = _pick(town.machine_ids(), which)
         if how % 3 == 0:
-            upgrade_machine.complete(town.ctx, town.model, machine)
+            upgrade_machine_requests.complete(town.ctx, town.model, machine)
         else:
-            upgrade_machine.prepare(town.ctx, town.model, machine, NOBLE, force=True)
+            upgrade_machine_requests.prepare(town.ctx, town.model, machine, NOBLE, force=True)
 
     def _complete_upgrades(self) -> bool:
         """End every upgrade that is prepared; tell whether there was one."""
@@ -250,7 +255,7 @@ class People:
             is SeriesStatus.PREPARE_COMPLETED
         ]
         for machine in ready:
-            upgrade_machine.complete(town.ctx, town.model, machine)
+            upgrade_machine_requests.complete(town.ctx, town.model, machine)
         return bool(ready)
 
     # --- the ends -----------------------------------------------------------------------------------------
@@ -265,7 +270,7 @@ class People:
         for _ in range(20):
             town.clock.advance(400)
             town.rest()
-            resolved = units.resolve_all(town.ctx, town.model, retry=True)
+            resolved = resolved_requests.resolve_all(town.ctx, town.model, retry=True)
             if not (self._complete_upgrades() or resolved):
                 return
         raise AssertionError("never without errors")

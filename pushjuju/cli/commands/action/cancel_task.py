@@ -12,7 +12,8 @@ from pushjuju.cli.work import drive, session
 from pushjuju.cli.work.waiting import is_over
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services.entities.action import actions
+from pushjuju.services.requests.action import operations
+from pushjuju.services.views import tasks
 from pushjuju.services.views.tasks import Task
 
 
@@ -30,13 +31,13 @@ def cancel_task(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Cancel tasks that wait, abort those that run."""
     numbers = [task_number(text, "task") for text in args]
     opened = session.open_model(cli, model)
-    found = actions.cancel(opened.ctx, opened.uuid, numbers)
+    found = operations.cancel(opened.ctx, opened.uuid, numbers)
     try:
         if any(not is_over(task.status) for task in found):
             drive.settle(cli, opened.ctx, opened.uuid, touched=())
     except PushjujuError as error:
         cli.console.warn(error.message)
-    found = actions.get_tasks(opened.ctx, opened.uuid, numbers)
+    found = tasks.get_tasks(opened.ctx, opened.uuid, numbers)
     cli.output.write({"actions": [_cancelled(task) for task in found]})
 
 

@@ -24,7 +24,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_machine
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.action import actions
+from pushjuju.services.requests.action import operations
 
 EXEC_WAIT_S = 300.0
 
@@ -99,7 +99,7 @@ def execute(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> None:
     check_wait(cli, background=flags.background)
     _check_targets(flags.machine, flags.application, flags.unit, every=flags.every)
     seconds = flags.wait or EXEC_WAIT_S
-    request = actions.CommandRequest(
+    request = operations.CommandRequest(
         command=args[0] if len(args) == 1 else shlex.join(args),
         timeout_s=max(seconds, 0.0),
         units=flags.unit,
@@ -110,7 +110,7 @@ def execute(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> None:
         execution_group=flags.execution_group,
     )
     opened = session.open_model(cli, flags.model)
-    queued = actions.enqueue_commands(opened.ctx, opened.uuid, request)
+    queued = operations.enqueue_commands(opened.ctx, opened.uuid, request)
     if flags.background:
         return in_background(cli, opened, queued)
     say = cli.console.detail

@@ -8,7 +8,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.action import actions
+from pushjuju.services.views import tasks
 
 
 @command(
@@ -29,7 +29,7 @@ def list_actions(cli: Cli, args: tuple[str, ...], *, model: str, schema: bool) -
     if schema and cli.output.form == "tabular":
         raise UsageError("full schema not compatible with tabular output")
     opened = session.open_model(cli, model)
-    found = actions.specs_of(opened.ctx, opened.uuid, name)
+    found = tasks.specs_of(opened.ctx, opened.uuid, name)
     if cli.output.form == "default":
         cli.output.form = "yaml" if schema else "tabular"
     if not found and cli.output.form == "tabular":

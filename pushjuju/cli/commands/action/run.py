@@ -23,7 +23,7 @@ from pushjuju.cli.work import session
 from pushjuju.cli.work.waiting import Waiter
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.action import actions
+from pushjuju.services.requests.action import operations
 
 RUN_WAIT_S = 60.0
 
@@ -121,8 +121,8 @@ def run(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> None:
     options = _asked(args)
     parameters = _parameters(cli, options, flags.params, as_text=flags.string_args)
     opened = session.open_model(cli, flags.model)
-    request = actions.ActionRequest(action=options.action, receivers=options.units, parameters=parameters)
-    queued = actions.enqueue(opened.ctx, opened.uuid, request)
+    request = operations.ActionRequest(action=options.action, receivers=options.units, parameters=parameters)
+    queued = operations.enqueue(opened.ctx, opened.uuid, request)
     if flags.background:
         return in_background(cli, opened, queued)
     seconds = flags.wait or RUN_WAIT_S

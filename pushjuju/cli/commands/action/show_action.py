@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import Silent, UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.action import actions
+from pushjuju.services.views import tasks
 
 
 @command(
@@ -28,7 +28,7 @@ def show_action(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     if len(args) < 2:
         raise UsageError("no action name specified")
     opened = session.open_model(cli, model)
-    spec = actions.specs_of(opened.ctx, opened.uuid, name).get(args[1])
+    spec = tasks.specs_of(opened.ctx, opened.uuid, name).get(args[1])
     if spec is None:
         cli.console.info(f"unknown action {quote(args[1])}")
         raise Silent

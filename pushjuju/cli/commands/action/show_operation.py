@@ -7,7 +7,6 @@ from pushjuju.cli.commands.action.task_watch import WATCH, check_watch, follow, 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.action import actions
 from pushjuju.services.views import tasks
 
 
@@ -30,7 +29,7 @@ def show_operation(
     number = task_number(args[0], "operation")
     opened = session.open_model(cli, model)
     found = tasks.show_operation(opened.ctx, opened.uuid, number)
-    waited = actions.get_tasks(opened.ctx, opened.uuid, map(int, found.get("tasks", {})))
+    waited = tasks.get_tasks(opened.ctx, opened.uuid, map(int, found.get("tasks", {})))
     follow(cli, opened, waited, wait, watch=watch, utc=utc, late="timeout reached", number=number)
     found = tasks.show_operation(opened.ctx, opened.uuid, number)
     cli.output.write(formatters.operation_texts(found, utc=utc))

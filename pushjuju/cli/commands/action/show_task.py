@@ -7,7 +7,6 @@ from pushjuju.cli.commands.action.task_watch import FORMATS, WATCH, check_watch,
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.action import actions
 from pushjuju.services.views import tasks
 
 
@@ -27,7 +26,7 @@ def show_task(cli: Cli, args: tuple[str, ...], *, model: str, wait: float, watch
     check_watch(cli, watch=watch)
     number = task_number(args[0], "task")
     opened = session.open_model(cli, model)
-    waited = actions.get_tasks(opened.ctx, opened.uuid, [number])
+    waited = tasks.get_tasks(opened.ctx, opened.uuid, [number])
     late = "maximum wait time reached"
     follow(cli, opened, waited, wait, watch=watch, utc=utc, late=late, number=number)
     shown = formatters.task_texts(tasks.show_task(opened.ctx, opened.uuid, number), utc=utc)

@@ -13,13 +13,15 @@ from pushjuju.core.errors import HookFailed, UsageError
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.portable.names import is_application, is_unit
-from pushjuju.services.entities.action import actions
+from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
 from pushjuju.services.views.tasks import Task
 
 
 def is_receiver(text: str) -> bool:
-    return is_unit(text) or (text.endswith(actions.LEADER) and is_application(text.removesuffix("/leader")))
+    return is_unit(text) or (
+        text.endswith(operations.LEADER) and is_application(text.removesuffix("/leader"))
+    )
 
 
 def check_wait(cli: Cli, *, background: bool) -> None:
@@ -31,12 +33,12 @@ def _receiver_tag(task: Task) -> str:
     return machine_tag(task.receiver) if task.kind == Receiver.MACHINE else unit_tag(task.receiver)
 
 
-def _count(queued: actions.Enqueued) -> str:
+def _count(queued: operations.Enqueued) -> str:
     number = len(queued.tasks)
     return f"{number} task{'s' if number > 1 else ''}"
 
 
-def _refused(cli: Cli, queued: actions.Enqueued) -> None:
+def _refused(cli: Cli, queued: operations.Enqueued) -> None:
     """Say which receivers did not take it."""
     if queued.errors:
         head = (
@@ -49,13 +51,13 @@ def _refused(cli: Cli, queued: actions.Enqueued) -> None:
         cli.console.warn(reason)  # what a plan hands on
 
 
-def start(say: Any, queued: actions.Enqueued) -> None:
+def start(say: Any, queued: operations.Enqueued) -> None:
     if queued.tasks:
         lines = [f"  - task {task.id} on {_receiver_tag(task)}" for task in queued.tasks]
         say("\n".join([f"Running operation {queued.operation} with {_count(queued)}", *lines, "\n"]))
 
 
-def in_background(cli: Cli, opened: session.Session, queued: actions.Enqueued) -> None:
+def in_background(cli: Cli, opened: session.Session, queued: operations.Enqueued) -> None:
     _refused(cli, queued)
     if not queued.tasks:
         return
@@ -75,7 +77,7 @@ def in_background(cli: Cli, opened: session.Session, queued: actions.Enqueued) -
 
 
 def show_results(
-    cli: Cli, opened: session.Session, queued: actions.Enqueued, forms: Mapping[str, Any], *, utc: bool
+    cli: Cli, opened: session.Session, queued: operations.Enqueued, forms: Mapping[str, Any], *, utc: bool
 ) -> None:
     """Print the results of tasks that are over."""
     _refused(cli, queued)

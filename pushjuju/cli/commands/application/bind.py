@@ -6,6 +6,7 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.services.entities.application import bindings
+from pushjuju.services.requests.application import settings
 
 
 @command(
@@ -28,6 +29,6 @@ def bind(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: b
     name = values.application_name(args)
     options = bindings.parse(" ".join(args[1:]))
     opened = session.open_model(cli, model)
-    for change in bindings.bind(opened.ctx, opened.uuid, name, options, force=force):
+    for change in settings.bind(opened.ctx, opened.uuid, name, options, force=force):
         cli.console.info(change)
     drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)

@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import failures, removals, session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_application
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals as request
 from pushjuju.services.views import removal_plan
 
 
@@ -51,7 +51,7 @@ def remove_application(
     )
     if dry_run:
         return
-    remove = partial(removal.remove_application, opened.ctx, opened.uuid)
+    remove = partial(request.remove_applications, opened.ctx, opened.uuid)
     homes = failures.around_of(opened.ctx, opened.uuid, args)  # they may go as well
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
     removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))

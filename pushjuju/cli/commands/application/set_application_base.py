@@ -6,7 +6,7 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.base import Base
-from pushjuju.services.entities.application import applications
+from pushjuju.services.requests.application import settings
 
 
 @command(
@@ -25,4 +25,4 @@ def set_application_base(cli: Cli, args: tuple[str, ...], *, model: str) -> None
     name = values.application_name(args)
     base = Base.parse(args[1]) if "@" in args[1] else Base.from_series(args[1].lower())
     opened = session.open_model(cli, model)
-    applications.set_base(opened.ctx, opened.uuid, name, base)
+    settings.set_base(opened.ctx, opened.uuid, name, base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
-from pushjuju.services.entities.application import applications
+from pushjuju.services.requests.application import settings
 
 
 @command(
@@ -28,5 +28,5 @@ def trust(cli: Cli, args: tuple[str, ...], *, model: str, remove: bool, no_wait:
     """Let an application read the cloud's credential, or not any more."""
     name = values.application_name(args)
     opened = session.open_model(cli, model)
-    applications.set_trust(opened.ctx, opened.uuid, name, trusted=not remove)
+    settings.set_trust(opened.ctx, opened.uuid, name, trusted=not remove)
     drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)

@@ -7,6 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import blocking, session
 from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.model import blocks as request
 
 _DETAILS = (
     "A set of commands that is disabled is refused, for everybody, until it is enabled again:\n\n"
@@ -29,4 +30,4 @@ def disable(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Forbid a set of commands."""
     name = set_block(args)
     opened = session.open_model(cli, model)
-    blocks.disable(opened.ctx, opened.uuid, name, " ".join(args[1:]))
+    request.disable(opened.ctx, opened.uuid, name, " ".join(args[1:]))

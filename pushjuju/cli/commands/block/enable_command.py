@@ -6,7 +6,7 @@ from pushjuju.cli.commands.block.block_sets import VALID, set_block
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.model import blocks
 
 
 @command(

@@ -11,7 +11,7 @@ from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis import blocks
+from pushjuju.services.views.listings import blocks
 
 
 @command(

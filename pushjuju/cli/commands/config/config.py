@@ -8,7 +8,8 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotFound
-from pushjuju.services.entities.application import applications
+from pushjuju.services.requests.application import settings
+from pushjuju.services.views.listings import applications
 
 
 @command(
@@ -34,9 +35,7 @@ def config(
     opened = session.open_model(cli, model)
     if options.change:
         session.require_change(opened)
-        applications.set_config(
-            opened.ctx, opened.uuid, name, values=given, file=content, reset=options.reset
-        )
+        settings.set_config(opened.ctx, opened.uuid, name, values=given, file=content, reset=options.reset)
         return drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
     document = applications.config(opened.ctx, opened.uuid, name)
     if not options.key:

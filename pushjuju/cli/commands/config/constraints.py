@@ -10,7 +10,7 @@ from pushjuju.cli.commands.config.constraint_flags import FORMATS
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.application import applications
+from pushjuju.services.views.listings import applications
 
 
 @command(

@@ -12,6 +12,7 @@ from pushjuju.cli.terminal.output import render
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.entities.model import controller_config as service
+from pushjuju.services.requests.controller import controller_config as request
 
 
 @command(
@@ -40,7 +41,7 @@ def controller_config(
         if options.file:
             changes.update(values.yaml_map(values.read_file(options.file, cli.console.stdin), options.file))
         changes.update(options.values)
-        return service.change(ctx, _changeable(cli, changes, ignore=ignore_read_only_fields))
+        return request.change(ctx, _changeable(cli, changes, ignore=ignore_read_only_fields))
     document = service.document(ctx)
     if not options.key:
         return cli.output.write(document, formatters.controller_formatters(colour=cli.output.colour))

@@ -14,6 +14,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config, provider_keys
 from pushjuju.services.entities.model import model_defaults as service
+from pushjuju.services.requests.model import model_defaults as request
 
 
 @command(
@@ -57,7 +58,7 @@ def model_defaults(
     if options.change:
         changes = _changes(cli, options, region, skip_read_only=ignore_read_only_fields)
         _warn_of_unknown(cli, ctx, cloud, (*changes, *options.reset))
-        return service.change(ctx, cloud, region, changes, options.reset)
+        return request.change(ctx, cloud, region, changes, options.reset)
     document = service.document(ctx.controller.settings(), cloud)
     if region:
         document = {key: _of_region(entry, region) for key, entry in document.items()}

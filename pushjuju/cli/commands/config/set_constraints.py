@@ -10,7 +10,7 @@ from pushjuju.cli.commands.config.constraint_flags import DETAILS
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.application import applications
+from pushjuju.services.requests.application import settings
 
 
 @command(
@@ -29,4 +29,4 @@ def set_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     options = values.constraints(args[1:], cli.console)
     opened = session.open_model(cli, model)
     check_change(cli, opened, options, f'application "{name}"')
-    applications.set_constraints(opened.ctx, opened.uuid, name, options)
+    settings.set_constraints(opened.ctx, opened.uuid, name, options)

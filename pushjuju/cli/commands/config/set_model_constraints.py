@@ -10,7 +10,7 @@ from pushjuju.cli.commands.config.constraint_flags import DETAILS
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.model import constraints as service
+from pushjuju.services.requests.model import model_config
 
 
 @command(
@@ -27,4 +27,4 @@ def set_model_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> Non
     options = values.constraints(args, cli.console)
     opened = session.open_model(cli, model)
     check_change(cli, opened, options, f'model "{opened.model.name}"')
-    service.set_model(opened.ctx, opened.uuid, options)
+    model_config.set_constraints(opened.ctx, opened.uuid, options)

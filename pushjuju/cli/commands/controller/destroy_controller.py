@@ -30,8 +30,8 @@ from pushjuju.core.errors import (
     Blocked,
     Conflict,
 )
-from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.model import models
+from pushjuju.services.views.listings import blocks
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.model import blocks
 
 
 @command(

@@ -24,7 +24,7 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, Usag
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import ProviderType
-from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.requests.cloud.credentials import exchanged, finished, keep, known_cloud
 from pushjuju.workers.machine import credentials as trial
 
@@ -157,7 +157,7 @@ def _problems(
     for ctx in _meant(cli, where):
         if not where.ctx and name in ctx.controller.cloud_files.credentials(cloud).credentials:
             continue  # it has one of its own
-        for model in credential_validity.models_using(ctx, cloud, name):
+        for model in credentials.models_using(ctx, cloud, name):
             found[model.name] = trial.problems(ctx, where.host, model, name, item, warn=cli.console.warn)
     return found
 
@@ -165,7 +165,7 @@ def _problems(
 def _wake(cli: Cli, where: scope.Sides, changed: set[tuple[str, str]]) -> None:
     """Let machines be tried anew that the cloud refused because of a credential that changed."""
     for ctx in _meant(cli, where):
-        if credential_validity.renew_models(ctx, changed):
+        if credentials.renew_models(ctx, changed):
             drive.background(cli, ctx)
 
 

@@ -8,7 +8,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import removals, session
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals as request
 from pushjuju.services.views import removal_plan
 
 
@@ -61,7 +61,7 @@ def remove_machine(
     )
     if dry_run:
         return
-    remove = partial(removal.remove_machines, opened.ctx, opened.uuid)
-    there = machines.unit_names(opened.ctx, opened.uuid, ids)
+    remove = partial(request.remove_machines, opened.ctx, opened.uuid)
+    there = removal_plan.unit_names(opened.ctx, opened.uuid, ids)
     plan.carry_out(lambda names: remove(names, force=forced, keep_instance=keep_instance))
     removals.finish(cli, opened, plan, told=told, touched=(*ids, *there))

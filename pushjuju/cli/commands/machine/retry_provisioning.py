@@ -6,7 +6,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.machine import machines
+from pushjuju.services.requests.machine import provisioning
 
 
 @command(
@@ -21,5 +21,5 @@ def retry_provisioning(cli: Cli, args: tuple[str, ...], *, model: str, every: bo
     if bool(args) == every:
         raise UsageError("specify machines or --all" if every else "no machine specified")
     opened = session.open_model(cli, model)
-    names = machines.retry_provisioning(opened.ctx, opened.uuid, args)
+    names = provisioning.retry_provisioning(opened.ctx, opened.uuid, args)
     drive.settle(cli, opened.ctx, opened.uuid, touched=names)

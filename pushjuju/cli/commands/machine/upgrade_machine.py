@@ -98,7 +98,7 @@ def _prepare(
         if not yes:
             cli.output.text(_warning(machine, base, affected))
             cli.console.confirm("\nContinue [y/N]? ", what="upgrade machine")
-        upgrade_machine.prepare(opened.ctx, opened.uuid, machine, base, force=force)
+        request.prepare(opened.ctx, opened.uuid, machine, base, force=force)
     except upgrade_machine.Locked as locked:
         raise Conflict(_locked(cli, machine, locked.status)) from None
     if no_wait:
@@ -110,7 +110,7 @@ def _prepare(
 
 
 def _complete(cli: Cli, opened: session.Session, machine: str, *, no_wait: bool) -> None:
-    seen = upgrade_machine.complete(opened.ctx, opened.uuid, machine)
+    seen = request.complete(opened.ctx, opened.uuid, machine)
     if no_wait:
         drive.background(cli, opened.ctx)
         return

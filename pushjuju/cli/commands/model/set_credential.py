@@ -12,7 +12,7 @@ from pushjuju.core.clouds import StoredCredential
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.cloud import opened as opened_clouds
-from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.requests.cloud import credentials
 from pushjuju.workers.machine import credentials as trial
 
 
@@ -39,7 +39,7 @@ def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
     if problems := trial.problems(opened.ctx, host, opened.model, name, stored, warn=cli.console.warn):
         raise NotValid(f'credential "{name}" cannot be used for model {opened.model.name}: {problems[0]}')
-    woken = credential_validity.set_credential(opened.ctx, opened.uuid, name)
+    woken = credentials.set_credential(opened.ctx, opened.uuid, name)
     cli.console.info(
         f"Changed cloud credential on model {opened.model.qualified!r} to {name!r}.".replace("'", '"')
     )

@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.progress import progress
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.secret import secret_keys
+from pushjuju.services.requests.secret import keys
 from pushjuju.workers import serving
 
 
@@ -53,5 +53,5 @@ def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
 
 
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
-    name, count = secret_keys.renew(session.open_controller(cli, controller), forget=forget)
+    name, count = keys.renew(session.open_controller(cli, controller), forget=forget)
     cli.console.info(f"Sealed {count} records with the new key {name}")

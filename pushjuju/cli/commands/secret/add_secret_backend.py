@@ -11,7 +11,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.secret import secret_backends as service
+from pushjuju.services.requests.secret import backends
 
 
 @command(
@@ -33,4 +33,4 @@ def add_backend(cli: Cli, args: tuple[str, ...], *, controller: str, config: str
         raise UsageError("must specify a config file or key values")
     ctx = session.open_controller(cli, controller)
     found = {**settings_of_file(cli, config), **given}
-    service.add(ctx, scope.host(cli), args[0], args[1], found, number=import_id)
+    backends.add(ctx, scope.host(cli), args[0], args[1], found, number=import_id)

@@ -7,7 +7,7 @@ from pushjuju.cli.commands.secret.backend_settings import REVEAL
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
-from pushjuju.services.entities.secret import secret_backends as service
+from pushjuju.services.views.listings import secret_backends
 
 
 @command(
@@ -26,7 +26,7 @@ def backends(cli: Cli, _args: tuple[str, ...], *, controller: str, reveal: bool)
     if reveal and cli.output.form == "tabular":
         cli.console.info("sensitive config values are not shown in tabular format")
     ctx = session.open_controller(cli, controller)
-    document = service.documents(ctx, scope.host(cli), reveal=reveal)
+    document = secret_backends.documents(ctx, scope.host(cli), reveal=reveal)
     if cli.output.form == "tabular":
         return cli.output.text(formatters.backends_table(document))
     return cli.output.text(formatters.backends(cli.output.form, document))

@@ -10,7 +10,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.model.secrets import OwnerKind
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.secret.secrets import MODEL, Owner
-from pushjuju.services.requests.secret import user_secrets as service
+from pushjuju.services.views.listings import user_secrets as view
 
 
 @command(
@@ -28,7 +28,7 @@ def secrets(cli: Cli, _args: tuple[str, ...], *, model: str, owner: str) -> None
     """List the secrets of a model."""
     chosen = _owner(owner) if owner else None
     opened = session.open_model(cli, model)
-    document = service.documents(opened.ctx, opened.uuid, chosen)
+    document = view.documents(opened.ctx, opened.uuid, chosen)
     if cli.output.form == "tabular":
         return cli.output.text(formatters.table(document, cli.clock.now()))
     return cli.output.text(formatters.secrets(cli.output.form, document))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.secret import secret_backends as service
+from pushjuju.services.requests.secret import backends
 
 
 @command(
@@ -20,4 +20,4 @@ from pushjuju.services.entities.secret import secret_backends as service
 )
 def remove_backend(cli: Cli, args: tuple[str, ...], *, controller: str, force: bool) -> None:
     """Forget a backend."""
-    service.remove(session.open_controller(cli, controller), args[0], force=force)
+    backends.remove(session.open_controller(cli, controller), args[0], force=force)

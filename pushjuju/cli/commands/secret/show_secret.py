@@ -8,7 +8,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote_list
-from pushjuju.services.requests.secret import user_secrets as service
+from pushjuju.services.views.listings import user_secrets as view
 
 
 @command(
@@ -40,5 +40,5 @@ def show_secret(
     if "revision" in cli.given and revision <= 0:
         raise UsageError("revision must be a positive integer")
     opened = session.open_model(cli, model)
-    document = service.show(opened.ctx, opened.uuid, args[0], reveal=reveal, every=revisions, number=revision)
+    document = view.show(opened.ctx, opened.uuid, args[0], reveal=reveal, every=revisions, number=revision)
     cli.output.text(formatters.secrets(cli.output.form, document))

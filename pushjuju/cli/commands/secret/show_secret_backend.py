@@ -7,7 +7,7 @@ from pushjuju.cli.commands.secret.backend_settings import REVEAL
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
-from pushjuju.services.entities.secret import secret_backends as service
+from pushjuju.services.views.listings import secret_backends
 
 
 @command(
@@ -24,5 +24,5 @@ from pushjuju.services.entities.secret import secret_backends as service
 def show_backend(cli: Cli, args: tuple[str, ...], *, controller: str, reveal: bool) -> None:
     """Show one backend."""
     ctx = session.open_controller(cli, controller)
-    document = service.documents(ctx, scope.host(cli), args[0], reveal=reveal)
+    document = secret_backends.documents(ctx, scope.host(cli), args[0], reveal=reveal)
     cli.output.text(formatters.backends(cli.output.form, document))

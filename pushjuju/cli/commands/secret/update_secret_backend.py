@@ -13,7 +13,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, scope, session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.secret import secret_backends as service
+from pushjuju.services.requests.secret import backends
 
 
 @command(
@@ -40,7 +40,7 @@ def update_backend(
     if not (given or gone or config):
         raise UsageError("must specify a config file or key/reset values")
     ctx = session.open_controller(cli, controller)
-    service.update(
+    backends.update(
         ctx, scope.host(cli), args[0], {**settings_of_file(cli, config), **given}, gone, force=force
     )
     drive.background(cli, ctx)  # what waited for it goes on

@@ -7,8 +7,8 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.application import applications
-from pushjuju.services.entities.machine import spaces as service
+from pushjuju.services.requests.machine import spaces
+from pushjuju.services.views.listings import applications
 
 
 @command(
@@ -25,7 +25,7 @@ def add_space(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> 
     name, cidrs = name_and_cidrs(args, optional=True)
     opened = session.open_model(cli, model)
     with failing_to(f"cannot add space {quote(name)}"):
-        service.add(opened.ctx, opened.uuid, name, cidrs)
+        spaces.add(opened.ctx, opened.uuid, name, cidrs)
     cli.console.info(
         f"added space {quote(name)} with " + (f"subnets {', '.join(cidrs)}" if cidrs else "no subnets")
     )

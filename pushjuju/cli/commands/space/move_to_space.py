@@ -8,8 +8,8 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.application import applications
-from pushjuju.services.entities.machine import spaces as service
+from pushjuju.services.requests.machine import spaces
+from pushjuju.services.views.listings import applications
 
 
 @command(
@@ -30,7 +30,7 @@ def move_to_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, n
     name, cidrs = name_and_cidrs(args, optional=False)
     opened = session.open_model(cli, model)
     with failing_to(f"cannot update space {quote(name)}"):
-        moved = service.move(opened.ctx, opened.uuid, name, cidrs, force=force)
+        moved = spaces.move(opened.ctx, opened.uuid, name, cidrs, force=force)
     document = [{"from": item.old, "to": item.new, "cidr": item.cidr} for item in moved]
     shown = {"human": formatters.moved_lines, "tabular": formatters.moved_table}
     cli.output.write([formatters.moved(item) for item in document], shown)

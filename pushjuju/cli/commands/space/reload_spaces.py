@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
-from pushjuju.services.entities.machine import spaces as service
+from pushjuju.services.requests.machine import spaces
 
 
 @command(
@@ -19,5 +19,5 @@ from pushjuju.services.entities.machine import spaces as service
 def reload_spaces(cli: Cli, _args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
     """Ask all machines for their addresses."""
     opened = session.open_model(cli, model)
-    touched = service.reload(opened.ctx, opened.uuid)
+    touched = spaces.reload(opened.ctx, opened.uuid)
     drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)

@@ -8,8 +8,8 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.application import applications
-from pushjuju.services.entities.machine import spaces as service
+from pushjuju.services.requests.machine import spaces
+from pushjuju.services.views.listings import applications
 
 _SAFE = (
     "WARNING! This command will remove the space. Safe removal possible. No constraints, bindings or "
@@ -43,10 +43,10 @@ def remove_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, ye
     failing = f"cannot remove space {quote(name)}"
     if force and not yes:
         with failing_to(failing):
-            lines = service.plan_removal(opened.ctx, opened.uuid, name).lines(name)
+            lines = spaces.plan_removal(opened.ctx, opened.uuid, name).lines(name)
         _confirm(cli, "\n".join(lines))
     with failing_to(failing):
-        left = service.remove(opened.ctx, opened.uuid, name, force=force).lines(name)
+        left = spaces.remove(opened.ctx, opened.uuid, name, force=force).lines(name)
     if left:
         boundaries = "\n".join(left)
         raise NotValid(f"Cannot remove space {quote(name)}\n\n{boundaries}\n\nUse --force to remove space\n")

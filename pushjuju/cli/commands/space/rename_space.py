@@ -8,7 +8,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.machine import spaces as service
+from pushjuju.services.requests.machine import spaces
 
 
 @command(
@@ -32,5 +32,5 @@ def rename_space(cli: Cli, args: tuple[str, ...], *, model: str, rename: str) ->
         raise UsageError(f"{BAD}old-name and new-name are the same")
     opened = session.open_model(cli, model)
     with failing_to(f"cannot rename space {quote(old)}"):
-        service.rename(opened.ctx, opened.uuid, old, new)
+        spaces.rename(opened.ctx, opened.uuid, old, new)
     cli.console.info(f"renamed space {quote(old)} to {quote(new)}")

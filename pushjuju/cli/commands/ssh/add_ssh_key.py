@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.commands.ssh.key_flags import WORK, tell_results
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session, subjects
-from pushjuju.services.entities.model import ssh_keys as service
+from pushjuju.services.requests.model import ssh_keys
 
 
 @command(
@@ -22,5 +22,5 @@ from pushjuju.services.entities.model import ssh_keys as service
 def add_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
     """Let keys in."""
     opened = session.open_model(cli, model)
-    tell_results(cli, "add key", service.add(opened.ctx, opened.uuid, args))
+    tell_results(cli, "add key", ssh_keys.add(opened.ctx, opened.uuid, args))
     drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)

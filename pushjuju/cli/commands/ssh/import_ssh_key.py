@@ -6,8 +6,7 @@ from pushjuju.cli.commands.ssh.key_flags import WORK, tell_results
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session, subjects
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.model import ssh_keys as service
-from pushjuju.services.requests.model import key_import
+from pushjuju.services.requests.model import key_import, ssh_keys
 
 
 @command(
@@ -28,5 +27,5 @@ def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
     for text, keys in found.items():
         if not keys:
             cli.console.info(f"cannot import key id {quote(text)}: no keys found")
-        tell_results(cli, "import key id", service.add(opened.ctx, opened.uuid, keys))
+        tell_results(cli, "import key id", ssh_keys.add(opened.ctx, opened.uuid, keys))
     drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.model import ssh_keys as service
+from pushjuju.services.requests.model import ssh_keys
 
 SHARED = (*flags.MODEL, *flags.LOGIN)
 
 WORK = (*SHARED, *flags.NO_WAIT)
 
 
-def tell_results(cli: Cli, what: str, refusals: Sequence[service.Refusal]) -> None:
+def tell_results(cli: Cli, what: str, refusals: Sequence[ssh_keys.Refusal]) -> None:
     """Name the keys that were not taken; like Juju, that is no failure of the command."""
     for item in refusals:
         cli.console.stderr.write(f"cannot {what} {quote(item.key)}: {item.reason}\n")

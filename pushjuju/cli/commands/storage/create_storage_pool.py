@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.storage import storage_pools
+from pushjuju.services.requests.storage import pools
 
 
 @command(
@@ -28,4 +28,4 @@ def create_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     attributes = attribute_pairs(args[2:])
 
     opened = session.open_model(cli, model)
-    storage_pools.create(opened.ctx, opened.uuid, args[0], args[1], attributes)
+    pools.create(opened.ctx, opened.uuid, args[0], args[1], attributes)

@@ -7,7 +7,7 @@ from pushjuju.cli.commands.storage.storage_words import structured
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.storage import storage_pools as service
+from pushjuju.services.views.listings import storage_pools as view
 
 
 @command(
@@ -30,7 +30,7 @@ def storage_pools(
 ) -> None:
     """List the pools."""
     opened = session.open_model(cli, model)
-    document = service.document(opened.ctx, opened.uuid, name, provider)
+    document = view.document(opened.ctx, opened.uuid, name, provider)
     if not document:
         cli.console.info("No storage pools to display.")
         return cli.output.text("")

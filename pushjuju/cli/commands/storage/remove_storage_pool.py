@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.storage import storage_pools
+from pushjuju.services.requests.storage import pools
 
 
 @command(
@@ -21,4 +21,4 @@ from pushjuju.services.entities.storage import storage_pools
 def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Remove a pool."""
     opened = session.open_model(cli, model)
-    storage_pools.remove(opened.ctx, opened.uuid, args[0])
+    pools.remove(opened.ctx, opened.uuid, args[0])

@@ -7,7 +7,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.names import is_unit
-from pushjuju.services.entities.application import units
+from pushjuju.services.requests.application import resolved as request
 
 
 @command(
@@ -46,8 +46,8 @@ def resolved(
             raise UsageError(f'unit name "{name}" not valid')
     opened = session.open_model(cli, model)
     if every:
-        touched = units.resolve_all(opened.ctx, opened.uuid, retry=not no_retry)
+        touched = request.resolve_all(opened.ctx, opened.uuid, retry=not no_retry)
     else:
-        units.resolve(opened.ctx, opened.uuid, list(args), retry=not no_retry)
+        request.resolve(opened.ctx, opened.uuid, list(args), retry=not no_retry)
         touched = list(args)
     drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)

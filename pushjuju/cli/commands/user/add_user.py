@@ -6,7 +6,7 @@ from pushjuju.cli.commands.user.user_registration import NO_USE, registration
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis import users as people
+from pushjuju.services.requests.user import users
 
 
 @command(
@@ -26,7 +26,7 @@ def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     """Record a user."""
     ctx = session.open_controller(cli, controller)
     name, display = args[0], args[1] if len(args) > 1 else ""
-    people.add(ctx, name, display)
+    users.add(ctx, name, display)
     shown = f"{display} ({name})" if display else name
     cli.output.text(
         f'User "{shown}" added\n'

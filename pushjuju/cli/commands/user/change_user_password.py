@@ -8,7 +8,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.refusing import refusal
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, UsageError
-from pushjuju.services.entities.basis import users as people
+from pushjuju.services.views.listings import users as user_documents
 
 _NO_SERVER = "there is no server that asks for a password: who may read the data directory is admin"
 
@@ -33,7 +33,7 @@ def change_user_password(cli: Cli, args: tuple[str, ...], *, controller: str, re
     if not args:
         raise UsageError("no username supplied")
     ctx = session.open_controller(cli, controller)
-    people.document(ctx, args[0])
+    user_documents.document(ctx, args[0])
     if args[0] == ctx.user:
         raise NotFound(f"{args[0]} works this controller and has no password")
     cli.console.info(f'Password for "{args[0]}" has been reset.')

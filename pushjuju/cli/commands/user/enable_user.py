@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis import users as people
+from pushjuju.services.requests.user import users
 
 
 @command(
@@ -20,5 +20,5 @@ from pushjuju.services.entities.basis import users as people
 )
 def enable_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     """Let a user in again."""
-    people.set_enabled(session.open_controller(cli, controller), args[0], enabled=True)
+    users.set_enabled(session.open_controller(cli, controller), args[0], enabled=True)
     cli.console.info(f'User "{args[0]}" enabled')

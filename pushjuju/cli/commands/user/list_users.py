@@ -7,8 +7,8 @@ from pushjuju.cli.commands.user.user_documents import EXACT_TIME, user_document
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis import users as people
 from pushjuju.services.views import documents
+from pushjuju.services.views.listings import users as user_documents
 
 
 @command(
@@ -31,7 +31,9 @@ def users(cli: Cli, args: tuple[str, ...], *, controller: str, every: bool, exac
     if args:
         return _model_users(cli, args[0], controller, exact=exact_time)
     ctx = session.open_controller(cli, controller)
-    listed = [user_document(cli, entry, exact=exact_time) for entry in people.documents(ctx, disabled=every)]
+    listed = [
+        user_document(cli, entry, exact=exact_time) for entry in user_documents.documents(ctx, disabled=every)
+    ]
     forms = formatters.formatters(controller=ctx.controller.name, user=ctx.user, colour=cli.output.colour)
     return cli.output.write(listed, forms)
 

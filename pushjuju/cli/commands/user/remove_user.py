@@ -6,6 +6,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.services.entities.basis import users as people
+from pushjuju.services.requests.user import users
 
 _REMOVAL = """\
 WARNING! This command will permanently archive the user {user} on the {controller}
@@ -33,5 +34,5 @@ def remove_user(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) 
     if not yes:
         cli.output.text(_REMOVAL.format(user=f'"{name}"', controller=f'"{ctx.controller.name}"'))
         cli.console.confirm("Continue [y/N]? ", what="user removal")
-    people.remove(ctx, name)
+    users.remove(ctx, name)
     cli.output.text(f'User "{name}" removed\n')

@@ -7,7 +7,7 @@ from pushjuju.cli.commands.user.user_documents import EXACT_TIME, user_document
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis import users as people
+from pushjuju.services.views.listings import users as user_documents
 
 
 @command(
@@ -23,5 +23,5 @@ from pushjuju.services.entities.basis import users as people
 def show_user(cli: Cli, args: tuple[str, ...], *, controller: str, exact_time: bool) -> None:
     """Show a user."""
     ctx = session.open_controller(cli, controller)
-    entry = people.document(ctx, args[0] if args else ctx.user)
+    entry = user_documents.document(ctx, args[0] if args else ctx.user)
     cli.output.text(formatters.one(cli.output.form, user_document(cli, entry, exact=exact_time)))

@@ -15,10 +15,8 @@ from typing import Any
 
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import NotFound, NotValid, not_found
-from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import network, wake
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
 from pushjuju.store.rows.records import Application, Machine
@@ -123,25 +121,6 @@ def refresh(tx: Tx, application: Application, charm: Charm, asked: Mapping[str, 
     """Bind the endpoints of a charm that an application goes to."""
     if asked or stored(tx, application.model, application.name):
         _merge(tx, application, names(charm), _ids(tx, application.model, charm, asked), force=force)
-
-
-def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force: bool) -> list[str]:
-    """Change the bindings of an application.
-
-    Returns:
-        What changed, in Juju's words.
-
-    Raises:
-        NotValid: A machine has no address in a space; nothing is changed.
-    """
-    if not asked:
-        raise NotValid("no bindings specified")
-    now: datetime = ctx.clock.now()
-    with ctx.store.write() as tx:
-        application = tx.get(
-            Application, "application_get", Subject("application", name), model=model, name=name
-        )
-        return record(tx, application, asked, now, force=force)
 
 
 def record(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from pushjuju.charms.values.model import Charm, ResourceMeta
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import wake
@@ -232,35 +232,6 @@ def refresh(
     put(ctx, tx, application, files)
 
 
-def attach(ctx: Context, model: str, application: str, name: str, path: str) -> None:
-    """Give an application a file for one of its resources; its units run upgrade-charm.
-
-    Raises:
-        NotValid: The file cannot be that resource; nothing is changed.
-    """
-    with ctx.store.read() as tx:
-        found = _application(tx, model, application)
-        declared = charms.get(tx, model, found.charm_url).meta.resources
-    try:
-        if name not in declared:
-            raise NotFound(f"resource {quote(f'{application}/{name}')} not found")
-        check_file(declared[name], path)
-        with _source(path) as stream, ctx.controller.blobs.staged(stream) as copy:
-            _attach(ctx, model, application, Upload(meta=declared[name], copy=copy))
-    except PushjujuError as error:
-        text = f"failed to upload resource {quote(name)}: {error.message}"
-        raise type(error)(text, detail=error.detail, hint=error.hint) from None
-
-
-def _source(path: str) -> BinaryIO:
-    try:
-        return Path(path).expanduser().open("rb")
-    except FileNotFoundError:
-        raise NotFound(f"open {path}: no such file or directory") from None
-    except OSError as error:
-        raise NotValid(f"open {path}: {(error.strerror or str(error)).lower()}") from None
-
-
 def replace_some(
     ctx: Context, tx: Tx, application: Application, files: Sequence[Upload], found: Sequence[StoreResource]
 ) -> None:
@@ -269,11 +240,6 @@ def replace_some(
     put_store(tx, application, found)
     tx.run("resource_modified", model=application.model, application=application.name)
     wake.application(tx, application.model, application.name, ctx.clock.now(), "resource attached")
-
-
-def _attach(ctx: Context, model: str, name: str, upload: Upload) -> None:
-    with ctx.store.write() as tx:
-        replace_some(ctx, tx, _application(tx, model, name), [upload], ())
 
 
 def _application(tx: Tx, model: str, name: str) -> Application:

@@ -170,26 +170,3 @@ def in_error(tx: Tx, model: str, unit: str) -> bool:
     """Return True when a unit waits for `resolved`."""
     agent = statuses.get_status(tx, model, StatusKind.AGENT, unit)
     return agent is not None and agent.status == Agent.ERROR
-
-
-def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> None:
-    """Let units in error go on; all of them or none."""
-    mode = "retry-hooks" if retry else "no-hooks"
-    with ctx.store.write() as tx:
-        for name in names:
-            unit = get(tx, model, name)
-            if not in_error(tx, model, name):
-                raise NotValid(f'unit "{name}" is not in an error state')
-            if unit.resolved != "none":
-                raise NotValid(f'cannot set resolved mode for unit "{name}": already resolved')
-            tx.run("unit_set_resolved", model=model, name=name, resolved=mode)
-            wake.unit(tx, unit, ctx.clock.now(), "resolved")
-
-
-def resolve_all(ctx: Context, model: str, *, retry: bool) -> list[str]:
-    """Resolve every unit that is in error; return their names."""
-    with ctx.store.read() as tx:
-        every = tx.list(Unit, "unit_list", model=model)
-        names = [unit.name for unit in every if in_error(tx, model, unit.name) and unit.resolved == "none"]
-    resolve(ctx, model, names, retry=retry)
-    return names

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.problems import Subject
-from pushjuju.portable.natural import natural_key
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import Application, Payload, Unit
 from pushjuju.store.tx import Tx
@@ -57,30 +54,3 @@ def set_status(tx: Tx, unit: Unit, name: str, number: str, status: str) -> None:
 def of_unit(tx: Tx, unit: Unit) -> list[Payload]:
     """Return the payloads of a unit."""
     return tx.list(Payload, "payload_of_unit", model=unit.model, unit=unit.name)
-
-
-def document(ctx: Context, model: str, patterns: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return the payloads of a model as `juju payloads` shows them; each must match all patterns.
-
-    Mirrors: juju payload/filter.go (3.6)
-    """
-    wanted = [pattern.lower() for pattern in patterns]
-    found = []
-    with ctx.store.read() as tx:
-        for row in tx.rows("payload_of_model", model=model):
-            entry: dict[str, Any] = {
-                "unit": row["unit"],
-                "machine": row["machine"] or "",
-                "id": row["id"],
-                "type": row["type"],
-                "payload-class": row["payload_class"],
-                "labels": json.loads(row["labels"]),
-                "status": row["status"],
-            }
-            words = {str(entry[key]).lower() for key in entry if key != "labels"}
-            words |= {str(label).lower() for label in entry["labels"]}
-            if words.issuperset(wanted):
-                if not entry["labels"]:
-                    del entry["labels"]
-                found.append(entry)
-    return sorted(found, key=lambda item: (natural_key(item["unit"]), item["payload-class"], item["id"]))

@@ -6,14 +6,13 @@ Mirrors: juju state/modelcredential.go, ModelStatusInvalidCredential (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 
 from pushjuju.core.errors import CredentialInvalid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import MODEL_SUSPENDED, StatusKind
 from pushjuju.services.entities.basis import statuses, wake
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_work
@@ -78,38 +77,6 @@ def using(tx: Tx, cloud: str, credential: str) -> list[Model]:
     """Return the models that are worked with a credential, by name; a controller's own asks no cloud."""
     every = [model for model in tx.list(Model, "model_list") if not models.is_controller(model)]
     return [model for model in every if (model.cloud, model.credential) == (cloud, credential)]
-
-
-def models_using(ctx: Context, cloud: str, credential: str) -> list[Model]:
-    """Return the models of a controller that are worked with a credential, by name."""
-    with ctx.store.read() as tx:
-        return using(tx, cloud, credential)
-
-
-def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str]:
-    """Ask the clouds again for the models of a controller whose (cloud, credential) changed.
-
-    Returns:
-        The machines that are tried anew.
-    """
-    woken = []
-    for model in models.list_models(ctx):
-        if (model.cloud, model.credential) in changed:
-            with ctx.store.write() as tx:
-                woken += renew(tx, model, ctx.clock.now())
-    return woken
-
-
-def set_credential(ctx: Context, uuid: str, name: str) -> list[str]:
-    """Work a model with another credential from now on, and ask the cloud again.
-
-    Returns:
-        The machines that are tried anew.
-    """
-    with ctx.store.write() as tx:
-        models.require_alive(tx, uuid)
-        tx.run("model_set_credential", model=uuid, credential=name)
-        return renew(tx, models.get(tx, uuid), ctx.clock.now())
 
 
 def renew(tx: Tx, model: Model, now: datetime) -> list[str]:

@@ -173,12 +173,6 @@ def units_on(tx: Tx, model: str, machine_id: str) -> list[Unit]:
     return tx.list(Unit, "unit_on_machine", model=model, machine=machine_id)
 
 
-def unit_names(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
-    """Return the names of the units on some machines, subordinates included."""
-    with ctx.store.read() as tx:
-        return [unit.name for machine_id in ids for unit in units_on(tx, model, machine_id)]
-
-
 def hosts(ctx: Context, model: str) -> set[tuple[Any, Any]]:
     """Return the host and the port at which each machine of a model is reached."""
     with ctx.store.read() as tx:
@@ -230,21 +224,6 @@ def see_again(tx: Tx, model: str, machine_id: str, now: datetime, reason: str) -
     """Let a machine be contacted now, which starts one that is stopped where its cloud can."""
     tx.run("machine_see_again", model=model, id=machine_id)
     wake.machine(tx, model, machine_id, now, reason)
-
-
-def contact(ctx: Context, model: str, machine_id: str, reason: str) -> None:
-    """Let a machine be contacted now, as `see_again` does."""
-    with ctx.store.write() as tx:
-        see_again(tx, model, machine_id, ctx.clock.now(), reason)
-
-
-def retry_provisioning(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
-    """Let machines be tried anew whose start failed, all of them without ids; return their ids."""
-    with ctx.store.write() as tx:
-        chosen = [require_id(text) for text in ids] or not_started(tx, model)
-        for machine_id in chosen:
-            retry_start(tx, model, machine_id, ctx.clock.now())
-    return chosen
 
 
 def retry_start(tx: Tx, model: str, machine_id: str, now: datetime) -> None:

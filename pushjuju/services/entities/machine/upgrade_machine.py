@@ -24,10 +24,8 @@ from pushjuju.core.problems import Subject
 from pushjuju.core.status import Agent, InstanceStatus, StatusInfo, StatusKind, Workload
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import Application, Machine, MachineUpgrade, MachineUpgradeMessage, Unit
 from pushjuju.store.tx import Tx
 
@@ -201,48 +199,6 @@ def _shown(tx: Tx, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
     return statuses.shown_unit(workload, agent)
 
 
-def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> None:
-    """Lock a machine for its upgrade, and let its units get ready; all of it or, after a refusal, nothing."""
-    now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        present = check(tx, model, machine_id, base, force=force)
-        wanted = Base(present.os, base.track, base.risk)
-        lock = MachineUpgrade(
-            model=model, machine=machine_id, from_base=str(present), to_base=str(wanted), force=int(force),
-            status=SeriesStatus.PREPARE_STARTED, created=to_iso(now),
-        )  # fmt: skip
-        tx.insert("machine_upgrade", lock)
-        tx.run("machine_upgrade_message_delete", model=model, machine=machine_id)
-        for unit in machines.units_on(tx, model, machine_id):
-            _set_unit(tx, unit, SeriesStatus.PREPARE_STARTED, wanted)
-        text = f"started upgrade from {quote(present.display)} to {quote(wanted.display)}"
-        _set_machine(tx, lock, SeriesStatus.PREPARE_STARTED, text, now)
-        wake.machine(tx, model, machine_id, now, "upgrade-machine prepare")
-
-
-def complete(ctx: Context, model: str, machine_id: str) -> int:
-    """Let the units of a prepared machine run post-series-upgrade; return the last message before that."""
-    now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        seen = last_message(tx, model, machine_id)
-        machine = machines.get(tx, model, machine_id)
-        if machine.life != Life.ALIVE:
-            raise Conflict("machine not found or not alive")
-        lock = lock_of(tx, model, machine_id)
-        if lock is None:
-            raise NotFound(f"upgrade lock for machine {quote(machine_id)} not found")
-        if lock.status != SeriesStatus.PREPARE_COMPLETED:
-            why = "it is either not prepared or already completed"
-            raise Conflict(f"machine {quote(machine_id)} can not complete, {why}")
-        _set_machine(tx, lock, SeriesStatus.COMPLETE_STARTED, "complete phase started", now)
-        for unit in _units_in(tx, lock):
-            _set_unit(tx, unit, SeriesStatus.COMPLETE_STARTED, Base.parse(lock.to_base))
-        _say(tx, lock, f"machine-{machine_id} start units after series upgrade", now)
-        wake.machine(tx, model, machine_id, now, "upgrade-machine complete")
-    return seen
-
-
 # --- what units report ------------------------------------------------------------------------------------
 
 
@@ -252,8 +208,8 @@ def unit_is(tx: Tx, unit: Unit, status: SeriesStatus, message: str, now: datetim
     present = SeriesStatus(unit.series)
     if lock is None or present is SeriesStatus.NOT_STARTED or not status.is_after(present):
         return
-    _set_unit(tx, unit, status, Base.parse(lock.to_base))
-    _say(tx, lock, f"{unit.name} {message}", now)
+    set_unit(tx, unit, status, Base.parse(lock.to_base))
+    say(tx, lock, f"{unit.name} {message}", now)
     if status.frozen:
         tx.run("unit_freeze", model=unit.model, name=unit.name)
     advance(tx, unit.model, lock.machine, now)
@@ -264,27 +220,27 @@ def advance(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
     lock = lock_of(tx, model, machine_id)
     if lock is None:
         return
-    reached = {SeriesStatus(unit.series) for unit in _units_in(tx, lock)}
+    reached = {SeriesStatus(unit.series) for unit in units_in(tx, lock)}
     status = SeriesStatus(lock.status)
     if not reached:
         _unlock(tx, lock)
     elif status in _BEFORE_PREPARED and reached == {SeriesStatus.PREPARE_COMPLETED}:
-        _set_machine(tx, lock, SeriesStatus.PREPARE_COMPLETED, "binaries and service files written", now)
+        set_machine(tx, lock, SeriesStatus.PREPARE_COMPLETED, "binaries and service files written", now)
     elif status is SeriesStatus.COMPLETE_STARTED and reached == {SeriesStatus.COMPLETED}:
         _finish(tx, lock, now)
 
 
 def _finish(tx: Tx, lock: MachineUpgrade, now: datetime) -> None:
     """Give the machine its new base and unlock it; the units forget, and do what has come up meanwhile."""
-    _set_machine(tx, lock, SeriesStatus.COMPLETED, "series upgrade complete", now)
+    set_machine(tx, lock, SeriesStatus.COMPLETED, "series upgrade complete", now)
     tx.run("machine_set_base", model=lock.model, id=lock.machine, base=lock.to_base)
     _unlock(tx, lock)
     wake.machine(tx, lock.model, lock.machine, now, "the machine is upgraded")
 
 
 def _unlock(tx: Tx, lock: MachineUpgrade) -> None:
-    for unit in _units_in(tx, lock):
-        _set_unit(tx, unit, SeriesStatus.NOT_STARTED, None)
+    for unit in units_in(tx, lock):
+        set_unit(tx, unit, SeriesStatus.NOT_STARTED, None)
     tx.run("machine_upgrade_delete", model=lock.model, machine=lock.machine)
 
 
@@ -295,7 +251,7 @@ def forget(tx: Tx, model: str, machine_id: str) -> None:
         _unlock(tx, lock)
 
 
-def _units_in(tx: Tx, lock: MachineUpgrade) -> list[Unit]:
+def units_in(tx: Tx, lock: MachineUpgrade) -> list[Unit]:
     """Return the units that take part in an upgrade."""
     return [
         unit
@@ -304,23 +260,26 @@ def _units_in(tx: Tx, lock: MachineUpgrade) -> list[Unit]:
     ]
 
 
-def _set_unit(tx: Tx, unit: Unit, status: SeriesStatus, target: Base | None) -> None:
+def set_unit(tx: Tx, unit: Unit, status: SeriesStatus, target: Base | None) -> None:
+    """Record how far a unit is; `target` is the base that its machine goes to."""
     tx.run(
         "unit_set_series", model=unit.model, name=unit.name, series=status,
         target=target.display if target else "",
     )  # fmt: skip
 
 
-def _set_machine(tx: Tx, lock: MachineUpgrade, status: SeriesStatus, message: str, now: datetime) -> None:
+def set_machine(tx: Tx, lock: MachineUpgrade, status: SeriesStatus, message: str, now: datetime) -> None:
+    """Record how far a machine is, and say so."""
     tx.run("machine_upgrade_set_status", model=lock.model, machine=lock.machine, status=status)
-    _say(tx, lock, f"machine-{lock.machine} {message}", now)
+    say(tx, lock, f"machine-{lock.machine} {message}", now)
     statuses.set_status(
         tx, lock.model, StatusKind.INSTANCE, lock.machine, InstanceStatus.RUNNING, _instance_text(status),
         now=now,
     )  # fmt: skip
 
 
-def _say(tx: Tx, lock: MachineUpgrade, message: str, now: datetime) -> None:
+def say(tx: Tx, lock: MachineUpgrade, message: str, now: datetime) -> None:
+    """Add a message about an upgrade, for the user who waits."""
     tx.run(
         "machine_upgrade_message_add",
         model=lock.model,

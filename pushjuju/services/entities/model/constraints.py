@@ -54,11 +54,3 @@ def _conflicts(tx: Tx, model: str) -> constraint_rules.Conflicts:
         return PluginHost(environ=os.environ).provider_type(models.get(tx, model).cloud_type).conflicts
     except NotFound:
         return constraint_rules.SIZES_OF_A_TYPE
-
-
-def set_model(ctx: Context, model: str, values: Mapping[str, Any]) -> None:
-    """Replace the constraints of a model; machines that are there stay as they are."""
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        kept = {key: value for key, value in values.items() if value is not None}
-        tx.run("model_constraints_set", model=model, value=json.dumps(kept))

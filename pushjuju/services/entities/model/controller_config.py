@@ -9,7 +9,7 @@ Mirrors: juju controller/config.go, configschema.go (3.6)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,18 +148,6 @@ def document(ctx: Context) -> dict[str, Any]:
         known, **{"controller-name": ctx.controller.name, "controller-uuid": settings.get("uuid", "")}
     )
     return {key: value for key, value in sorted(found.items()) if key not in _SECRET}
-
-
-def change(ctx: Context, values: Mapping[str, Any]) -> None:
-    """Set keys; all of them or, after a refusal, none."""
-    parsed = parse_values(values)
-
-    def edit(settings: MutableMapping[str, Any]) -> None:
-        config = settings.setdefault("config", {})
-        config.update(parsed)
-        check_state_sizes(config)
-
-    ctx.controller.change(edit)
 
 
 def check_state_sizes(config: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ Mirrors: juju apiserver/facades/client/modelmanager, cmd/juju/model/defaults.go 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core.clouds import DEFAULT_REGION
@@ -73,36 +73,6 @@ def document(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, Any
             shown = {"name": region, "value": model_config.shown_value(key, value)}
             found.setdefault(key, {}).setdefault("regions", []).append(shown)
     return dict(sorted(found.items()))
-
-
-def change(ctx: Context, cloud: str, region: str, values: Mapping[str, Any], reset: Iterable[str]) -> None:
-    """Set and reset defaults; models that are there stay as they are.
-
-    Args:
-        ctx: The controller.
-        cloud: The cloud; the controller's own cloud stands for the controller.
-        region: One region alone; empty for all.
-        values: Key -> new value.
-        reset: Keys to forget.
-    """
-    for key in (*values, *reset):
-        if key in model_config.READ_ONLY or key in model_config.UNSHOWN:
-            raise NotValid(f'"{key}" cannot be set to a default: each model has its own')
-    parsed = model_config.parse_values(values)
-    reset = [model_config.BASE if key == model_config.SERIES else key for key in reset]
-    place = f"{cloud}/{region}" if region else cloud
-    own = not region and cloud == str(ctx.controller.settings().get("cloud", ""))
-
-    def edit(settings: MutableMapping[str, Any]) -> None:
-        config = settings.setdefault("config", {})
-        table = (
-            config.setdefault(CONTROLLER, {}) if own else config.setdefault(REGIONS, {}).setdefault(place, {})
-        )
-        for key in reset:
-            table.pop(key, None)
-        table.update(parsed)
-
-    ctx.controller.change(edit)
 
 
 def require_region(ctx: Context, cloud: str, region: str) -> None:

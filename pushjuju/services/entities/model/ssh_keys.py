@@ -10,25 +10,18 @@ from __future__ import annotations
 
 import binascii
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import new_hash
-from pushjuju.services.entities.basis import wake
-from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.model import models
 from pushjuju.store.tx import Tx
 
 KEY = "authorized-keys"
-MOST = 1000  # keys of a model
 _LONGEST = 16 * 1024
 _TYPES = (
     "ssh-ed25519", "ssh-rsa", "ssh-dss", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384",
     "ecdsa-sha2-nistp521", "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com",
 )  # fmt: skip
-_INTERNAL = ("juju-client-key", "juju-system-key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +37,6 @@ class PublicKey:
     line: str
     fingerprint: str
     comment: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """Why one of several keys was not taken or not removed."""
-
-    key: str
-    reason: str
 
 
 def parse(text: str) -> PublicKey:
@@ -87,64 +72,6 @@ def lines(tx: Tx, model: str) -> list[str]:
 def ever(tx: Tx, model: str) -> bool:
     """Return True when a model has or once had SSH keys."""
     return tx.scalar("model_config_get", model=model, key=KEY) is not None
-
-
-def listed(ctx: Context, model: str) -> list[PublicKey]:
-    """Return the keys of a model."""
-    with ctx.store.read() as tx:
-        return [parse(line) for line in lines(tx, model)]
-
-
-def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
-    """Add keys; return those that were not taken."""
-    refusals = []
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        present = lines(tx, model)
-        known = {parse(line).fingerprint for line in present}
-        before = len(present)
-        for text in texts:
-            try:
-                key = parse(text.strip())
-            except NotValid as error:
-                refusals.append(Refusal(key=text, reason=error.message))
-                continue
-            if key.fingerprint in known:
-                refusals.append(Refusal(key=text, reason=f"duplicate ssh key: {text}"))
-            elif key.comment in _INTERNAL:
-                reason = f"may not add key with comment {key.comment}: {text}"
-                refusals.append(Refusal(key=text, reason=reason))
-            else:
-                known.add(key.fingerprint)
-                present.append(key.line)
-        if len(present) > MOST:
-            raise NotValid(f"a model has {MOST} keys at most")
-        if len(present) != before:
-            _put(tx, model, present, ctx.clock.now())
-    return refusals
-
-
-def remove(ctx: Context, model: str, ids: Iterable[str]) -> list[Refusal]:
-    """Remove keys by fingerprint or comment; return the ids that name none."""
-    refusals = []
-    with ctx.store.write() as tx:
-        present = [parse(line) for line in lines(tx, model)]
-        doomed: set[str] = set()
-        for text in ids:
-            found = {key.line for key in present if text in (key.fingerprint, key.comment)}
-            if not found:
-                refusals.append(Refusal(key=text, reason=f"key not found: {text}"))
-            doomed |= found
-        if doomed:
-            _put(tx, model, [key.line for key in present if key.line not in doomed], ctx.clock.now())
-    return refusals
-
-
-def _put(tx: Tx, model: str, kept: list[str], now: datetime) -> None:
-    tx.run("model_config_set", model=model, key=KEY, value=json.dumps("\n".join(kept)))
-    tx.run("keys_due", model=model)
-    for row in tx.rows("machine_ids", model=model):
-        wake.machine(tx, model, row["id"], now, "keys that may log in changed")
 
 
 def written(tx: Tx, model: str, machine: str, what: list[str]) -> None:

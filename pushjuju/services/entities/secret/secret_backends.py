@@ -9,18 +9,13 @@ Mirrors: juju apiserver/facades/client/secretbackends (3.6)
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from pushjuju.core import ids
-from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound, NotValid
-from pushjuju.core.model.secrets import MASK, Content, check_content
+from pushjuju.core.errors import BackendError, NotFound, NotValid
+from pushjuju.core.model.secrets import Content, check_content
 from pushjuju.plugins.api.backends import SecretBackend, SecretBackendType
 from pushjuju.plugins.api.clouds import Attr
 from pushjuju.plugins.manager import PluginHost
@@ -29,7 +24,6 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.secret.secrets import INTERNAL, backend_path, touch_loop
 from pushjuju.store.keys import Sealed
-from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.secret_records import BackendRow, RevisionRow
 from pushjuju.store.tx import Tx
 
@@ -63,110 +57,6 @@ def get(tx: Tx, name: str) -> BackendRow:
 
 
 # --- what admins ask for ----------------------------------------------------------------------------------
-
-
-def add(
-    ctx: Context, host: PluginHost, name: str, kind: str, config: Mapping[str, str], *, number: str = ""
-) -> None:
-    """Add a backend, which must answer.
-
-    Args:
-        number: The id of a backend that was known before; empty for a new backend.
-    """
-    if name in (INTERNAL, "auto", CONTROLLER) or not name.strip():
-        raise NotValid(f"backend {quote(name)} not valid")
-    backend = host.open_secret_backend(kind, checked(host.secret_backend_type(kind), config))
-    backend.ping()
-    _refuse_same_place(ctx, host, name, kind, backend)
-    with ctx.store.write() as tx:
-        made = number or os.urandom(12).hex()
-        if tx.find(BackendRow, "secret_backend_get", name=name) is not None:
-            raise AlreadyExists(f"secret backend {quote(name)} already exists")
-        if tx.find(BackendRow, "secret_backend_by_id", id=made) is not None:
-            raise AlreadyExists(f"secret backend with ID {quote(made)} already exists")
-        record = sealed(ctx, tx, made, config)
-        row = BackendRow(
-            name=name, id=made, type=kind, key=record.key, config=record.data,
-            created=to_iso(ctx.clock.now()),
-        )  # fmt: skip
-        tx.insert("secret_backend", row)
-
-
-def update(
-    ctx: Context,
-    host: PluginHost,
-    name: str,
-    changes: Mapping[str, str],
-    reset: Iterable[str] = (),
-    *,
-    force: bool = False,
-) -> None:
-    """Change the configuration of a backend.
-
-    Args:
-        force: Although it does not answer.
-    """
-    gone = set(reset)
-    with ctx.store.read() as tx:
-        row = get(tx, name)
-        config = {key: value for key, value in configuration(ctx, row).items() if key not in gone}
-    config = checked(host.secret_backend_type(row.type), {**config, **changes})
-    if not force:
-        backend = host.open_secret_backend(row.type, config)
-        backend.ping()
-        _refuse_same_place(ctx, host, name, row.type, backend)
-    with ctx.store.write() as tx:
-        record = sealed(ctx, tx, get(tx, name).id, config)
-        tx.run("secret_backend_set_config", name=name, key=record.key, config=record.data)
-
-
-def _refuse_same_place(ctx: Context, host: PluginHost, name: str, kind: str, backend: SecretBackend) -> None:
-    """Refuse a backend that keeps content where another backend keeps content.
-
-    Content that moves from one of the two to the other is deleted where it was, and so would be lost.
-    """
-    with ctx.store.read() as tx:
-        rows = [row for row in tx.list(BackendRow, "secret_backend_list") if row.type == kind]
-    others = [row for row in rows if row.name != name]
-    if not others:
-        return
-    mark = f"{ids.new_uuid()}/same-place-0"  # a path like those of secrets, which a policy may demand
-    backend.save(mark, {"mark": "bWFyaw=="})
-    try:
-        for row in others:
-            with suppress(NotFound, BackendError):  # a backend that is away cannot be compared
-                opened(ctx, row, host).fetch(mark)
-                raise AlreadyExists(
-                    f"secret backend {quote(row.name)} keeps its content at the same place",
-                    hint=f"pushjuju update-secret-backend {row.name} KEY=VALUE",
-                )
-    finally:
-        backend.delete(mark)
-
-
-def remove(ctx: Context, name: str, *, force: bool = False) -> None:
-    """Forget a backend.
-
-    Args:
-        force: Although content is in it, which is lost for us then.
-    """
-    with ctx.store.write() as tx:
-        row = get(tx, name)
-        if not force and tx.scalar("secret_uses_of_backend", backend=row.id):
-            raise Conflict(f"backend {quote(name)} still contains secret content")
-        users = [model.name for model in tx.list(Model, "model_list") if _chosen(tx, model) == name]
-        if users:
-            raise Conflict(
-                f"backend {quote(name)} is the secret backend of model {', '.join(users)}",
-                hint="pushjuju model-config --reset secret-backend",
-            )
-        tx.run("secret_trash_delete_backend", backend=row.id)
-        tx.run("secret_backend_delete", name=name)
-
-
-def _chosen(tx: Tx, model: Model) -> str:
-    found = tx.scalar("model_config_get", model=model.uuid, key=KEY)
-    return str(json.loads(found)) if found is not None else ""
 
 
 def follow(tx: Tx, model: str, now: datetime) -> None:
@@ -234,41 +124,3 @@ def _fetch(backend: SecretBackend, name: str, item: RevisionRow) -> Content:
 
 
 # --- showing ----------------------------------------------------------------------------------------------
-
-
-def documents(ctx: Context, host: PluginHost, name: str = "", *, reveal: bool = False) -> dict[str, Any]:
-    """Return the backends as `secret-backends` shows them: name -> backend; asks each whether it is there.
-
-    Args:
-        name: The only backend to describe; by default all.
-        reveal: With the secret values of their configuration.
-    """
-    with ctx.store.read() as tx:
-        rows = tx.list(BackendRow, "secret_backend_list")
-        counts = {row.id: int(tx.scalar("secret_uses_of_backend", backend=row.id)) for row in rows}
-        own = int(tx.scalar("secret_count_internal"))
-    if name and name not in (INTERNAL, *(row.name for row in rows)):
-        raise NotFound(f"secret backend {quote(name)} not found")
-    found: dict[str, Any] = {}
-    if name in ("", INTERNAL):
-        found[INTERNAL] = {"backend": CONTROLLER, "secrets": own, "status": "active"}
-    for row in rows:
-        if name in ("", row.name):
-            found[row.name] = _document(ctx, host, row, counts[row.id], reveal=reveal)
-    return found
-
-
-def _document(ctx: Context, host: PluginHost, row: BackendRow, count: int, *, reveal: bool) -> dict[str, Any]:
-    status, message = "active", ""
-    try:
-        config = configuration(ctx, row)
-        host.open_secret_backend(row.type, config).ping()
-    except BackendError as error:
-        status, message = "error", error.message
-    hidden = {item.name for item in host.secret_backend_type(row.type).config_schema if item.secret}
-    shown = {key: value if reveal or key not in hidden else MASK for key, value in sorted(config.items())}
-    found = {
-        "backend": row.type, "config": shown, "secrets": count, "status": status, "message": message,
-        "id": row.id,
-    }  # fmt: skip
-    return {key: value for key, value in found.items() if value != ""}

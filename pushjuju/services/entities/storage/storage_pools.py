@@ -5,12 +5,11 @@ Each type of storage is a pool of its name too. Mirrors: juju storage/poolmanage
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid, not_found
-from pushjuju.core.problems import Subject
+from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.storage import Kind, is_pool
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
@@ -88,79 +87,7 @@ def open_pools(ctx: Context, tx: Tx, model: str) -> Pools:
     return Pools(types=types, made={pool.name: pool for pool in made})
 
 
-def create(ctx: Context, model: str, name: str, provider: str, attributes: Mapping[str, str]) -> None:
-    """Make a pool."""
-    _check_name(name)
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        pools = open_pools(ctx, tx, model)
-        typed = _typed(pools.type_of(provider), attributes)
-        if name in pools.names():
-            raise AlreadyExists(f'storage pool "{name}" already exists')
-        tx.insert("storage_pool", StoragePool(model=model, name=name, provider=provider, attributes=typed))
-
-
-def update(ctx: Context, model: str, name: str, attributes: Mapping[str, str], provider: str = "") -> None:
-    """Replace the attributes of a pool, and its type where one is named."""
-    with ctx.store.write() as tx:
-        found = _made(tx, model, name)
-        pools = open_pools(ctx, tx, model)
-        wanted = pools.type_of(provider or found.provider)
-        if wanted.name != found.provider and tx.scalar("storage_pool_uses", model=model, pool=name):
-            raise Conflict(f'storage pool "{name}" in use')
-        typed = StoragePool(
-            model=model, name=name, provider=wanted.name, attributes=_typed(wanted, attributes)
-        )
-        tx.run("storage_pool_delete", model=model, name=name)
-        tx.insert("storage_pool", typed)
-
-
-def remove(ctx: Context, model: str, name: str) -> None:
-    """Remove a pool that nothing uses."""
-    with ctx.store.write() as tx:
-        _made(tx, model, name)
-        if tx.scalar("storage_pool_uses", model=model, pool=name):
-            raise Conflict(f'storage pool "{name}" in use')
-        tx.run("storage_pool_delete", model=model, name=name)
-
-
-def _check_name(name: str) -> None:
+def require_name(name: str) -> None:
+    """Check the name of a pool."""
     if not is_pool(name):
         raise NotValid(f'pool name "{name}" not valid')
-
-
-def _made(tx: Tx, model: str, name: str) -> StoragePool:
-    return tx.get(StoragePool, "storage_pool_get", Subject("pool", name), model=model, name=name)
-
-
-def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, Any]:
-    """Check the attributes that a type knows; others are kept as they are, as in Juju."""
-    found: dict[str, Any] = dict(attributes)
-    for attribute in item.attributes:
-        value = found.get(attribute.name)
-        if value is None:
-            if attribute.required:
-                raise NotValid(f'storage provider "{item.name}" needs the attribute "{attribute.name}"')
-        elif attribute.choices and value not in attribute.choices:
-            raise NotValid(f'{attribute.name}: expected one of {", ".join(attribute.choices)}, got "{value}"')
-    return found
-
-
-def document(
-    ctx: Context, model: str, names: Collection[str] = (), providers: Collection[str] = ()
-) -> dict[str, Any]:
-    """Return what `storage-pools` shows: name -> provider and attributes."""
-    for name in names:
-        _check_name(name)
-    with ctx.store.read() as tx:
-        pools = open_pools(ctx, tx, model)
-    for provider in providers:
-        pools.type_of(provider)
-    found: dict[str, Any] = {}
-    for name in pools.names():
-        pool = pools.get(name)
-        if (names and name not in names) or (providers and pool.type.name not in providers):
-            continue
-        attributes = {"attrs": dict(pool.attributes)} if pool.attributes else {}
-        found[name] = {"provider": pool.type.name, **attributes}
-    return found

@@ -5,7 +5,7 @@ Mirrors: juju cmd/juju/cloud/addcredential.go, updatecredential.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,13 @@ from pushjuju.core.clouds import Cloud, StoredCredential
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds, opened
+from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.store.cloudfiles import CloudFiles
+from pushjuju.store.rows.records import Model
 
 MAX_FILE = 5 << 20
 
@@ -107,3 +111,35 @@ def exchanged(where: Sides, cloud: Cloud, item: StoredCredential) -> StoredCrede
     spec = opened.spec_of(cloud, cloud.regions[0].name if cloud.regions else "")
     auth_type, attributes = where.host.finalize_credential(spec, item.auth_type, item.attributes)
     return StoredCredential(auth_type=auth_type, attributes=attributes)
+
+
+def models_using(ctx: Context, cloud: str, credential: str) -> list[Model]:
+    """Return the models of a controller that are worked with a credential, by name."""
+    with ctx.store.read() as tx:
+        return credential_validity.using(tx, cloud, credential)
+
+
+def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str]:
+    """Ask the clouds again for the models of a controller whose (cloud, credential) changed.
+
+    Returns:
+        The machines that are tried anew.
+    """
+    woken = []
+    for model in models.list_models(ctx):
+        if (model.cloud, model.credential) in changed:
+            with ctx.store.write() as tx:
+                woken += credential_validity.renew(tx, model, ctx.clock.now())
+    return woken
+
+
+def set_credential(ctx: Context, uuid: str, name: str) -> list[str]:
+    """Work a model with another credential from now on, and ask the cloud again.
+
+    Returns:
+        The machines that are tried anew.
+    """
+    with ctx.store.write() as tx:
+        models.require_alive(tx, uuid)
+        tx.run("model_set_credential", model=uuid, credential=name)
+        return credential_validity.renew(tx, models.get(tx, uuid), ctx.clock.now())

@@ -11,13 +11,13 @@ from typing import Any
 
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import (
-    constraints,
     controller_config,
     model_config,
     new_models,
     sessions,
 )
-from pushjuju.services.entities.storage import storage_pools
+from pushjuju.services.requests.model import model_config as request
+from pushjuju.services.requests.storage import pools
 from pushjuju.store.rows.model import Model
 
 
@@ -73,9 +73,9 @@ def add_first_model(ctx: Context, options: BootstrapOptions) -> Model:
     model = new_models.add_model(ctx, options.model, credential=options.credential, config=settings)
     sessions.focus(ctx, model)
     if options.constraints:
-        constraints.set_model(ctx, model.uuid, options.constraints)
+        request.set_constraints(ctx, model.uuid, options.constraints)
     if options.pool:
-        storage_pools.create(ctx, model.uuid, options.pool.name, options.pool.kind, options.pool.attributes)
+        pools.create(ctx, model.uuid, options.pool.name, options.pool.kind, options.pool.attributes)
     return model
 
 

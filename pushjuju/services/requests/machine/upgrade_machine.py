@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import Conflict, NotFound
+from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services.entities.basis import statuses
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.machine import upgrade_machine
-from pushjuju.store.rows.records import MachineUpgradeMessage
+from pushjuju.services.entities.machine import machines, upgrade_machine
+from pushjuju.services.entities.model import models
+from pushjuju.store.rows.records import MachineUpgrade, MachineUpgradeMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,3 +64,45 @@ def plan(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool =
     with ctx.store.read() as tx:
         upgrade_machine.check(tx, model, machine_id, base, force=force)
         return upgrade_machine.affected_units(tx, model, machine_id)
+
+
+def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> None:
+    """Lock a machine for its upgrade, and let its units get ready; all of it or, after a refusal, nothing."""
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        present = upgrade_machine.check(tx, model, machine_id, base, force=force)
+        wanted = Base(present.os, base.track, base.risk)
+        lock = MachineUpgrade(
+            model=model, machine=machine_id, from_base=str(present), to_base=str(wanted), force=int(force),
+            status=SeriesStatus.PREPARE_STARTED, created=to_iso(now),
+        )  # fmt: skip
+        tx.insert("machine_upgrade", lock)
+        tx.run("machine_upgrade_message_delete", model=model, machine=machine_id)
+        for unit in machines.units_on(tx, model, machine_id):
+            upgrade_machine.set_unit(tx, unit, SeriesStatus.PREPARE_STARTED, wanted)
+        text = f"started upgrade from {quote(present.display)} to {quote(wanted.display)}"
+        upgrade_machine.set_machine(tx, lock, SeriesStatus.PREPARE_STARTED, text, now)
+        wake.machine(tx, model, machine_id, now, "upgrade-machine prepare")
+
+
+def complete(ctx: Context, model: str, machine_id: str) -> int:
+    """Let the units of a prepared machine run post-series-upgrade; return the last message before that."""
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        seen = upgrade_machine.last_message(tx, model, machine_id)
+        machine = machines.get(tx, model, machine_id)
+        if machine.life != Life.ALIVE:
+            raise Conflict("machine not found or not alive")
+        lock = upgrade_machine.lock_of(tx, model, machine_id)
+        if lock is None:
+            raise NotFound(f"upgrade lock for machine {quote(machine_id)} not found")
+        if lock.status != SeriesStatus.PREPARE_COMPLETED:
+            why = "it is either not prepared or already completed"
+            raise Conflict(f"machine {quote(machine_id)} can not complete, {why}")
+        upgrade_machine.set_machine(tx, lock, SeriesStatus.COMPLETE_STARTED, "complete phase started", now)
+        for unit in upgrade_machine.units_in(tx, lock):
+            upgrade_machine.set_unit(tx, unit, SeriesStatus.COMPLETE_STARTED, Base.parse(lock.to_base))
+        upgrade_machine.say(tx, lock, f"machine-{machine_id} start units after series upgrade", now)
+        wake.machine(tx, model, machine_id, now, "upgrade-machine complete")
+    return seen

@@ -5,6 +5,7 @@ Mirrors: juju apiserver/facades/client/modelconfig, firewallrules (3.6)
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,7 @@ from pushjuju.services.entities.model import (
     jump_hosts,
     model_config,
     model_defaults,
+    models,
     new_models,
     provider_keys,
 )
@@ -121,3 +123,11 @@ def set_firewall_rule(ctx: Context, model: str, service: str, networks: Iterable
     with ctx.store.write() as tx:
         model_config.change(tx, model, {FIREWALL_KEYS[service]: ",".join(networks)})
         _wake_firewalls(tx, model, ctx.clock.now())
+
+
+def set_constraints(ctx: Context, model: str, values: Mapping[str, Any]) -> None:
+    """Replace the constraints of a model; machines that are there stay as they are."""
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        kept = {key: value for key, value in values.items() if value is not None}
+        tx.run("model_constraints_set", model=model, value=json.dumps(kept))

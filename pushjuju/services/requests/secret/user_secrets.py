@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from pushjuju.core import limits
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
 from pushjuju.core.model.secrets import Content, OwnerKind, is_uri, new_id, parse_uri, uri
 from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
 from pushjuju.runner.remote.tools import goyaml
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.secret import secret_backends, secrets
+from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import MODEL, Change
 from pushjuju.store.rows.records import Application
-from pushjuju.store.rows.secret_records import RevisionRow, SecretRow
+from pushjuju.store.rows.secret_records import SecretRow
 from pushjuju.store.tx import Tx
 
 _LINE = re.compile(r"\bline [0-9]+")
@@ -138,77 +136,6 @@ def own(tx: Tx, model: str, which: str) -> SecretRow:
 
 
 # --- showing ----------------------------------------------------------------------------------------------
-
-
-def documents(ctx: Context, model: str, owner: secrets.Owner | None = None) -> dict[str, Any]:
-    """Return the secrets of a model as `secrets` shows them: id -> secret, without content."""
-    with ctx.store.read() as tx:
-        rows = tx.list(SecretRow, "secret_list", model=model)
-        chosen = [row for row in rows if owner is None or secrets.owner_of(row) == owner]
-        return {row.id: _document(tx, row) for row in chosen}
-
-
-def show(
-    ctx: Context, model: str, which: str, *, reveal: bool = False, every: bool = False, number: int = 0
-) -> dict[str, Any]:
-    """Return a secret as `show-secret` does: id -> secret.
-
-    Args:
-        reveal: With the content.
-        every: With all revisions.
-        number: The revision to show; 0 for the latest.
-
-    Raises:
-        NotFound: No such secret or revision.
-        WrongKey: The key file does not open it.
-        BackendError: Its backend does not give the content.
-    """
-    with ctx.store.write() as tx:  # a write, so that it waits for a process that renews the key
-        row = lookup(tx, model, which)
-        document = _document(tx, row)
-        chosen = secrets.revision(tx, row, number or row.latest) if number or reveal else None
-        if number or every:
-            listed = [chosen] if chosen is not None and number else secrets.revisions(tx, row)
-            document["revisions"] = [_revision(tx, item) for item in listed]
-        document["access"] = secrets.access(tx, row)
-        found = secrets.stored(ctx, chosen) if reveal and chosen is not None else None
-        away = secret_backends.reader(ctx, tx, found.revision) if found and not found.content else None
-    if found is not None:
-        content = found.content or (away() if away else Content({}))
-        document = {"revision": document.pop("revision"), "checksum": found.checksum, **document}
-        document["content"] = content.plain()
-    if not document["access"]:
-        del document["access"]
-    return {row.id: document}
-
-
-def _document(tx: Tx, row: SecretRow) -> dict[str, Any]:
-    of_model = row.owner_kind == OwnerKind.MODEL
-    latest = tx.find(RevisionRow, "secret_revision_get", model=row.model, secret=row.id, revision=row.latest)
-    found: Mapping[str, Any] = {
-        "revision": row.latest,
-        "expires": from_iso(latest.expires) if latest and latest.expires else None,
-        "rotation": row.rotation,
-        "rotates": from_iso(row.next_rotation) if row.next_rotation else None,
-        "owner": "<model>" if of_model else row.owner,
-        "description": row.description,
-        "name": row.label if of_model else "",
-        "label": "" if of_model else row.label,
-        "created": from_iso(row.created),
-        "updated": from_iso(row.updated),
-    }
-    return {key: value for key, value in found.items() if value not in (None, "")}
-
-
-def _revision(tx: Tx, item: RevisionRow) -> dict[str, Any]:
-    found = {
-        "revision": item.revision,
-        "backend": secret_backends.name_of(tx, item.backend),
-        "created": from_iso(item.created),
-        "updated": from_iso(item.updated),
-        "expires": from_iso(item.expires) if item.expires else None,
-    }
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def read_settings(name: str, data: bytes) -> dict[str, str]:

@@ -19,11 +19,11 @@ from pushjuju.cli.complete import completeclouds, completing
 from pushjuju.core import constraints
 from pushjuju.core.model.secrets import Content
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.basis import users
-from pushjuju.services.entities.machine import spaces
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.machine import spaces
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.secret import user_secrets
+from pushjuju.services.requests.user import users
 from pushjuju.services.views import hook_tools
 from tests.world.charms import Charms
 from tests.world.commandline import Run
@@ -84,7 +84,7 @@ def fill(world: TestController) -> str:
         tx.run("subnet_add", model=world.model, cidr="10.0.0.0/24")
         line = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMJjmGvRkMKcQgUPVJMqKqBBWAPHQGNYJLZOcVJmYdnR kim@lab"
         tx.run("model_config_set", model=world.model, key="authorized-keys", value=json.dumps(line))
-    actions.enqueue(world.ctx, world.model, actions.ActionRequest(action="greet", receivers=["web/0"]))
+    operations.enqueue(world.ctx, world.model, operations.ActionRequest(action="greet", receivers=["web/0"]))
     root = world.ctx.datadir.root
     (root / "clouds.toml").write_text('[clouds.lab]\ntype = "lxd"\nregions = { east = {}, west = {} }\n')
     (root / "credentials.toml").write_text(

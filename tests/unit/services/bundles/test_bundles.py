@@ -19,14 +19,16 @@ from pushjuju.services.bundles.plan import model_facts
 from pushjuju.services.bundles.planning import Prepared, Wishes
 from pushjuju.services.bundles.read.load import examine, load
 from pushjuju.services.bundles.read.verify import BundleFaulty
-from pushjuju.services.entities.application import applications, bindings
+from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis import annotations as notes
-from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.machine import spaces
-from pushjuju.services.entities.model import constraints, new_models
+from pushjuju.services.entities.model import new_models
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.requests.application import expose
+from pushjuju.services.requests.application import settings as settings_requests
+from pushjuju.services.requests.machine import spaces
+from pushjuju.services.requests.model import model_config
+from pushjuju.services.requests.user import users
 from tests.charms_tools.hubstore import HubStore
 from tests.world.controller import TestController
 
@@ -165,7 +167,7 @@ def test_container_as_a_constraint_is_a_container_on_a_new_machine(
 ) -> None:
     (shelf / "bundle.yaml").write_text(CONTAINED.replace("container=lxd", "") if of_model else CONTAINED)
     if of_model:
-        constraints.set_model(world.ctx, world.model, {"container": "lxd"})
+        model_config.set_constraints(world.ctx, world.model, {"container": "lxd"})
     told = deploy(world, shelf)
     assert "add unit web/0 to new machine 0" in told  # Juju's words
     assert [(name, world.unit(name).machine) for name in world.units()] == [
@@ -176,7 +178,7 @@ def test_container_as_a_constraint_is_a_container_on_a_new_machine(
 
 
 def test_new_machines_get_the_models_constraints(world: TestController, shelf: Path) -> None:
-    constraints.set_model(world.ctx, world.model, {"cores": 2, "mem": 512})
+    model_config.set_constraints(world.ctx, world.model, {"cores": 2, "mem": 512})
     prepared = prepare(world, shelf)
     assert [(str(base), wanted) for base, wanted in planning.machine_needs(prepared)] == [
         ("ubuntu@22.04/stable", {"mem": 2048}), ("ubuntu@22.04/stable", {}),
@@ -463,7 +465,7 @@ LESS = "applications: {web: {num_units: 1, to: ['0']}, log: null}\nrelations: []
 
 def test_apply_removes_only_what_it_may(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
-    applications.set_config(world.ctx, world.model, "web", values={"ratio": "0.5"})
+    settings_requests.set_config(world.ctx, world.model, "web", values={"ratio": "0.5"})
     (shelf / "bundle.yaml").write_text(BUNDLE.replace("- [web:db, db:db]\n", ""))
     made = prepare(world, shelf, LESS)
     same, left = planning.with_removals(made, prune=False)

@@ -17,6 +17,8 @@ from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved
 from pushjuju.store.rows.records import Cleanup, RelationScope
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
@@ -30,7 +32,7 @@ def _cleanups(runtime: TestController) -> list[tuple[str, str, str]]:
 
 
 def _remove(runtime: TestController, *names: str, force: Force | None = None) -> None:
-    removal.remove_units(runtime.ctx, runtime.model, list(names), force)
+    removals.remove_units(runtime.ctx, runtime.model, list(names), force)
 
 
 def _scopes(runtime: TestController, relation: int = 0) -> dict[str, int]:
@@ -141,7 +143,7 @@ def test_unit_in_error_hangs_until_resolved(runtime: TestController) -> None:
     runtime.settle()
     assert runtime.unit("web/0").life == "dying"
     assert runtime.agent()[0] == "error"
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     runtime.clear()
     runtime.settle()
     assert runtime.of("web/0") == TEARDOWN
@@ -165,7 +167,7 @@ def test_unit_dying_while_its_install_is_in_error(runtime: TestController) -> No
     runtime.box().fail("install")
     runtime.settle()
     _remove(runtime, "web/0")
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     runtime.clear()
     runtime.settle()
     assert runtime.of("web/0") == ["remove"]  # installed by the skip, never started
@@ -284,7 +286,7 @@ def test_force_of_a_unit_that_never_ran(runtime: TestController) -> None:
 
 def test_application_without_units_goes_at_once(runtime: TestController) -> None:
     runtime.deploy(count=1)
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     assert runtime.applications() == []
     assert runtime.machine("0").life == "dying"
     dump = runtime.dump()
@@ -303,7 +305,7 @@ def test_application_without_units_goes_at_once(runtime: TestController) -> None
 def test_application_goes_with_its_last_unit(runtime: TestController) -> None:
     runtime.active(count=3)
     runtime.clear()
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     assert runtime.application().life == "dying"
     runtime.settle()
     assert runtime.applications() == []
@@ -319,7 +321,7 @@ def test_charm_that_another_application_uses_stays(runtime: TestController) -> N
     other = runtime.charms.make("other")
     runtime.deploy("b", packed=other)
     runtime.deploy("c", packed=other)
-    removal.remove_application(runtime.ctx, runtime.model, ["b"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["b"])
     urls = [row[1] for row in runtime.dump()["charm"]]
     assert urls == ["local:other-1", "local:web-0"]
 
@@ -345,7 +347,7 @@ def test_charm_of_an_operation_under_way_stays(runtime: TestController) -> None:
     dispatch = runtime.until("charm local:web-1")
     runtime.refresh(runtime.charms.make(files={"src/a": "3"}))
     runtime.deploy("other", packed=runtime.charms.make("other"))
-    removal.remove_application(runtime.ctx, runtime.model, ["other"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["other"])
     assert "local:web-1" in [row[1] for row in runtime.dump()["charm"]]
     runtime.commit(dispatch, runtime.box().run(dispatch.frame))
     runtime.settle()
@@ -356,15 +358,15 @@ def test_removing_a_missing_application(runtime: TestController) -> None:
     runtime.active()
     before = runtime.dump()
     with pytest.raises(NotFound) as caught:
-        removal.remove_application(runtime.ctx, runtime.model, ["web", "nope"])
+        removals.remove_applications(runtime.ctx, runtime.model, ["web", "nope"])
     assert caught.value.message == 'application "nope" not found'
     assert runtime.dump() == before
 
 
 def test_removing_an_application_twice(runtime: TestController) -> None:
     runtime.active()
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
-    removal.remove_application(runtime.ctx, runtime.model, ["web", "web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web", "web"])
     runtime.settle()
     assert runtime.applications() == []
 
@@ -383,21 +385,21 @@ def _machine(runtime: TestController) -> str:
 
 def test_empty_machine_is_dying(runtime: TestController) -> None:
     machine = _machine(runtime)
-    removal.remove_machines(runtime.ctx, runtime.model, [machine])
+    removals.remove_machines(runtime.ctx, runtime.model, [machine])
     assert runtime.machine(machine).life == "dying"
     assert runtime.status(StatusKind.MACHINE, machine) == ("stopped", "")
 
 
 def test_instance_may_be_kept(runtime: TestController) -> None:
     machine = _machine(runtime)
-    removal.remove_machines(runtime.ctx, runtime.model, [machine], keep_instance=True)
+    removals.remove_machines(runtime.ctx, runtime.model, [machine], keep_instance=True)
     assert runtime.machine(machine).keep_instance == 1
 
 
 def test_machine_of_dying_units_is_dying(runtime: TestController) -> None:
     runtime.active()
     _remove(runtime, "web/0")
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     assert runtime.machine("0").life == "dying"
     runtime.settle()
     assert runtime.machine_ids() == []
@@ -413,7 +415,7 @@ def test_machine_with_units_is_refused(runtime: TestController) -> None:
     spare = _machine(runtime)
     before = runtime.dump()
     with pytest.raises(NotValid) as caught:
-        removal.remove_machines(runtime.ctx, runtime.model, [spare, "0"])
+        removals.remove_machines(runtime.ctx, runtime.model, [spare, "0"])
     assert caught.value.message == 'machine 0 has units "db/0", "web/0" assigned'
     assert runtime.dump() == before
 
@@ -421,20 +423,20 @@ def test_machine_with_units_is_refused(runtime: TestController) -> None:
 def test_machine_with_one_unit_is_refused(runtime: TestController) -> None:
     runtime.active()
     with pytest.raises(NotValid) as caught:
-        removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+        removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     assert caught.value.message == 'machine 0 has unit "web/0" assigned'
 
 
 def test_missing_machine(runtime: TestController) -> None:
     before = runtime.dump()
     with pytest.raises(NotFound, match="machine 7 not found"):
-        removal.remove_machines(runtime.ctx, runtime.model, ["7"])
+        removals.remove_machines(runtime.ctx, runtime.model, ["7"])
     assert runtime.dump() == before
 
 
 def test_forced_machine_takes_its_units(runtime: TestController) -> None:
     runtime.active()
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
     machine = runtime.machine("0")
     assert (machine.life, machine.forced) == ("dying", 1)
     assert runtime.unit("web/0").life == "dying"
@@ -444,14 +446,14 @@ def test_forced_machine_takes_its_units(runtime: TestController) -> None:
 
 def test_forced_machine_with_a_unit_that_never_ran(runtime: TestController) -> None:
     runtime.deploy()
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
     assert runtime.units() == []
     assert (runtime.machine("0").life, runtime.machine("0").forced) == ("dying", 1)
 
 
 def test_removed_machine_leaves_nothing(runtime: TestController) -> None:
     machine = _machine(runtime)
-    removal.remove_machines(runtime.ctx, runtime.model, [machine])
+    removals.remove_machines(runtime.ctx, runtime.model, [machine])
     runtime.write(
         lambda tx: removal.remove_machine(tx, machines.get(tx, runtime.model, machine), runtime.clock.now())
     )
@@ -507,7 +509,7 @@ def test_deleted_model_leaves_nothing(runtime: TestController) -> None:
     before = runtime.dump()
     model, runtime.model = runtime.model, other.uuid
     runtime.active()
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     runtime.settle()
     runtime.model = model
     late = {"kind": "force-unit", "entity": "web/0", "args": "{}", "due": "2025", "reason": ""}
@@ -524,9 +526,9 @@ def test_deleted_model_leaves_nothing(runtime: TestController) -> None:
 @pytest.mark.parametrize(
     "act",
     [
-        lambda runtime: removal.remove_units(runtime.ctx, "nope", ["web/0"]),
-        lambda runtime: removal.remove_application(runtime.ctx, "nope", ["web"]),
-        lambda runtime: removal.remove_machines(runtime.ctx, "nope", ["0"]),
+        lambda runtime: removals.remove_units(runtime.ctx, "nope", ["web/0"]),
+        lambda runtime: removals.remove_applications(runtime.ctx, "nope", ["web"]),
+        lambda runtime: removals.remove_machines(runtime.ctx, "nope", ["0"]),
     ],
 )
 def test_removing_from_a_missing_model(runtime: TestController, act: Callable[[TestController], Any]) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.application import applications
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.add_units import AddUnitsOptions, add_units
 from pushjuju.services.requests.application.deploy import DeployOptions, deploy
 from pushjuju.services.requests.application.refresh import RefreshOptions, progress, refresh
 from pushjuju.services.requests.relation import integrate
+from pushjuju.services.views import tasks
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive
@@ -61,13 +62,13 @@ def test_deployed_related_configured_acted_refreshed_and_removed(runtime: TestCo
 
     integrate.integrate(ctx, model, "web", "store")
     assert "db-relation-joined" in rest()
-    applications.set_config(ctx, model, "web", values={"title": "new"})
+    settings.set_config(ctx, model, "web", values={"title": "new"})
     assert rest() == ["config-changed"]
     assert add_units(ctx, model, AddUnitsOptions(application="web")) == ["web/2"]
     assert "cluster-relation-joined" in rest()
-    queued = actions.enqueue(ctx, model, actions.ActionRequest(action="greet", receivers=["web/0"]))
+    queued = operations.enqueue(ctx, model, operations.ActionRequest(action="greet", receivers=["web/0"]))
     rest()
-    (task,) = actions.get_tasks(ctx, model, [task.id for task in queued.tasks])
+    (task,) = tasks.get_tasks(ctx, model, [task.id for task in queued.tasks])
     assert task.status == "completed"
 
     newer = runtime.charms.make(files={**ACTIONS, "new": "1"}, requires={"db": {"interface": "sql"}}).path
@@ -79,7 +80,7 @@ def test_deployed_related_configured_acted_refreshed_and_removed(runtime: TestCo
     ]
     assert (notes.infos, notes.warnings) == ([], [])
 
-    removal.remove_application(ctx, model, ["web", "store"])
+    removals.remove_applications(ctx, model, ["web", "store"])
     assert rest()[-2:] == ["stop", "remove"]
     assert (runtime.applications(), runtime.machine_ids()) == ([], [])
 

@@ -17,6 +17,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, new_models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import new_application
 from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.store.rows.records import Bag
@@ -90,12 +91,12 @@ def test_a_revision_in_the_charm_is_the_least(runtime: TestController) -> None:
 
 def test_numbers_are_never_used_again(runtime: TestController) -> None:
     runtime.deploy("web", 2)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0", "web/1"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0", "web/1"])
     runtime.settle()
     units.add_units(runtime.ctx, runtime.model, "web", 1, [])
     assert runtime.units() == ["web/2"]
     assert runtime.machine_ids() == ["2"]
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     runtime.settle()
     again = runtime.deploy()
     assert (again.units, again.revision) == (("web/3",), 1)
@@ -154,7 +155,7 @@ def _dying_model(runtime: TestController) -> None:
 
 
 def _dying_machine(runtime: TestController) -> None:
-    removal.remove_machines(runtime.ctx, runtime.model, ["1"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["1"])
 
 
 REFUSED: list[Any] = [
@@ -279,7 +280,7 @@ def test_nothing_grows_in_a_dying_model(runtime: TestController) -> None:
 
 def test_no_units_for_a_dying_application(runtime: TestController) -> None:
     runtime.active()
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     before = runtime.dump()
     with pytest.raises(NotValid) as caught:
         units.add_units(runtime.ctx, runtime.model, "web", 1, [])

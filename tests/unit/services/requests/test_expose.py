@@ -15,7 +15,7 @@ from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall, model_config, new_models
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import expose as service
 from pushjuju.store.rows.records import MachineFirewall, Port
 from pushjuju.store.tx import Tx
@@ -139,7 +139,7 @@ def test_refusals_of_unexpose(world: TestController) -> None:
 def test_a_dying_application_is_not_exposed(world: TestController) -> None:
     world.deploy()
     world.work("0")
-    removal.remove_application(world.ctx, world.model, ["web"])
+    removals.remove_applications(world.ctx, world.model, ["web"])
     with pytest.raises(NotValid) as refused:
         _expose(world)
     assert refused.value.message == (

@@ -10,6 +10,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.relation import integrate
 from tests.world import related
 from tests.world.controller import TestController
@@ -99,7 +100,7 @@ def test_the_same_again(runtime: TestController) -> None:
 def test_not_with_what_goes(runtime: TestController) -> None:
     related.deploy(runtime, "web", "mysql")
     runtime.settle()
-    removal.remove_application(runtime.ctx, runtime.model, ["mysql"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["mysql"])
     assert runtime.refused(lambda: runtime.integrate("mysql", "web")) == (
         'cannot add relation "web:db mysql:server": application "mysql" is not alive'
     )
@@ -285,7 +286,7 @@ def test_a_unit_that_leaves(runtime: TestController) -> None:
     related.deploy(runtime, "web")
     runtime.integrate("web", "mysql")
     runtime.clear()
-    removal.remove_units(runtime.ctx, runtime.model, ["mysql/1"])
+    removals.remove_units(runtime.ctx, runtime.model, ["mysql/1"])
     runtime.settle()
     assert runtime.of("mysql/1") == [
         "server-relation-departed",
@@ -304,7 +305,7 @@ def test_an_application_leaves_while_related(runtime: TestController) -> None:
     related.deploy(runtime, "web")
     runtime.integrate("web", "mysql")
     runtime.clear()
-    removal.remove_application(runtime.ctx, runtime.model, ["mysql"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["mysql"])
     runtime.settle()
     gone = ["server-relation-departed", "server-relation-broken", "stop", "remove"]
     assert runtime.of("mysql/0")[-4:] == runtime.of("mysql/1")[-4:] == gone

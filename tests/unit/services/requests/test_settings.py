@@ -10,15 +10,16 @@ import pytest
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
-from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved, settings, update_status
+from pushjuju.services.views.listings import applications
 from tests.world.charms import CONFIG, PEERS
 from tests.world.controller import TestController
 
 
 def _set(runtime: TestController, **more: Any) -> None:
-    applications.set_config(runtime.ctx, runtime.model, "web", **more)
+    settings.set_config(runtime.ctx, runtime.model, "web", **more)
 
 
 def _stored(runtime: TestController, url: str = "local:web-0") -> dict[str, Any]:
@@ -124,9 +125,9 @@ def test_refused_settings_change_nothing(runtime: TestController, asked: dict[st
 @pytest.mark.parametrize(
     "act",
     [
-        lambda runtime: applications.set_config(runtime.ctx, runtime.model, "nope", values={"a": "b"}),
+        lambda runtime: settings.set_config(runtime.ctx, runtime.model, "nope", values={"a": "b"}),
         lambda runtime: applications.config(runtime.ctx, runtime.model, "nope"),
-        lambda runtime: applications.set_trust(runtime.ctx, runtime.model, "nope", trusted=True),
+        lambda runtime: settings.set_trust(runtime.ctx, runtime.model, "nope", trusted=True),
         lambda runtime: runtime.refresh(runtime.charms.make(files={"a": "b"}), "nope"),
     ],
 )
@@ -156,7 +157,7 @@ def test_trust_runs_config_changed(runtime: TestController) -> None:
     runtime.active()
     runtime.clear()
     for trusted in (True, True, False):
-        applications.set_trust(runtime.ctx, runtime.model, "web", trusted=trusted)
+        settings.set_trust(runtime.ctx, runtime.model, "web", trusted=trusted)
         runtime.settle()
     assert runtime.of("web/0") == ["config-changed"] * 2
 
@@ -248,10 +249,9 @@ def test_forced_refresh_reaches_a_unit_in_error(runtime: TestController) -> None
 
 
 def test_dying_application_may_be_refreshed(runtime: TestController) -> None:
-    from pushjuju.services.lifecycle import removal
 
     runtime.active()
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     assert runtime.refresh(runtime.charms.make(files={"a": "b"}))[0] == 1
 
 
@@ -312,7 +312,7 @@ def test_resolved_runs_the_hook_again(runtime: TestController) -> None:
     _in_error(runtime)
     assert runtime.agent() == ("error", 'hook failed: "start"')
     runtime.forget_work()
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     assert runtime.unit("web/0").resolved == "retry-hooks"
     assert runtime.touched() == ["machine/0"]
     runtime.clear()
@@ -325,7 +325,7 @@ def test_resolved_runs_the_hook_again(runtime: TestController) -> None:
 def test_resolved_without_retry_skips_it(runtime: TestController) -> None:
     _in_error(runtime)
     runtime.clear()
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     runtime.settle()
     assert runtime.of("web/0") == []
     assert runtime.agent() == ("idle", "")
@@ -337,9 +337,9 @@ def test_resolved_without_retry_skips_it(runtime: TestController) -> None:
 
 def test_resolve_all(runtime: TestController) -> None:
     _in_error(runtime, 2)
-    units.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
-    assert units.resolve_all(runtime.ctx, runtime.model, retry=True) == ["web/0"]
-    assert units.resolve_all(runtime.ctx, runtime.model, retry=True) == []
+    resolved.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
+    assert resolved.resolve_all(runtime.ctx, runtime.model, retry=True) == ["web/0"]
+    assert resolved.resolve_all(runtime.ctx, runtime.model, retry=True) == []
 
 
 @pytest.mark.parametrize(
@@ -354,10 +354,10 @@ def test_resolve_all(runtime: TestController) -> None:
 def test_refused_resolved(runtime: TestController, names: list[str], text: str) -> None:
     _in_error(runtime, 2)
     runtime.active("ok")
-    units.resolve(runtime.ctx, runtime.model, ["web/1"], retry=False)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/1"], retry=False)
     before = runtime.dump()
     with pytest.raises(PushjujuError) as caught:
-        units.resolve(runtime.ctx, runtime.model, names, retry=True)
+        resolved.resolve(runtime.ctx, runtime.model, names, retry=True)
     assert caught.value.message == text
     assert runtime.dump() == before
 
@@ -398,9 +398,8 @@ def test_update_status_of_a_missing_unit(runtime: TestController) -> None:
 
 
 def test_update_status_of_new_and_dying_units(runtime: TestController) -> None:
-    from pushjuju.services.lifecycle import removal
 
     runtime.active()
     runtime.deploy("new", packed=runtime.charms.make("new"))
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     assert update_status.make_due(runtime.ctx, runtime.model) == []

@@ -10,10 +10,12 @@ from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
 from pushjuju.core.storage import Directive, Kind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.model import models
-from pushjuju.services.entities.storage import storage_instances, storage_pools
+from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.storage import storage_requests
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.storage import pools, storage_requests
 from pushjuju.services.requests.storage.storage_requests import Answer
+from pushjuju.services.views.listings import storage_pools
 from pushjuju.services.views.status import storage_document
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment
 from tests.world.controller import TestController
@@ -155,21 +157,21 @@ class TestDeploy:
 
 class TestPools:
     def test_made_changed_listed_removed(self, runtime: TestController) -> None:
-        storage_pools.create(runtime.ctx, runtime.model, "fast", "tmpfs", {"a": "1"})
+        pools.create(runtime.ctx, runtime.model, "fast", "tmpfs", {"a": "1"})
         assert storage_pools.document(runtime.ctx, runtime.model)["fast"] == {
             "provider": "tmpfs",
             "attrs": {"a": "1"},
         }
-        storage_pools.update(runtime.ctx, runtime.model, "fast", {"b": "2"})
+        pools.update(runtime.ctx, runtime.model, "fast", {"b": "2"})
         assert storage_pools.document(runtime.ctx, runtime.model, ["fast"]) == {
             "fast": {"provider": "tmpfs", "attrs": {"b": "2"}}
         }
         assert set(storage_pools.document(runtime.ctx, runtime.model, (), ["loop"])) == {"loop"}
-        storage_pools.remove(runtime.ctx, runtime.model, "fast")
+        pools.remove(runtime.ctx, runtime.model, "fast")
         assert set(storage_pools.document(runtime.ctx, runtime.model)) == {"local", "loop", "rootfs", "tmpfs"}
 
     def test_refused(self, runtime: TestController) -> None:
-        create = storage_pools.create
+        create = pools.create
         with pytest.raises(NotValid, match='pool name "1" not valid'):
             create(runtime.ctx, runtime.model, "1", "loop", {})
         with pytest.raises(NotFound, match='storage provider "x" not found'):
@@ -177,15 +179,15 @@ class TestPools:
         with pytest.raises(AlreadyExists):
             create(runtime.ctx, runtime.model, "loop", "loop", {})
         with pytest.raises(NotFound, match='pool "loop" not found'):
-            storage_pools.remove(runtime.ctx, runtime.model, "loop")
+            pools.remove(runtime.ctx, runtime.model, "loop")
 
     def test_in_use(self, runtime: TestController) -> None:
-        storage_pools.create(runtime.ctx, runtime.model, "fast", "tmpfs", {})
+        pools.create(runtime.ctx, runtime.model, "fast", "tmpfs", {})
         deployed(runtime, storage={"logs": Directive(pool="fast", count=1)})
         with pytest.raises(Conflict, match='storage pool "fast" in use'):
-            storage_pools.remove(runtime.ctx, runtime.model, "fast")
+            pools.remove(runtime.ctx, runtime.model, "fast")
         with pytest.raises(Conflict, match="in use"):
-            storage_pools.update(runtime.ctx, runtime.model, "fast", {}, "loop")
+            pools.update(runtime.ctx, runtime.model, "fast", {}, "loop")
 
 
 class TestAsked:
@@ -265,7 +267,7 @@ class TestGoing:
         deployed(runtime, storage={"data": Directive(pool="loop")})
         provision(runtime)
         runtime.settle()
-        removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+        removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
         runtime.settle()
         assert runtime.of("web/0")[-3:] == ["data-storage-detaching", "stop", "remove"]
         assert (runtime.units(), runtime.machine_ids()) == ([], ["0"])
@@ -273,19 +275,19 @@ class TestGoing:
         entry = shown(runtime)["storage"]["data/0"]
         assert (entry["life"], entry["status"]["current"]) == ("alive", "detached")
         with pytest.raises(Conflict, match='machine 0 has storage "data/0" on it'):
-            removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+            removals.remove_machines(runtime.ctx, runtime.model, ["0"])
 
     def test_data_goes_when_that_is_said(self, runtime: TestController) -> None:
         deployed(runtime, storage={"data": Directive(pool="loop")})
         provision(runtime)
         runtime.settle()
-        removal.remove_units(runtime.ctx, runtime.model, ["web/0"], destroy_storage=True)
+        removals.remove_units(runtime.ctx, runtime.model, ["web/0"], destroy_storage=True)
         runtime.settle()
         assert (runtime.units(), runtime.machine_ids(), shown(runtime)) == ([], [], {})
 
     def test_what_was_never_made_goes_with_its_unit(self, runtime: TestController) -> None:
         deployed(runtime)
-        removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+        removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
         runtime.settle()
         assert (runtime.machine_ids(), shown(runtime)) == ([], {})
 
@@ -293,7 +295,7 @@ class TestGoing:
         deployed(runtime, storage={"data": Directive(pool="loop")})
         provision(runtime)
         runtime.settle()
-        removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+        removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
         runtime.settle()
         detached(runtime)
 

@@ -10,7 +10,8 @@ from pushjuju.cli.work.status_document import status_document
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved
 from pushjuju.services.views.status.document import document
 from tests.world import related
 from tests.world.controller import TestController
@@ -98,7 +99,7 @@ def test_a_principal_takes_its_subordinates_along(runtime: TestController) -> No
     related.deploy(runtime, "log")
     runtime.integrate("web", "log:access")
     runtime.clear()
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     runtime.settle()
     assert runtime.units() == ["log/1", "web/1"]
     gone = ["relation-departed", "relation-broken"]
@@ -111,7 +112,7 @@ def test_a_principal_takes_its_subordinates_along(runtime: TestController) -> No
 def test_a_subordinate_is_not_removed_by_its_name(runtime: TestController) -> None:
     related.deploy(runtime, "web", "log")
     runtime.integrate("web", "log:host")
-    ask = partial(removal.remove_units, runtime.ctx, runtime.model, ["log/0"])
+    ask = partial(removals.remove_units, runtime.ctx, runtime.model, ["log/0"])
     assert runtime.refused(ask) == (
         'unit "log/0" is a subordinate, to remove use remove-relation. '
         'Note: this will remove all units of "log"'
@@ -121,7 +122,7 @@ def test_a_subordinate_is_not_removed_by_its_name(runtime: TestController) -> No
 def test_a_subordinate_application_goes(runtime: TestController) -> None:
     related.deploy(runtime, "web", "log")
     runtime.integrate("web", "log:host")
-    removal.remove_application(runtime.ctx, runtime.model, ["log"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["log"])
     runtime.settle()
     assert runtime.units() == ["web/0"]
     assert runtime.applications() == ["web"]
@@ -133,7 +134,7 @@ def test_a_machine_stays_for_its_other_principal(runtime: TestController) -> Non
     runtime.integrate("web", "log:host")
     runtime.integrate("mysql", "log")
     assert [runtime.unit(name).principal for name in ("log/0", "log/1")] == ["web/0", "mysql/0"]
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     runtime.settle()
     assert runtime.units() == ["log/1", "mysql/0"]
     assert runtime.machine("0").life == "alive"
@@ -160,11 +161,11 @@ def test_a_failing_subordinate_holds_its_principal_back(runtime: TestController)
     related.deploy(runtime, "web", "log")
     runtime.integrate("web", "log:host")
     runtime.box("0").fail("stop", unit="log/0")
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     runtime.settle()
     assert runtime.of("web/0")[-2:] == ["stop", "remove"]
     assert runtime.units() == ["log/0", "web/0"]
-    units.resolve(runtime.ctx, runtime.model, ["log/0"], retry=False)
+    resolved.resolve(runtime.ctx, runtime.model, ["log/0"], retry=False)
     runtime.settle()
     assert runtime.units() == []
 
@@ -222,7 +223,7 @@ def test_leadership_moves_when_its_holder_goes(runtime: TestController) -> None:
         leader = _leader(runtime)
         assert leader is not None
         runtime.clear()
-        removal.remove_units(runtime.ctx, runtime.model, [leader])
+        removals.remove_units(runtime.ctx, runtime.model, [leader])
         runtime.settle()
         assert len(runtime.units()) == left
         assert "leader-elected" not in runtime.of(leader)

@@ -11,11 +11,12 @@ from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, sessions
-from pushjuju.services.requests.machine import add_machines
+from pushjuju.services.requests.machine import add_machines, provisioning
 from pushjuju.services.requests.machine.add_machines import AddMachinesOptions
 from pushjuju.services.requests.model import destroy_model, model_config
 from pushjuju.services.requests.model.model_config import ModelConfigOptions
 from pushjuju.services.requests.user import access
+from pushjuju.services.requests.user import users as users_requests
 from pushjuju.services.requests.user.access import AccessOptions
 from pushjuju.services.views import known_names, next_steps, removal_plan
 from tests.world.controller import TestController
@@ -32,11 +33,11 @@ def test_machines_are_added_and_planned_away(runtime: TestController) -> None:
         "will remove machine 1",
     ]
     with pytest.raises(UsageError):
-        machines.retry_provisioning(runtime.ctx, runtime.model, ["0", "x"])
+        provisioning.retry_provisioning(runtime.ctx, runtime.model, ["0", "x"])
 
 
 def test_access_is_given_and_taken_or_nothing_is_changed(runtime: TestController) -> None:
-    users.add(runtime.ctx, "kim", "")
+    users_requests.add(runtime.ctx, "kim", "")
     options = AccessOptions(user="kim", level="read", kind=Kind.MODEL, names=("shop",))
     access.grant(runtime.ctx, options)
     assert runtime.read(lambda tx: users.access_to(tx, Kind.MODEL, runtime.model))["kim"] == "read"

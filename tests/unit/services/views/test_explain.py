@@ -10,6 +10,7 @@ import pytest
 from pushjuju.core.errors import NotFound
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.services.views import explain
 from pushjuju.services.views.explain import Reason
 from pushjuju.store.queue import SqliteWorkQueue, model_key, touch
@@ -117,7 +118,7 @@ def test_storage_that_waits(runtime: TestController, packs: Charms) -> None:
 
 def test_removals(runtime: TestController) -> None:
     runtime.active("web", 2)
-    removal.remove_application(runtime.ctx, runtime.model, ["web"], removal.Force(wait_s=60))
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"], removal.Force(wait_s=60))
     reasons = told(runtime, "web/0", "web", "0")
     assert [reason.subject for reason in reasons] == ["web/0", "web/0", "web", "machine 0"]
     assert reasons[1].doing == "waiting to be removed"
@@ -126,12 +127,12 @@ def test_removals(runtime: TestController) -> None:
 
 def test_what_goes_by_force_is_not_told_to_be_forced_again(runtime: TestController) -> None:
     runtime.active("web", 2)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     assert told(runtime, "web/0")[0].next[0].startswith("remove-unit web/0 --force")
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], force=Force(wait_s=60))
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], force=Force(wait_s=60))
     (dying, end) = told(runtime, "web/0")
     assert end.doing == "waiting to be removed"
-    removal.remove_application(runtime.ctx, runtime.model, ["web"], force=Force(wait_s=60))
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"], force=Force(wait_s=60))
     assert "--force" not in "".join(line for reason in told(runtime, "web", "web/1") for line in reason.next)
     assert "--force" not in "".join(dying.next)
 

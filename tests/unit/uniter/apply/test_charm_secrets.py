@@ -10,10 +10,11 @@ import pytest
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.secrets import Content
-from pushjuju.services.entities.application import units
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.store.rows.records import Relation
@@ -116,7 +117,7 @@ def test_labels_are_unique_for_an_owner(town: TestController) -> None:
 def begin_again(town: TestController, unit: str) -> Hook:
     """Begin the failed hook of a unit again."""
     town.turn(unit)  # it shows the error
-    units.resolve(town.ctx, town.model, [unit], retry=True)
+    resolved.resolve(town.ctx, town.model, [unit], retry=True)
     return Hook(town, town.until("update-status", unit))
 
 
@@ -359,11 +360,11 @@ def test_readers_of_an_admins_secret_hear_of_its_changes_and_old_revisions_are_p
 def test_secrets_go_with_their_owner(town: TestController) -> None:
     secret = shared(town)
     own = add(town, "db/1", "--owner unit token=x")
-    removal.remove_units(town.ctx, town.model, ["db/1"])
+    removals.remove_units(town.ctx, town.model, ["db/1"])
     town.settle()
     assert [row["id"] for row in rows(town, "secret_list")] == [secret]
     assert own
-    removal.remove_application(town.ctx, town.model, ["db"])
+    removals.remove_applications(town.ctx, town.model, ["db"])
     town.settle()
     town.write(lambda tx: removal.finish_applications(tx, town.model, town.clock.now()))
     assert rows(town, "secret_list") == []

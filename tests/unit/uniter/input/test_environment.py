@@ -8,7 +8,7 @@ import pytest
 
 from pushjuju import JUJU_VERSION
 from pushjuju.services.entities.model import model_config
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.application.update_status import make_due
 from tests.world.controller import TestController
 
@@ -87,7 +87,7 @@ def test_environment_of_relation_hooks(runtime: TestController) -> None:
     runtime.settle()
     hook = "cluster-relation-changed"
     assert runtime.box("0").frame_of(hook)["env"] == _always(runtime, hook, **_relation(JUJU_REMOTE_UNIT=""))
-    removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
     hook = "cluster-relation-departed"
     gone = {"JUJU_REMOTE_UNIT": "web/1", "JUJU_DEPARTING_UNIT": "web/1"}
     assert _env(runtime, hook) == _always(runtime, hook, **_relation(**gone))
@@ -95,7 +95,7 @@ def test_environment_of_relation_hooks(runtime: TestController) -> None:
 
 def test_unit_that_departs_itself(runtime: TestController) -> None:
     runtime.active(count=2)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     env = _env(runtime, "cluster-relation-departed")
     assert (env["JUJU_REMOTE_UNIT"], env["JUJU_DEPARTING_UNIT"]) == ("web/1", "web/0")
 

@@ -13,7 +13,8 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved
 from pushjuju.store.rows.records import Relation, RelationEndpoint, RelationScope
 from pushjuju.workers import live
 from tests.world.controller import TestController
@@ -122,7 +123,7 @@ def test_relation_of_the_hook(runtime: TestController, hook: str, relation: dict
     runtime.work("1")
     if hook.endswith("departed"):
         runtime.settle()
-        removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
+        removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
     context = _context(runtime, hook)
     assert context["relation"] == {"id": 0, "endpoint": "cluster", "remote_app": "web", **relation}
 
@@ -143,7 +144,7 @@ def test_members_in_joined_and_departed(runtime: TestController) -> None:
         lambda tx: tx.run("unit_set_resolved", model=runtime.model, name="web/0", resolved="retry-hooks")
     )
     runtime.settle()
-    removal.remove_units(runtime.ctx, runtime.model, ["web/2"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/2"])
     departed = _context(runtime, "cluster-relation-departed")
     assert departed["relations"]["0"]["members"] == ["web/1"]
     assert departed["relations"]["0"]["unit_bags"]["web/2"]["private-address"] == "10.0.0.4"
@@ -181,7 +182,7 @@ def test_statuses_are_the_charms_own(runtime: TestController) -> None:
     ]))  # fmt: skip
     runtime.settle()
     assert runtime.agent()[0] == "error"
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     blocked = {"status": "blocked", "message": "no db", "data": {}}
     assert _context(runtime, "start")["status"] == {"unit": blocked}
     status = _asked(runtime, "status-get", "--application")
@@ -275,7 +276,7 @@ def test_machine_without_known_addresses(runtime: TestController) -> None:
 
 def test_goal_state_of_dying_peers(runtime: TestController) -> None:
     runtime.active(count=2)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
     goal = _asked(runtime, "goal-state")
     assert goal["units"]["web/1"]["status"] == "dying"
     assert goal["units"]["web/0"]["status"] == "unknown"

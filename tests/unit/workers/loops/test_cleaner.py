@@ -11,13 +11,14 @@ from pushjuju.core.errors import AuthFailed, ProviderError
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
-from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership, logs
 from pushjuju.services.entities.model import model_config, models, new_models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.services.requests.application import new_application
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import new_application, settings
 from pushjuju.services.requests.application.new_application import NewApplication
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.tx import Tx
@@ -45,7 +46,7 @@ async def test_unit_of_a_silent_machine_is_dead_after_the_wait_and_gone_after_tw
     runtime.deploy(count=2)
     work = await _silent(runtime, "0")
     start = runtime.clock.now()
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=200))
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=200))
     while runtime.clock.now() < start + timedelta(seconds=200):
         assert runtime.unit("web/0").life == "dying"
         runtime.clock.advance(10)
@@ -71,7 +72,7 @@ async def test_unit_in_error_is_dead_after_the_wait_and_its_machine_clears_it_aw
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.box("0").fail("stop", 9)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
     await drive(runtime, work)
     assert (runtime.agent()[0], runtime.unit("web/0").life) == ("error", "dying")
     runtime.clock.advance(60)
@@ -91,7 +92,7 @@ async def test_a_dead_unit_leads_no_more_and_holds_no_storage(runtime: TestContr
     runtime.deploy("disk", packed=packed, storage=more, count=2)
     work = await _silent(runtime, "0")
     assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "disk")) == "disk/0"
-    removal.remove_units(runtime.ctx, runtime.model, ["disk/0"], Force(wait_s=300))
+    removals.remove_units(runtime.ctx, runtime.model, ["disk/0"], Force(wait_s=300))
     runtime.clock.advance(300)
     await clean(work, runtime.model)
     assert (runtime.unit("disk/0").life, runtime.unit("disk/0").storage) == ("dead", 0)
@@ -100,7 +101,7 @@ async def test_a_dead_unit_leads_no_more_and_holds_no_storage(runtime: TestContr
 
 async def test_without_a_wait_subordinates_and_their_unit_go_at_once(runtime: TestController) -> None:
     work = await _with_subordinate(runtime)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=0))
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=0))
     await clean(work, runtime.model)
     assert (runtime.units(), runtime.dump()["cleanup"]) == ([], [])
 
@@ -108,7 +109,7 @@ async def test_without_a_wait_subordinates_and_their_unit_go_at_once(runtime: Te
 async def test_a_unit_waits_for_the_forced_end_of_its_subordinates(runtime: TestController) -> None:
     """Each is dead after a minute and gone after two; then its unit's own end comes."""
     work = await _with_subordinate(runtime)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
     seen = []
     for _ in range(5):
         await clean(work, runtime.model)
@@ -131,7 +132,7 @@ async def test_hook_of_a_dead_unit_is_ended_and_counts_no_more(runtime: TestCont
     for _ in range(3):
         await worker(work)
     box.will("config-changed", ok(cut=True, writes={"state": {"k": "late"}}), unit="web/0")
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     await worker(work)
     runtime.write(
         lambda tx: removal.force_dead(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now(), Force())
@@ -155,8 +156,8 @@ async def test_a_killed_model_goes_with_all_that_it_had(runtime: TestController,
     runtime.deploy("disk", packed=packed, storage={"data": Directive(pool="local", size=1024, count=1)})
     runtime.deploy(count=2)
     work = await _silent(runtime)
-    actions.enqueue_commands(
-        runtime.ctx, runtime.model, actions.CommandRequest(command="true", timeout_s=9, units=("web/0",))
+    operations.enqueue_commands(
+        runtime.ctx, runtime.model, operations.CommandRequest(command="true", timeout_s=9, units=("web/0",))
     )
     runtime.write(lambda tx: models.purge(tx, runtime.model))
     assert runtime.write(_rows_of_models) == {}
@@ -178,7 +179,7 @@ def _rows_of_models(tx: Tx) -> dict[str, int]:
 async def test_machine_that_is_silent_is_forced_away(runtime: TestController) -> None:
     runtime.deploy()
     work = await _silent(runtime, "0")
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
     for _ in range(2):
         await drive(runtime, work)
     assert runtime.machine_ids() == ["0"]
@@ -195,7 +196,7 @@ async def test_the_lane_hears_at_once_that_its_units_are_gone(runtime: TestContr
     units.add_units(runtime.ctx, runtime.model, "web", 1, [])
     await drive(runtime, work)
     work.unreachable["1"] = SILENT
-    removal.remove_machines(runtime.ctx, runtime.model, ["1"], force=Force(wait_s=0))
+    removals.remove_machines(runtime.ctx, runtime.model, ["1"], force=Force(wait_s=0))
     runtime.forget_work()
     await clean(work, runtime.model)
     assert "machine/1" in runtime.touched()
@@ -205,7 +206,7 @@ async def test_orderly_end_needs_no_force(runtime: TestController) -> None:
     runtime.deploy()
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
     await drive(runtime, work)
     assert runtime.of("web/0")[-2:] == ["stop", "remove"]
     runtime.clock.advance(61)
@@ -217,8 +218,8 @@ async def test_next_forced_end_is_the_due_time(runtime: TestController) -> None:
     runtime.deploy(count=2)
     work = await _silent(runtime, "0", "1")
     start = runtime.clock.now()
-    removal.remove_units(runtime.ctx, runtime.model, ["web/1"], Force(wait_s=90))
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=30))
+    removals.remove_units(runtime.ctx, runtime.model, ["web/1"], Force(wait_s=90))
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=30))
     outcome = await clean(work, runtime.model)
     assert outcome.due == start + timedelta(seconds=30)
     runtime.clock.advance(30)
@@ -250,7 +251,7 @@ async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(runtime: T
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.box("0").fail("config-changed", 9)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     runtime.box("1").fail("stop", 9)
     await drive(runtime, work)
     assert [runtime.agent(f"web/{number}")[0] for number in range(3)] == ["error", "idle", "idle"]
@@ -272,7 +273,7 @@ async def test_a_principal_in_error_goes_with_its_model_as_soon_as_its_subordina
     work = await _with_subordinate(runtime)
     work.unreachable.clear()
     runtime.box("0").fail("config-changed", 9, unit="web/0")
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     await drive(runtime, work)
     assert runtime.agent("web/0")[0] == "error"
     start = runtime.clock.now()
@@ -361,7 +362,7 @@ async def test_archive_goes_with_its_last_charm(runtime: TestController) -> None
     runtime.deploy("c", packed=runtime.charms.make("other"))
     assert len(runtime.blobs()) == 2
     for name, left in (("c", 1), ("a", 1), ("b", 0)):
-        removal.remove_application(runtime.ctx, runtime.model, [name])
+        removals.remove_applications(runtime.ctx, runtime.model, [name])
         await clean(work, runtime.model)
         assert len(runtime.blobs()) == left
 
@@ -372,7 +373,7 @@ async def test_archive_of_another_model_stays(runtime: TestController) -> None:
     request = NewApplication(application="web", packed=runtime.charms.make(), base=UBUNTU, count=1)
     new_application.add(runtime.ctx, other.uuid, request)
     runtime.deploy()
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     await clean(work, runtime.model)
     assert len(runtime.blobs()) == 1
     runtime.destroy_model()

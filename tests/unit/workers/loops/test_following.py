@@ -6,6 +6,7 @@ import dataclasses
 
 from pushjuju.core.clock import to_iso
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.workers.events import Event
 from pushjuju.workers.loops.following import EVERY, Follower
@@ -71,7 +72,7 @@ def test_what_another_process_removes_ends_on_removed(runtime: TestController) -
 def test_an_application_that_is_removed_ends_on_removed(runtime: TestController) -> None:
     runtime.active("web", 2)
     runtime.active("db")
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     told: list[Event] = []
     follower = Follower(runtime.ctx, told.append, "me", (runtime.model,))
     for unit in map(runtime.unit, ("web/0", "web/1")):

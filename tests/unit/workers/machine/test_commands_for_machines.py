@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.action.actions import CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import CommandRequest
 from pushjuju.services.views import tasks
 from pushjuju.workers.machine import running_operations
 from tests.world.controller import TestController
@@ -18,7 +18,7 @@ from tests.world.runtime import Died, PlayedRuntime, PlayedSession, die_at, work
 
 def execute(world: TestController, command: str = "date", **more: Any) -> int:
     request = CommandRequest(command=command, timeout_s=5, machines=["0"], **more)
-    return actions.enqueue_commands(world.ctx, world.model, request).tasks[0].id
+    return operations.enqueue_commands(world.ctx, world.model, request).tasks[0].id
 
 
 def task(world: TestController, number: int) -> dict[str, Any]:
@@ -105,7 +105,7 @@ async def test_a_task_runs_once_wherever_the_controller_dies(
     runtime.active()
     names = {"units": ["web/0"], "machines": ["0"]}[target]
     request = CommandRequest(command="date", timeout_s=5, **{target: names})
-    number = actions.enqueue_commands(runtime.ctx, runtime.model, request).tasks[0].id
+    number = operations.enqueue_commands(runtime.ctx, runtime.model, request).tasks[0].id
     ran = len(runtime.box().frames)
 
     with contextlib.suppress(Died):
@@ -130,7 +130,7 @@ async def test_a_cancelled_task_is_ended_on_its_machine(
 
     class Slow(PlayedSession):
         async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
-            actions.cancel(runtime.ctx, runtime.model, [number])
+            operations.cancel(runtime.ctx, runtime.model, [number])
             await ended.wait()
             return {"outcome": "interrupted", "signal": 9, "exit": None, "message": "terminated"}
 

@@ -11,6 +11,7 @@ import pytest
 
 from pushjuju.core.errors import DiskFull, LeaseLost
 from pushjuju.services.entities.application import resources
+from pushjuju.services.requests.application import attach_resource
 from pushjuju.workers.machine import deliver
 from tests.world.controller import TestController
 from tests.world.machine import PlayedMachine
@@ -73,7 +74,7 @@ async def test_a_file_that_is_replaced_on_the_way_is_sent_as_it_is_then(
         async def put_blob(self, sha256: str, path: Path) -> None:
             if (tmp_path / "web.txt").read_text() != "newer":
                 (tmp_path / "web.txt").write_text("newer")
-                resources.attach(town.ctx, town.model, "web", "web", str(tmp_path / "web.txt"))
+                attach_resource.attach(town.ctx, town.model, "web", "web", str(tmp_path / "web.txt"))
                 town.ctx.controller.blobs.delete(sha256)
             await super().put_blob(sha256, path)
 

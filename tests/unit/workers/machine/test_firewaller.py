@@ -13,6 +13,7 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units as unit_service
 from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import expose as service
 from pushjuju.services.views.status import document
 from pushjuju.workers.machine.firewaller import Firewaller
@@ -55,10 +56,10 @@ async def _at_rest(world: TestController, count: int = 1) -> PlayedRuntime:
 
 async def _config(world: TestController, runtime: PlayedRuntime, port: int, word: str = "open") -> None:
     """Let a config-changed open or close a port."""
-    from pushjuju.services.entities.application import applications
+    from pushjuju.services.requests.application import settings
 
     _opens(world, "0", "config-changed", port, word=word)
-    applications.set_config(world.ctx, world.model, "web", values={"title": f"{word} {port}"})
+    settings.set_config(world.ctx, world.model, "web", values={"title": f"{word} {port}"})
     assert (await drive(world, runtime)).problems == ()
 
 
@@ -102,7 +103,7 @@ async def test_ports_of_a_removed_unit_are_shut(runtime: TestController) -> None
     service.expose(runtime.ctx, runtime.model, "db")
     await drive(runtime, work)
     assert _ingress(work) == {"5432/tcp": EVERYWHERE}
-    removal.remove_units(runtime.ctx, runtime.model, ["db/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["db/0"])
     await drive(runtime, work)
     assert "db/0" not in runtime.units()
     assert _ingress(work) == {}
@@ -116,7 +117,7 @@ async def test_machines_that_come_and_go_are_let_in_and_out(runtime: TestControl
         unit_service.add(tx, applications.get(tx, runtime.model, "web"), 1, [], runtime.clock.now())
     await drive(runtime, work)
     assert _guard(work).of("0").mates == _guard(work).of("1").mates == ("10.0.0.2/31",)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
     await drive(runtime, work)
     assert runtime.machine_ids() == ["0"]
     assert _guard(work).of("0").mates == ("10.0.0.2/32",)
@@ -205,7 +206,7 @@ async def test_a_controller_that_dies_leaves_rules_that_the_next_one_completes(
 
 async def test_a_machine_that_goes_on_without_us_is_left_open(runtime: TestController) -> None:
     work = await _at_rest(runtime)
-    removal.remove_machines(
+    removals.remove_machines(
         runtime.ctx, runtime.model, ["0"], force=removal.Force(wait_s=600), keep_instance=True
     )
     await drive(runtime, work)
@@ -216,7 +217,7 @@ async def test_a_machine_that_goes_on_without_us_is_left_open(runtime: TestContr
 
 async def test_a_machine_that_ends_is_not_asked(runtime: TestController) -> None:
     work = await _at_rest(runtime)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
     assert (_guard(work).cleared, runtime.machine_ids()) == ([], [])
 

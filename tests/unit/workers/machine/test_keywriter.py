@@ -10,9 +10,9 @@ from pushjuju.core.errors import ConnectionLost, Unreachable
 from pushjuju.plugins.api.targets import ScriptResult, SSHTarget
 from pushjuju.runner.session import ExecResult
 from pushjuju.services.entities.basis import logs
-from pushjuju.services.entities.model import ssh_keys
-from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.model import ssh_keys
 from pushjuju.workers.machine import keywriter
 from pushjuju.workers.machine.machine_worker import Outcome
 from tests.world.controller import TestController
@@ -133,8 +133,8 @@ async def test_a_machine_that_is_lost_while_it_takes_keys_is_tried_again(
 
 
 def _leaves(runtime: TestController, force: Force | None = None) -> None:
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True, force=force)
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True, force=force)
 
 
 async def test_a_machine_that_leaves_the_model_loses_its_keys_first(

@@ -8,8 +8,8 @@ from pushjuju.core.errors import HeldElsewhere, ProviderError, PushjujuError, Un
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.workers.machine.machine_worker import Outcome
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
@@ -34,7 +34,7 @@ async def unrecorded(runtime: TestController) -> PlayedRuntime:
 async def test_an_unrecorded_instance_is_not_forgotten_while_the_cloud_keeps_it(
     runtime: TestController, unrecorded: PlayedRuntime
 ) -> None:
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     unrecorded.cloud.stuck = [ProviderError("cloud is down")]
     outcome = await worker(unrecorded)
     assert (outcome.failed, reason_of(outcome)) == (True, "cloud is down")
@@ -47,7 +47,7 @@ async def test_an_unrecorded_instance_is_not_forgotten_while_the_cloud_keeps_it(
 async def test_a_forced_removal_forgets_an_unrecorded_instance_that_the_cloud_keeps(
     runtime: TestController, unrecorded: PlayedRuntime
 ) -> None:
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
     unrecorded.cloud.stuck = [ProviderError("cloud is down")]
     assert await worker(unrecorded) == Outcome()
     assert runtime.machine_ids() == []
@@ -58,7 +58,7 @@ async def _kept(runtime: TestController, force: Force | None = None) -> PlayedRu
     work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=force, keep_instance=True)
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=force, keep_instance=True)
     return work
 
 

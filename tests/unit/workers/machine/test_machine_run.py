@@ -7,9 +7,11 @@ import pytest
 from pushjuju.core.clock import from_iso
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership, logs
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved, settings
 from tests.unit.workers.machine.test_machine_worker import HERE, _fresh_box, _in
 from tests.world.charms import SETUP
 from tests.world.controller import TestController
@@ -70,7 +72,7 @@ async def test_a_unit_that_the_machine_cannot_serve_leaves_its_neighbours_their_
     assert reason_of(outcome).startswith("unit web/0: ")
     assert reason_of(outcome).endswith("no space left on device")
     assert runtime.agent("web/0") == ("failed", "no space left on device")
-    removal.remove_units(runtime.ctx, runtime.model, ["zap/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["zap/0"])
     outcome = await worker(work, attempts=1)
     assert runtime.units() == ["app/0", "web/0"]
     assert _in(runtime, outcome) == 10.0
@@ -116,7 +118,7 @@ async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(runtime: Te
     box = _fresh_box(runtime)
     box.will("deploy", STUCK, STUCK, unit="web/0")
     runtime.refresh(runtime.charms.make("web", files={"new": "1"}))
-    applications.set_trust(runtime.ctx, runtime.model, "zap", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "zap", trusted=True)
     ran = len(runtime.of("web/0"))
     assert not (await worker(work)).failed
     assert (runtime.agent(), runtime.of("zap/0")[-1]) == (("error", "upgrade failed"), "config-changed")
@@ -125,10 +127,10 @@ async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(runtime: Te
     await worker(work)
     deploys = [frame for frame in box.frames if frame["kind"] == "deploy" and frame["unit"] == "web/0"]
     assert (len(deploys), runtime.of("web/0")[ran:]) == (2, [])
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     await worker(work)
     assert runtime.agent() == ("error", "upgrade failed")
-    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
+    resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     await worker(work)
     assert runtime.of("web/0")[ran:][:2] == ["upgrade-charm", "config-changed"]
     assert (runtime.agent(), runtime.unit("web/0").charm_url) == (("idle", ""), "local:web-1")
@@ -143,7 +145,7 @@ async def test_a_charm_that_was_deleted_on_its_machine_comes_back_at_the_next_co
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[HERE])
     await worker(work)
     del runtime.boxes["0"].charms["web/0"]
-    applications.set_trust(runtime.ctx, runtime.model, "zap", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "zap", trusted=True)
     runtime.deploy("new", packed=runtime.charms.make("new"), placements=[HERE])
     ran = len(runtime.of("web/0"))
     for _ in range(2):
@@ -159,7 +161,7 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestControll
     for name in ("app", "web", "zap"):
         runtime.deploy(name, packed=runtime.charms.make(name), placements=[] if name == "app" else [HERE])
     await worker(work)
-    removal.remove_units(runtime.ctx, runtime.model, ["app/0", "zap/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["app/0", "zap/0"])
     box = _fresh_box(runtime)
     refusal = {"outcome": "error", "message": "read-only file system"}
     box.will("remove-unit", refusal, refusal, unit="app/0")
@@ -171,7 +173,7 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestControll
         lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "app/0"), runtime.clock.now())
     )
     box.left = ["app/0", "web/0"]
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     outcome = await worker(work)
     assert runtime.of("web/0")[-1] == "config-changed"
     assert reason_of(outcome) == "unit app/0: its files could not be removed: read-only file system"

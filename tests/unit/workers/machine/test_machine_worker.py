@@ -18,11 +18,11 @@ from pushjuju.core.errors import (
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.ssh.hostkeys import HostKeyFile
-from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import leadership, logs, statuses
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import settings
 from pushjuju.services.views.status import document as status
 from pushjuju.workers.machine import contact
 from pushjuju.workers.machine.machine_worker import Outcome
@@ -144,7 +144,7 @@ async def test_success_forgets_earlier_failures(runtime: TestController) -> None
 async def test_machine_removed_before_it_was_made(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     assert await worker(work) == Outcome()
     assert (runtime.machine_ids(), work.cloud.asked) == ([], [])
 
@@ -154,7 +154,7 @@ async def test_machine_given_up_may_be_removed(runtime: TestController) -> None:
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     await worker(work)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     assert await worker(work) == Outcome()
     assert runtime.machine_ids() == []
 
@@ -261,7 +261,7 @@ async def test_back_off_doubles_to_five_minutes(runtime: TestController) -> None
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
     waits = []
     for attempts in range(9):
@@ -275,7 +275,7 @@ async def test_silence_has_a_beginning(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     work.unreachable["0"] = Unreachable("no route")
     await worker(work)
     since = runtime.machine("0").unreachable_since
@@ -293,7 +293,7 @@ async def test_machine_that_is_gone_from_its_cloud(runtime: TestController) -> N
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     del runtime.boxes["0"]
     outcome = await worker(work)
     assert reason_of(outcome) == (
@@ -319,7 +319,7 @@ async def test_silent_leader_is_followed(runtime: TestController) -> None:
     leader = runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web"))
     lost, other = ("0", "web/1") if leader == "web/0" else ("1", "web/0")
     work.unreachable[lost] = AuthFailed("refused", retryable=False)
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     for _ in range(4):
         await worker(work, lost)
         await worker(work, "1" if lost == "0" else "0")
@@ -334,7 +334,7 @@ async def test_last_unit_takes_its_machine_along(runtime: TestController) -> Non
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     box = runtime.boxes["0"]
     assert await worker(work) == Outcome()
     assert work.cloud.stopped == ["i-0"]
@@ -347,8 +347,8 @@ async def test_kept_instance_is_left_clean(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
     box = runtime.boxes["0"]
     await worker(work)
     assert (work.cloud.stopped, runtime.machine_ids()) == ([], [])
@@ -366,8 +366,8 @@ async def test_files_that_cannot_be_removed(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
     runtime.boxes["0"].will("remove-unit", {"outcome": "error", "message": "read-only file system"})
     outcome = await worker(work)
     assert reason_of(outcome) == "unit web/0: its files could not be removed: read-only file system"
@@ -380,7 +380,7 @@ async def test_machine_that_cannot_be_stopped_is_tried_again(runtime: TestContro
     work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     work.cloud.stuck = [ProviderError("cloud is down")]
     outcome = await worker(work)
     assert (outcome.failed, reason_of(outcome)) == (True, "cloud is down")
@@ -393,7 +393,7 @@ async def test_forced_machine_is_forgotten_though_it_cannot_be_stopped(runtime: 
     work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force())
     work.cloud.stuck = [ProviderError("cloud is down")]
     assert await worker(work) == Outcome()
     assert runtime.machine_ids() == []
@@ -404,7 +404,7 @@ async def test_dying_unit_of_a_silent_machine_stays(runtime: TestController) -> 
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
     assert (await worker(work)).failed
     assert runtime.unit("web/0").life == "dying"
@@ -414,7 +414,7 @@ async def test_stopping_is_told(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await worker(work)
     told = [(item.entity, item.text, item.state) for item in work.events]
     assert ("machine 0", "making a box", "running") in told
@@ -442,7 +442,7 @@ async def test_a_machine_that_is_let_go_is_released(runtime: TestController) -> 
     work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
     await worker(work)
     assert [item.text for item in work.events][-2:] == ["being released", "released"]
 
@@ -469,7 +469,7 @@ async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(runt
             tx, runtime.model, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
         )
     )
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     assert (await drive(runtime, work)).problems == ()
     assert (work.cloud.stopped, runtime.boxes, runtime.machine_ids()) == (["i-0"], {}, [])
 
@@ -478,7 +478,7 @@ async def test_machine_that_nobody_began_is_removed_without_its_cloud(runtime: T
     work = PlayedRuntime(runtime)
     work.cloud.stuck = [ProviderError("the cloud is closed")]
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     assert (await drive(runtime, work)).problems == ()
     assert runtime.machine_ids() == []
 
@@ -498,7 +498,7 @@ async def test_a_stopped_machine_is_started_again_by_the_next_contact(runtime: T
     runtime.deploy()
     await worker(work)
     work.cloud.halt("0")
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     outcome = await worker(work)
     assert not outcome.failed
     assert contact.RESUMING in [event.text for event in work.events]
@@ -513,7 +513,7 @@ async def test_a_machine_that_cannot_be_started_again_is_shown_at_once(runtime: 
     runtime.deploy()
     await worker(work)
     work.cloud.halt("0")
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     outcome = await worker(work)
     assert reason_of(outcome) == "machine 0 is stopped in its cloud; next: start instance i-0 in the cloud"
     assert _shown(runtime) == ("down", "stopped", "lost")
@@ -534,7 +534,7 @@ async def test_a_machine_that_is_gone_is_lost_at_once(runtime: TestController) -
     runtime.deploy()
     await worker(work)
     del runtime.boxes["0"]
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     await worker(work)
     assert _shown(runtime) == ("down", "unknown", "lost")
 
@@ -553,7 +553,7 @@ async def test_a_machine_that_is_stopped_in_the_middle_of_a_hook_is_started_at_o
     runtime.deploy()
     await worker(work)
     runtime.boxes["0"].will("config-changed", {"cut": True})
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     halting.append("0")
     outcome = await worker(work)
     assert (outcome.failed, outcome.due) == (True, runtime.clock.now())
@@ -566,7 +566,7 @@ async def test_retry_provisioning_starts_a_stopped_machine(runtime: TestControll
     runtime.deploy()
     await worker(work)
     work.cloud.halt("0")
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     await worker(work)
     work.cloud, halted = ResumingCloud(runtime), work.cloud.halted
     work.cloud.halted = halted

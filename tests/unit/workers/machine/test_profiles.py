@@ -11,10 +11,11 @@ from pushjuju.core.errors import ProviderError
 from pushjuju.core.model.placement import Placement
 from pushjuju.plugins.api.providers import CharmProfile
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.action.actions import CommandRequest
 from pushjuju.services.entities.charm import charm_profiles
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import CommandRequest
 from pushjuju.services.views.status import document
 from pushjuju.workers.rehearsal import rehearse
 from tests.world.charms import SETUP
@@ -129,7 +130,7 @@ async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(runtim
     runtime.refresh(runtime.charms.make("web", files={"lxd-profile.yaml": changed}))
     deploy(runtime, "new", placements=[Placement.parse("0")])
     runtime.deploy("plain", packed=runtime.charms.make("plain"), placements=[Placement.parse("0")])
-    tasks = actions.enqueue_commands(
+    tasks = operations.enqueue_commands(
         runtime.ctx, runtime.model, CommandRequest(command="date", timeout_s=5, units=["web/0"])
     ).tasks
     before = len(runtime.of("web/0"))
@@ -143,7 +144,7 @@ async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(runtim
     } == {"completed"}
     assert shown(runtime, "web/0") == (*shown(runtime, "new/0")[:2], "idle") == ("waiting", WAITS, "idle")
     assert shown(runtime, "plain/0")[0] != "waiting"
-    removal.remove_units(runtime.ctx, runtime.model, ["zap/0", "new/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["zap/0", "new/0"])
     await drive(runtime, work)
     assert runtime.units() == ["plain/0", "web/0"]
     cloud.refusal = None
@@ -162,7 +163,7 @@ async def test_a_unit_that_waits_for_a_profile_can_be_removed(runtime: TestContr
         runtime.charms.make("web", files={"lxd-profile.yaml": PROFILE.replace("nests", "nests more")})
     )
     await drive(runtime, work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
     assert (runtime.units(), cloud.stopped) == ([], ["i-0"])
 
@@ -208,10 +209,10 @@ async def test_profiles_follow_a_refresh_and_the_units(runtime: TestController) 
         assert charm_profiles.lacking(tx, machines.get(tx, runtime.model, "0")) == {"web"}
     await drive(runtime, work)
     assert cloud.given[-1] == ("i-0", [more, new], [more, new])
-    removal.remove_units(runtime.ctx, runtime.model, ["more/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["more/0"])
     await drive(runtime, work)
     assert cloud.given[-1] == ("i-0", [new], [new])
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
     assert (cloud.stopped, cloud.given[-1]) == (["i-0"], ("", [], []))
 
@@ -221,7 +222,7 @@ async def test_a_machine_goes_though_its_cloud_keeps_the_profiles(runtime: TestC
     deploy(runtime)
     await drive(runtime, work)
     cloud.refusal = ProviderError("the server is read-only")
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     assert problems_of(await drive(runtime, work)) == ()
     assert (cloud.stopped, runtime.machine_ids()) == (["i-0"], [])
     text = "profiles of charms stay on the server: the server is read-only"

@@ -13,7 +13,8 @@ import pytest
 from pushjuju.core.errors import LeaseLost
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.action.actions import CommandRequest
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import CommandRequest
 from pushjuju.store.rows.records import Unit
 from pushjuju.workers.machine import machine_run, running_operations
 from tests.world.controller import TestController
@@ -81,7 +82,7 @@ def two_units(world: TestController) -> None:
 
 def execute(world: TestController, units: Iterable[str], **more: Any) -> list[int]:
     request = CommandRequest(command="date", timeout_s=5, units=list(units), **more)
-    return [task.id for task in actions.enqueue_commands(world.ctx, world.model, request).tasks]
+    return [task.id for task in operations.enqueue_commands(world.ctx, world.model, request).tasks]
 
 
 def states(world: TestController, numbers: Iterable[int]) -> set[str]:

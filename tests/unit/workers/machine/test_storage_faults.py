@@ -14,6 +14,7 @@ from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views import explain
 from pushjuju.uniter.wanted import wanted
@@ -65,7 +66,7 @@ async def test_a_detach_that_waits_says_for_what(runtime: TestController, ground
     deploy_with_storage(runtime, {"data": "tmpfs"})
     await drive(runtime, StorageRuntime(runtime, ground))
     ground.refusals["unmount"] = "umount: /srv/data: target is busy.\nused by process 12 (psql)\n"
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, StorageRuntime(runtime, ground))
     assert runtime.units() == []
     why = "umount: /srv/data: target is busy.; used by process 12 (psql)"
@@ -87,7 +88,7 @@ async def test_a_detach_that_waits_says_for_what(runtime: TestController, ground
 async def test_a_cloud_that_fails_is_asked_again(runtime: TestController, ground: PlayedStorage) -> None:
     deploy_with_storage(runtime, {"data": "local"})
     await drive(runtime, StorageRuntime(runtime, ground))
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], destroy_storage=True)
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"], destroy_storage=True)
     ground.refusals["cloud-destroy"] = "quota of goodwill exceeded"
     work = StorageRuntime(runtime, ground)
     settled = await drive(runtime, work)
@@ -120,7 +121,7 @@ async def test_a_refused_credential_suspends_the_model_and_asks_no_more(
         await drive(runtime, work)
         ground.refusals.clear()
     if step in ("detach", "destroy"):
-        removal.remove_units(runtime.ctx, runtime.model, ["web/0"], destroy_storage=True)
+        removals.remove_units(runtime.ctx, runtime.model, ["web/0"], destroy_storage=True)
     if step == "destroy":
         ground.refusals["cloud-destroy"] = "not yet"
         await drive(runtime, work)

@@ -15,6 +15,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.views.status import storage_document
 from tests.world.charms import UBUNTU
@@ -76,7 +77,7 @@ async def test_killed_between_any_two_steps(
     assert await survive(runtime, ground) > 5
     assert set(storage_states(runtime).values()) == {"attached"}
     assert set(ground.made.values()) == {1}
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     assert await survive(runtime, ground) > 2
     assert set(storage_states(runtime).values()) == {"detached"}
     assert ground.mounted == {}
@@ -122,7 +123,7 @@ async def test_disks_come_and_go_with_their_machine(
     assert set(disks(runtime).values()) == {"attached"}
     assert list(ground.made.values()) == [1, 1]
     assert runtime.machine_ids() == ["0"]
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     await survive(runtime, ground)
     assert runtime.machine_ids() == []
     assert disks(runtime) == {}
@@ -146,7 +147,7 @@ async def test_a_disk_that_the_cloud_keeps_is_tried_again(
     work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     ground.refusals["cloud-destroy"] = "busy"
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     settled = await drive(runtime, work)
     assert problems_of(settled) == tuple(
         f"disk of machine 0: destroy volume {number}: busy" for number in (0, 1)
@@ -162,7 +163,7 @@ async def test_a_kept_instance_keeps_no_disk(runtime: TestController, ground: Pl
     add_machine(runtime, "loop")
     work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
     await drive(runtime, work)
     assert (ground.made, disks(runtime), runtime.machine_ids()) == ({}, {}, [])
 
@@ -212,7 +213,7 @@ async def test_a_machine_waits_for_what_outlives_it(runtime: TestController, gro
     deploy_with_storage(runtime, {"data": "local"})
     await drive(runtime, StorageRuntime(runtime, ground))
     ground.refusals["unmount"] = "busy"
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     work = StorageRuntime(runtime, ground)
     settled = await drive(runtime, work)
     assert runtime.machine_ids() == ["0"]
@@ -231,7 +232,7 @@ async def test_kept_storage_that_goes_takes_its_machine_along(
     deploy_with_storage(runtime, {"data": "loop"})
     work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
     assert runtime.machine_ids() == ["0"]
     storage_requests.remove(runtime.ctx, runtime.model, ["data/0"])
@@ -247,9 +248,9 @@ async def test_a_forced_removal_leaves_no_data_on_a_machine_that_stays(
     deploy_with_storage(runtime, {"data": "loop"})
     work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=removal.Force(), keep_instance=keep)
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=removal.Force(), keep_instance=keep)
     await drive(runtime, work)
     assert (runtime.machine_ids(), storage_states(runtime)) == ([], {})
     destroyed = any(line.startswith("destroy") for line in ground.log)

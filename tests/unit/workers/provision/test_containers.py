@@ -12,6 +12,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import document
 from pushjuju.uniter.wanted import wanted
@@ -27,7 +28,7 @@ def deploy(runtime: TestController, to: str, **more: Any) -> None:
 
 
 def remove(runtime: TestController, *ids: str, force: Force | None = None) -> None:
-    removal.remove_machines(runtime.ctx, runtime.model, list(ids), force=force)
+    removals.remove_machines(runtime.ctx, runtime.model, list(ids), force=force)
 
 
 @pytest.mark.parametrize("word", ["lxd", "constraint"])
@@ -81,10 +82,10 @@ async def test_a_machine_with_containers_stays(runtime: TestController) -> None:
     await drive(runtime, work)
     with pytest.raises(NotValid, match='machine 0 is hosting containers "0/lxd/0"'):
         remove(runtime, "0")
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     await drive(runtime, work)
     assert runtime.machine_ids() == ["0", "0/lxd/0"]
-    removal.remove_units(runtime.ctx, runtime.model, ["inner/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["inner/0"])
     await drive(runtime, work)
     assert (runtime.machine_ids(), work.cloud.stopped) == (["0"], ["i-0/lxd/0"])
     remove(runtime, "0")

@@ -16,6 +16,7 @@ from pushjuju.plugins.api.providers import Hardware, Instance, Started
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.workers.provision.enlist import add_given_machine
 from tests.world.charms import SETUP
 from tests.world.controller import TestController
@@ -95,7 +96,7 @@ async def test_units_come_to_it_and_leave_it_clean(runtime: TestController) -> N
     assert not (await worker(work)).failed
     assert tuple(runtime.of("web/0")) == SETUP
     assert runtime.status(StatusKind.INSTANCE, "0") == ("running", "Manually provisioned machine")
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     box = runtime.boxes["0"]
     await worker(work)
     assert (box.frames[-1]["kind"], box.frames[-1]["last"]) == ("remove-unit", True)

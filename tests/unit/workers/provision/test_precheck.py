@@ -9,7 +9,7 @@ import pytest
 from pushjuju.core.constraints import parse
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.plugins.providers.local.bases import host_arch
-from pushjuju.services.entities.machine import spaces
+from pushjuju.services.requests.machine import spaces
 from pushjuju.workers.provision import precheck
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController

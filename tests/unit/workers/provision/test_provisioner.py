@@ -18,6 +18,7 @@ from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.workers.loops import poller
 from pushjuju.workers.provision import provisioner
 from tests.world.charms import UBUNTU
@@ -178,7 +179,7 @@ async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(
     start = work.cloud.start
 
     async def removed(request: StartRequest) -> Started:
-        removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+        removals.remove_machines(runtime.ctx, runtime.model, ["0"])
         return await start(request)
 
     work.cloud.start = removed
@@ -292,7 +293,7 @@ async def test_removed_during_its_start(
     start = work.cloud.start
 
     async def slowly(request: StartRequest) -> Started:
-        removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=force)
+        removals.remove_machines(runtime.ctx, runtime.model, ["0"], force=force)
         return await start(request)
 
     work.cloud.start = slowly
@@ -323,7 +324,7 @@ async def test_killed_after_the_answer_and_removed_leaves_none(runtime: TestCont
     _add(runtime)
     with pytest.raises(Died):
         await worker(killed)
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     again = PlayedRuntime(runtime)
     again.cloud = cloud
     await worker(again)
@@ -340,7 +341,7 @@ async def test_harvest(runtime: TestController, work: PlayedRuntime, mode: str, 
     await worker(work, "1")
     runtime.boxes["7"] = dataclasses.replace(runtime.boxes["1"], id="7")
     runtime.write(lambda tx: model_config.change(tx, runtime.model, {"provisioner-harvest-mode": mode}))
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     await worker(work, "0")
     assert sorted(work.cloud.stopped) == stopped
     assert runtime.machine_ids() == ["1"]

@@ -15,9 +15,9 @@ from pushjuju.cli.commands.plan.plannable import NOT_PLANNED, PLANNED
 from pushjuju.cli.work import blocking, drive
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.storage import Directive
-from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.model import new_models
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.application import settings
 from tests.world.charms import SETUP, Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController
@@ -294,8 +294,8 @@ def test_exec(runtime: TestController, run: Run) -> None:
 
 
 def test_cancel_task(runtime: TestController, run: Run) -> None:
-    asked = actions.CommandRequest(command="ls", timeout_s=9.0, units=["web/0"])
-    actions.enqueue_commands(runtime.ctx, runtime.model, asked)
+    asked = operations.CommandRequest(command="ls", timeout_s=9.0, units=["web/0"])
+    operations.enqueue_commands(runtime.ctx, runtime.model, asked)
     plan = planned(run, "cancel-task", "2")
     assert plan["changes"][0]["fields"] == {"status": {"from": "completed", "to": "cancelled"}}
 
@@ -325,7 +325,7 @@ def test_destroy_model(runtime: TestController, run: Run) -> None:
 
 def test_destroy_model_that_is_stuck(runtime: TestController, run: Run) -> None:
     runtime.box("0").fail("config-changed", times=50)
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     runtime.settle()
     assert runtime.agent()[0] == "error"
     plan = planned(run, "destroy-model", "shop")

@@ -14,6 +14,7 @@ from pushjuju.cli.commands.program.schema import FOLDER
 from pushjuju.cli.help.manpage import escaped
 from pushjuju.core.clock import SystemClock
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.relation import integrate
 from tests.world.charms import Charms
 from tests.world.commandline import Run
@@ -57,7 +58,7 @@ def runtime(runtime: TestController, packs: Charms, monkeypatch: pytest.MonkeyPa
     runtime.deploy("disk", packed=packs.make("disk", peers=None, config=None, **stored))
     runtime.refresh(packs.make("web", files={"x": "y"}, requires={"db": {"interface": "sql"}}))
     runtime.prepared("web/0")
-    removal.remove_application(runtime.ctx, runtime.model, ["db"], removal.Force(wait_s=60))
+    removals.remove_applications(runtime.ctx, runtime.model, ["db"], removal.Force(wait_s=60))
     runtime.focus()
     return runtime
 

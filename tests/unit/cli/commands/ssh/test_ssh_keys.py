@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from pushjuju.services.entities.basis.context import open_context
-from pushjuju.services.entities.model import models, ssh_keys
+from pushjuju.services.entities.model import models
+from pushjuju.services.requests.model import ssh_keys
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.machine import keywriter

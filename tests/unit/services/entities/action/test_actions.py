@@ -9,8 +9,9 @@ import pytest
 from pushjuju.core.errors import NotFound
 from pushjuju.core.model.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
 from pushjuju.services.entities.charm import payloads
+from pushjuju.services.requests.action import operations
+from pushjuju.services.requests.action.operations import ActionRequest, CommandRequest
 from pushjuju.services.views import tasks
 from pushjuju.workers import live
 from tests.world.controller import TestController
@@ -39,14 +40,14 @@ def units(runtime: TestController) -> None:
     runtime.forget_work()
 
 
-def run(world: TestController, action: str, *receivers: str, **parameters: Any) -> actions.Enqueued:
+def run(world: TestController, action: str, *receivers: str, **parameters: Any) -> operations.Enqueued:
     request = ActionRequest(action=action, receivers=receivers, parameters=parameters)
-    return actions.enqueue(world.ctx, world.model, request)
+    return operations.enqueue(world.ctx, world.model, request)
 
 
-def execute(world: TestController, command: str = "date", **targets: Any) -> actions.Enqueued:
+def execute(world: TestController, command: str = "date", **targets: Any) -> operations.Enqueued:
     request = CommandRequest(command=command, timeout_s=300, **targets)
-    return actions.enqueue_commands(world.ctx, world.model, request)
+    return operations.enqueue_commands(world.ctx, world.model, request)
 
 
 def task(world: TestController, number: int) -> Any:
@@ -151,17 +152,17 @@ def test_commands_for_all_machines(runtime: TestController) -> None:
 def test_what_waits_is_cancelled_and_what_runs_is_aborted(runtime: TestController) -> None:
     run(runtime, "ping", "web/0", "web/1")
     runtime.write(lambda tx: actions.start(tx, runtime.model, 3, runtime.clock.now()))
-    found = actions.cancel(runtime.ctx, runtime.model, [2, 3])
+    found = operations.cancel(runtime.ctx, runtime.model, [2, 3])
     assert [(item.status, item.message) for item in found] == [
         ("cancelled", "action cancelled via the API"),
         ("aborting", ""),
     ]
-    assert [item.status for item in actions.cancel(runtime.ctx, runtime.model, [2, 3])] == [
+    assert [item.status for item in operations.cancel(runtime.ctx, runtime.model, [2, 3])] == [
         "cancelled",
         "aborting",
     ]
     with pytest.raises(NotFound, match=r'^task "9" not found$'):
-        actions.cancel(runtime.ctx, runtime.model, [9])
+        operations.cancel(runtime.ctx, runtime.model, [9])
 
 
 def test_a_task_ends_once(runtime: TestController) -> None:

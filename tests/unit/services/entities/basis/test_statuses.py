@@ -12,7 +12,7 @@ from pushjuju.core.status import Agent, StatusInfo, StatusKind
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership, logs, statuses, wake
 from pushjuju.services.entities.relation import relations
-from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
 from tests.world.controller import TestController
 
 UNIT = StatusKind.WORKLOAD
@@ -155,7 +155,7 @@ def test_first_unit_that_is_ready_leads(runtime: TestController) -> None:
 
 def test_dying_unit_claims_nothing(runtime: TestController) -> None:
     runtime.active()
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     now = runtime.clock.now()
     runtime.write(lambda tx: leadership.revoke(tx, units.get(tx, runtime.model, "web/0"), now))
     runtime.turn()

@@ -11,6 +11,7 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints
+from pushjuju.services.requests.model import model_config
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
 
@@ -41,7 +42,7 @@ def test_the_cloud_says_what_excludes_each_other(
     runtime: TestController, cloud: str, model: dict[str, Any], own: dict[str, Any], merged: dict[str, Any]
 ) -> None:
     _cloud(runtime, cloud)
-    constraints.set_model(runtime.ctx, runtime.model, model)
+    model_config.set_constraints(runtime.ctx, runtime.model, model)
     assert runtime.read(lambda tx: constraints.for_machine(tx, runtime.model, own)) == merged
     made = machines.add_machine(runtime.ctx, runtime.model, base=Base.parse(str(UBUNTU)), constraints=own)
     assert runtime.machine(made.id).constraints == merged

@@ -15,13 +15,16 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import resolved, settings
 from pushjuju.services.requests.application.update_status import make_due
+from pushjuju.services.requests.machine import upgrade_machine as upgrade_machine_requests
 from pushjuju.uniter.decide import Answer
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -36,11 +39,11 @@ def both(packs: Charms, name: str = "web", **more: Any) -> PackedCharm:
 
 
 def prepare(runtime: TestController, machine: str = "0", base: Base = NOBLE, **more: Any) -> None:
-    upgrade_machine.prepare(runtime.ctx, runtime.model, machine, base, **more)
+    upgrade_machine_requests.prepare(runtime.ctx, runtime.model, machine, base, **more)
 
 
 def complete(runtime: TestController, machine: str = "0") -> None:
-    upgrade_machine.complete(runtime.ctx, runtime.model, machine)
+    upgrade_machine_requests.complete(runtime.ctx, runtime.model, machine)
 
 
 def said(runtime: TestController, machine: str = "0") -> list[str]:
@@ -58,7 +61,7 @@ def series(runtime: TestController, unit: str = "web/0") -> str:
 
 
 def set_config(runtime: TestController, title: str) -> None:
-    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
+    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
 
 
 @pytest.fixture
@@ -202,7 +205,7 @@ def test_a_failing_hook_holds_it_up_until_it_runs(web: TestController) -> None:
     assert (status(web), series(web)) == ("prepare started", "prepare running")
     with pytest.raises(Conflict, match="it is either not prepared or already completed"):
         complete(web)
-    units.resolve(web.ctx, web.model, ["web/0"], retry=True)
+    resolved.resolve(web.ctx, web.model, ["web/0"], retry=True)
     web.settle()
     assert status(web) == "prepare completed"
     assert said(web)[1:3] == ["web/0 pre-series-upgrade hook running", "web/0 pre-series-upgrade completed"]
@@ -212,7 +215,7 @@ def test_a_failing_hook_may_be_skipped(web: TestController) -> None:
     web.box().fail("pre-series-upgrade")
     prepare(web)
     web.settle()
-    units.resolve(web.ctx, web.model, ["web/0"], retry=False)
+    resolved.resolve(web.ctx, web.model, ["web/0"], retry=False)
     web.settle()
     assert status(web) == "prepare completed"
     assert said(web)[2] == "web/0 pre-series-upgrade hook not found, skipping"
@@ -398,7 +401,7 @@ NOT_READY = "unit web/0 is not ready to start a series upgrade; its"
          'machine "0" can not complete, it is either not prepared or already completed'),
         (_completing, complete, Conflict,
          'machine "0" can not complete, it is either not prepared or already completed'),
-        (_ready, lambda s: removal.remove_machines(s.ctx, s.model, ["0"]), Conflict,
+        (_ready, lambda s: removals.remove_machines(s.ctx, s.model, ["0"]), Conflict,
          "machine 0 is locked for series upgrade"),
         (_ready, lambda s: units.add_units(s.ctx, s.model, "web", 1, [Placement.parse("0")]), NotValid,
          'cannot deploy "web" to machine 0: machine is locked for series upgrade'),
@@ -453,7 +456,7 @@ def test_supported_bases(text: str, good: bool) -> None:
 
 def test_a_unit_that_is_removed_in_between_goes_afterwards(web: TestController) -> None:
     _ready(web)
-    removal.remove_units(web.ctx, web.model, ["web/0"])
+    removals.remove_units(web.ctx, web.model, ["web/0"])
     web.settle()
     assert (web.unit("web/0").life, web.of("web/0")) == ("dying", ["pre-series-upgrade"])
     complete(web)
@@ -483,7 +486,7 @@ def test_the_last_unit_takes_the_lock_and_the_machine_with_it(web: TestControlle
 
 def test_a_machine_is_forced_away(web: TestController) -> None:
     _ready(web)
-    removal.remove_machines(web.ctx, web.model, ["0"], force=Force())
+    removals.remove_machines(web.ctx, web.model, ["0"], force=Force())
     web.settle()
     assert web.of("web/0") == ["pre-series-upgrade", "stop", "remove"]
     assert web.machine_ids() == []

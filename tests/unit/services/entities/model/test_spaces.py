@@ -12,7 +12,8 @@ from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import firewall, model_config
-from pushjuju.services.requests.application import expose
+from pushjuju.services.requests.application import expose, settings
+from pushjuju.services.requests.machine import spaces as spaces_requests
 from pushjuju.services.views import space_documents
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import Tx
@@ -43,7 +44,7 @@ def town(runtime: TestController) -> TestController:
     """An application on a machine with two networks, and a space that the inner one is in."""
     runtime.deploy(packed=runtime.charms.make(**{"extra-bindings": {"admin": None}}))
     noted(runtime, nic("eth0", "10.0.0.2/24"), nic("eth1", "192.168.7.2/24", mtu=9000))
-    spaces.add(runtime.ctx, runtime.model, "inner", [INNER])
+    spaces_requests.add(runtime.ctx, runtime.model, "inner", [INNER])
     return runtime
 
 
@@ -118,41 +119,41 @@ def test_what_add_space_refuses(
 ) -> None:
     before = where(town)
     with pytest.raises(error) as caught:
-        spaces.add(town.ctx, town.model, name, cidrs)
+        spaces_requests.add(town.ctx, town.model, name, cidrs)
     assert caught.value.message == text
     assert where(town) == before
 
 
 def test_a_move_may_not_take_a_space_away_from_those_bound_to_it(town: TestController) -> None:
-    bindings.bind(town.ctx, town.model, "web", {"admin": "inner"}, force=False)
+    settings.bind(town.ctx, town.model, "web", {"admin": "inner"}, force=False)
     with pytest.raises(NotValid) as caught:
-        spaces.move(town.ctx, town.model, "alpha", [INNER], force=False)
+        spaces_requests.move(town.ctx, town.model, "alpha", [INNER], force=False)
     assert caught.value.message == (
         'moving subnet(s) to space "alpha" violates endpoint binding admin:inner for application "web"\n'
         "\tunits not connected to the space: web/0"
     )
     assert where(town)[INNER] == "inner"
-    (moved,) = spaces.move(town.ctx, town.model, "alpha", [INNER], force=True)
+    (moved,) = spaces_requests.move(town.ctx, town.model, "alpha", [INNER], force=True)
     assert (moved.old, moved.new, where(town)[INNER]) == ("inner", "alpha", "alpha")
 
 
 def test_constraints_follow_a_rename_and_end_with_the_space(town: TestController) -> None:
     town.deploy("db", constraints={"spaces": ["inner", "^alpha"]})
-    spaces.rename(town.ctx, town.model, "inner", "deep")
+    spaces_requests.rename(town.ctx, town.model, "inner", "deep")
     assert town.application("db").constraints == {"spaces": ["deep", "^alpha"]}
-    uses = spaces.remove(town.ctx, town.model, "deep", force=False)
+    uses = spaces_requests.remove(town.ctx, town.model, "deep", force=False)
     assert uses.lines("deep") == ['- "deep" is used as a constraint on: db']
     assert where(town)[INNER] == "deep"
-    assert spaces.remove(town.ctx, town.model, "deep", force=True).lines("deep") == []
+    assert spaces_requests.remove(town.ctx, town.model, "deep", force=True).lines("deep") == []
     assert town.application("db").constraints == {"spaces": ["^alpha"]}
     assert where(town)[INNER] == "alpha"
 
 
 def test_alpha_stays(town: TestController) -> None:
     with pytest.raises(NotValid, match='the "alpha" space cannot be renamed'):
-        spaces.rename(town.ctx, town.model, "alpha", "x")
+        spaces_requests.rename(town.ctx, town.model, "alpha", "x")
     with pytest.raises(NotValid, match='the "alpha" space cannot be removed'):
-        spaces.remove(town.ctx, town.model, "alpha", force=True)
+        spaces_requests.remove(town.ctx, town.model, "alpha", force=True)
 
 
 # --- bindings ---------------------------------------------------------------------------------------------
@@ -164,9 +165,9 @@ def test_nobody_bound_means_no_rows(town: TestController) -> None:
 
 
 def test_endpoints_follow_the_default_that_they_are_in(town: TestController) -> None:
-    bindings.bind(town.ctx, town.model, "web", {"": "inner", "admin": "alpha"}, force=False)
+    settings.bind(town.ctx, town.model, "web", {"": "inner", "admin": "alpha"}, force=False)
     assert bound(town) == {"": "inner", "admin": "alpha", "cluster": "inner"}
-    changes = bindings.bind(town.ctx, town.model, "web", {"": "alpha"}, force=False)
+    changes = settings.bind(town.ctx, town.model, "web", {"": "alpha"}, force=False)
     assert changes == [
         'moving endpoint "cluster" from space "inner" to "alpha"',
         'no change to endpoint in space "alpha": admin',
@@ -174,7 +175,7 @@ def test_endpoints_follow_the_default_that_they_are_in(town: TestController) -> 
 
 
 def test_a_refresh_binds_new_endpoints_to_the_default(town: TestController) -> None:
-    bindings.bind(town.ctx, town.model, "web", {"": "inner"}, force=False)
+    settings.bind(town.ctx, town.model, "web", {"": "inner"}, force=False)
     town.refresh(town.charms.make(requires={"db": {"interface": "sql"}}), bind={"cluster": "alpha"})
     assert bound(town) == {"": "inner", "cluster": "alpha", "db": "inner"}
 
@@ -190,9 +191,9 @@ def test_a_refresh_binds_new_endpoints_to_the_default(town: TestController) -> N
     ],
 )
 def test_what_bind_refuses(town: TestController, asked: dict[str, str], text: str) -> None:
-    spaces.add(town.ctx, town.model, "empty", [])
+    spaces_requests.add(town.ctx, town.model, "empty", [])
     with pytest.raises(PushjujuError) as caught:
-        bindings.bind(town.ctx, town.model, "web", asked, force=False)
+        settings.bind(town.ctx, town.model, "web", asked, force=False)
     assert caught.value.message.startswith(text)
     assert town.read(lambda tx: bindings.stored(tx, town.model, "web")) == {}
 
@@ -236,7 +237,7 @@ def test_a_unit_hears_of_its_binding(town: TestController) -> None:
     town.settle()
     before = town.box("0").hooks.copy()
     noted(town, nic("eth0", "10.0.0.2/24"), nic("eth1", "192.168.7.2/24"))
-    bindings.bind(town.ctx, town.model, "web", {"cluster": "inner"}, force=False)
+    settings.bind(town.ctx, town.model, "web", {"cluster": "inner"}, force=False)
     town.settle()
     assert town.box("0").hooks[len(before) :] == [("web/0", "config-changed")]
     frame = town.box("0").frames[-1]
@@ -262,6 +263,6 @@ def test_who_is_let_in_follows_the_space(town: TestController) -> None:
         "alpha": [OUTER],
         "inner": [INNER],
     }
-    spaces.rename(town.ctx, town.model, "inner", "deep")
+    spaces_requests.rename(town.ctx, town.model, "inner", "deep")
     rows = town.read(lambda tx: tx.rows("exposure_of_model", model=town.model))
     assert [json.loads(row["spaces"]) for row in rows] == [["deep"]]

@@ -17,7 +17,9 @@ from pushjuju.services.entities.relation import offers, remote_applications
 from pushjuju.services.entities.relation.offers import Wanted
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import removals
 from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.requests.user import users as users_requests
 from pushjuju.services.views import offer_documents, relation_rows
 from pushjuju.services.views.status import document as status_document
 from pushjuju.store.rows.records import Application, MachineFirewall, RemoteApplication
@@ -166,8 +168,8 @@ def test_an_endpoint_in_use_stays(twins: TwoModels) -> None:
 
 def test_grants(twins: TwoModels) -> None:
     made = twins.offer()
-    users.add(twins.ctx, "kim", "Kim")
-    users.add(twins.ctx, "joe", "")
+    users_requests.add(twins.ctx, "kim", "Kim")
+    users_requests.add(twins.ctx, "joe", "")
     for user, level in (("kim", "consume"), ("joe", "read")):
         twins.prod.write(lambda tx, u=user, a=level: users.grant(tx, u, a, users.Kind.OFFER, made.uuid))
     model = twins.prod.resolve_model()
@@ -427,10 +429,10 @@ def test_an_offered_application_in_use_stays(twins: TwoModels) -> None:
     twins.offer()
     twins.offer("fast", name="second")
     twins.relate()
-    assert unchanged(twins, lambda: removal.remove_application(twins.ctx, twins.prod.model, ["db"])) == (
+    assert unchanged(twins, lambda: removals.remove_applications(twins.ctx, twins.prod.model, ["db"])) == (
         'cannot destroy application "db": application is used by 2 offers'
     )
-    removal.remove_application(twins.ctx, twins.prod.model, ["db"], Force(wait_s=0))
+    removals.remove_applications(twins.ctx, twins.prod.model, ["db"], Force(wait_s=0))
     assert twins.shop.dump()["offer"] == []
     assert twins.shop.dump()["relation"] == []
 
@@ -438,7 +440,7 @@ def test_an_offered_application_in_use_stays(twins: TwoModels) -> None:
 def test_an_offered_application_without_relations_goes(twins: TwoModels) -> None:
     twins.offer()
     twins.consume()
-    removal.remove_application(twins.ctx, twins.prod.model, ["db"])
+    removals.remove_applications(twins.ctx, twins.prod.model, ["db"])
     assert twins.prod.applications() == []
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("terminated", "offer has been removed")
 

@@ -12,9 +12,10 @@ from pushjuju.core.storage import Directive, Kind
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
-from pushjuju.services.entities.storage import storage_pools, storage_work
+from pushjuju.services.entities.storage import storage_work
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.storage import storage_requests
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.storage import pools, storage_requests
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import status_filter, storage_document
 from pushjuju.uniter.wanted import wanted
@@ -80,11 +81,11 @@ def test_what_is_asked_of_them(runtime: TestController) -> None:
     assert str(answer.error) == 'storage ID "disk-0" not valid'
     with pytest.raises(NotFound):
         explain.explain(runtime.ctx, runtime.model, wanted, ["disk-0"])
-    storage_pools.create(runtime.ctx, runtime.model, "fast", "loop", {"a": "1"})
+    pools.create(runtime.ctx, runtime.model, "fast", "loop", {"a": "1"})
     add(runtime, Directive(pool="fast", size=8, count=1))
     assert shown(runtime)["volumes"]["1/1"]["pool"] == "fast"
     with pytest.raises(Conflict, match="in use"):
-        storage_pools.remove(runtime.ctx, runtime.model, "fast")
+        pools.remove(runtime.ctx, runtime.model, "fast")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_of_the_cloud(runtime: TestController) -> None:
 @pytest.mark.parametrize("pool", ["loop", "local"])
 def test_a_machine_is_not_kept_for_them(runtime: TestController, pool: str) -> None:
     add(runtime, Directive(pool=pool, size=8, count=1))
-    removal.remove_machines(runtime.ctx, runtime.model, ["0"])
+    removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     row = runtime.machine("0")
     runtime.write(lambda tx: removal.remove_machine(tx, row, runtime.clock.now()))
     left = shown(runtime).get("volumes", {})

@@ -12,6 +12,8 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import settings
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.services.views.status import document
 from pushjuju.store.rows.records import Relation, RelationEndpoint
@@ -143,12 +145,11 @@ def test_order_of_keys_of_a_unit(runtime: TestController) -> None:
             events=[{"seq": 1, "e": {"k": "version", "version": "9.9"}}],
         ),
     )
-    from pushjuju.services.entities.application import applications
 
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     runtime.settle()
     runtime.refresh(runtime.charms.make(files={"version": "v2"}))
-    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    removals.remove_applications(runtime.ctx, runtime.model, ["web"])
     unit, app = _unit(runtime), _app(runtime)
     assert list(unit) == [
         "workload-status",
@@ -213,7 +214,7 @@ def test_model_that_is_destroyed(runtime: TestController) -> None:
 
 def test_dying_machine(runtime: TestController) -> None:
     runtime.deploy()
-    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     machine = _document(runtime)["machines"]["0"]
     assert (machine["juju-status"]["current"], machine["juju-status"]["life"]) == ("stopped", "dying")
 
@@ -224,9 +225,8 @@ def test_dying_machine(runtime: TestController) -> None:
 def test_error_is_shown_as_the_workloads(runtime: TestController) -> None:
     runtime.active()
     runtime.box().will("config-changed", ok(outcome="failed", events=[status_event(1, "active", "up")]))
-    from pushjuju.services.entities.application import applications
 
-    applications.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
+    settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     runtime.settle()
     unit = _unit(runtime)
     assert _current(unit["workload-status"]) == ("error", 'hook failed: "config-changed"')

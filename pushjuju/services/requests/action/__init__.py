@@ -1,0 +1,1 @@
+"""Actions, and commands on units and machines."""

@@ -1,0 +1,133 @@
+"""config, trust, bind, set-constraints, set-application-base: what may be changed of an application.
+
+Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from pushjuju.charms.format.config import (
+    TRUST,
+    Settings,
+    parse_settings,
+    parse_settings_yaml,
+)
+from pushjuju.charms.values.goform import typed
+from pushjuju.charms.values.model import Charm
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid
+from pushjuju.core.problems import Subject
+from pushjuju.core.suggest import did_you_mean
+from pushjuju.portable.quote import bool_of
+from pushjuju.services.entities.application import applications, bindings
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.store.rows.records import Application
+
+
+def set_config(
+    ctx: Context,
+    model: str,
+    name: str,
+    *,
+    values: Mapping[str, str] | None = None,
+    file: bytes | None = None,
+    reset: Iterable[str] = (),
+) -> None:
+    """Change an application's settings: file first, then reset, then values."""
+    with ctx.store.write() as tx:
+        application = applications.get(tx, model, name)
+        charm = applications.current_charm(tx, application)
+        changes: Settings = {}
+        try:
+            changes.update(parse_settings_yaml(charm.config, file, name) if file is not None else {})
+            changes.update(dict.fromkeys(_known(charm, reset)))
+            changes.update(_parse_values(charm, values or {}))
+        except NotValid as error:
+            text = f"parsing settings for application: {error.message}"
+            raise NotValid(text, detail=error.detail, hint=error.hint) from error
+        trust = _trust_change(values or {}, reset)
+        charms.put_settings(tx, model, name, application.charm_url, changes)
+        if trust is not None:
+            tx.run("application_set_trust", model=model, name=name, trust=int(trust))
+        wake.application(tx, model, name, ctx.clock.now(), "config changed")
+
+
+def _known(charm: Charm, names: Iterable[str]) -> list[str]:
+    found = [name for name in names if name != TRUST]
+    for name in found:
+        if name not in charm.config:
+            raise NotValid(f'unknown option "{name}"', hint=did_you_mean(name, charm.config))
+    return found
+
+
+def _parse_values(charm: Charm, values: Mapping[str, str]) -> Settings:
+    own = {key: value for key, value in values.items() if key != TRUST or key in charm.config}
+    return parse_settings(charm.config, own)
+
+
+def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | None:
+    if TRUST in values:
+        trust = bool_of(values[TRUST])
+        if trust is None:
+            raise NotValid(f"{TRUST}: expected bool, got {typed(values[TRUST])}")
+        return trust
+    return False if TRUST in reset else None
+
+
+def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
+    """Give an application access to the cloud's credentials, or take it."""
+    with ctx.store.write() as tx:
+        applications.get(tx, model, name)
+        tx.run("application_set_trust", model=model, name=name, trust=int(trusted))
+        wake.application(tx, model, name, ctx.clock.now(), "trust changed")
+
+
+def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, Any]) -> None:
+    """Replace the constraints of an application; units that are there stay where they are."""
+    with ctx.store.write() as tx:
+        found = applications.require_alive(tx, model, name)
+        if found.subordinate:
+            raise NotValid(f'application "{name}" is a subordinate: it goes where its principal is')
+        tx.run("application_set_constraints", model=model, name=name, constraints=json.dumps(dict(values)))
+
+
+def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
+    """Give the future units of an application another base; return the one before.
+
+    Mirrors: juju state/application.go UpdateApplicationBase (3.6)
+    """
+    with ctx.store.write() as tx:
+        found = applications.require_alive(tx, model, name)
+        if found.subordinate:
+            raise NotValid(f'application "{name}" is a subordinate, update-series not supported')
+        bases = applications.current_charm(tx, found).bases()
+        if bases and not any(base.matches(item) for item in bases):
+            named = ", ".join(item.display for item in bases)
+            raise NotValid(f'base "{base.display}" not supported by charm, supported bases are: {named}')
+        tx.run("application_set_base", model=model, name=name, base=str(base))
+        return found.base
+
+
+def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force: bool) -> list[str]:
+    """Change the bindings of an application.
+
+    Returns:
+        What changed, in Juju's words.
+
+    Raises:
+        NotValid: A machine has no address in a space; nothing is changed.
+    """
+    if not asked:
+        raise NotValid("no bindings specified")
+    now: datetime = ctx.clock.now()
+    with ctx.store.write() as tx:
+        application = tx.get(
+            Application, "application_get", Subject("application", name), model=model, name=name
+        )
+        return bindings.record(tx, application, asked, now, force=force)

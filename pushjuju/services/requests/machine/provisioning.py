@@ -1,0 +1,23 @@
+"""Machines that are tried or looked at again. Mirrors: juju cmd/juju/machine/retryprovisioning.go (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+
+
+def contact(ctx: Context, model: str, machine_id: str, reason: str) -> None:
+    """Let a machine be contacted now, as `see_again` does."""
+    with ctx.store.write() as tx:
+        machines.see_again(tx, model, machine_id, ctx.clock.now(), reason)
+
+
+def retry_provisioning(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
+    """Let machines be tried anew whose start failed, all of them without ids; return their ids."""
+    with ctx.store.write() as tx:
+        chosen = [machines.require_id(text) for text in ids] or machines.not_started(tx, model)
+        for machine_id in chosen:
+            machines.retry_start(tx, model, machine_id, ctx.clock.now())
+    return chosen

@@ -1,0 +1,173 @@
+"""Spaces: added, renamed and removed; subnets that move between them.
+
+Mirrors: juju apiserver/facades/client/spaces (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.entities.machine.machines import list_machines
+from pushjuju.services.entities.machine.spaces import ALPHA, ALPHA_ID, Uses
+from pushjuju.services.entities.model import model_config
+from pushjuju.store.rows.records import Application, ExposedEndpoint, Space
+from pushjuju.store.tx import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A subnet that changed its space."""
+
+    cidr: str
+    old: str
+    new: str
+
+
+def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
+    """Make a space of subnets that are known."""
+    with ctx.store.write() as tx:
+        if name in spaces.names(tx, model).values():
+            raise AlreadyExists(f"space {quote(name)} already exists")
+        known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx, model)}
+        for cidr in cidrs:
+            if cidr not in known:
+                raise NotFound(f"subnet {quote(cidr)} not found", hint="pushjuju subnets")
+        number = str(tx.next(model, "space", 1))
+        tx.insert("space", Space(model=model, id=number, name=name))
+        _move(tx, model, number, cidrs, ctx.clock.now(), force=False)
+
+
+def move(ctx: Context, model: str, name: str, cidrs: Sequence[str], *, force: bool) -> list[Moved]:
+    """Move subnets to a space."""
+    with ctx.store.write() as tx:
+        space = spaces.require(tx, model, name)
+        known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx, model)}
+        if missing := [cidr for cidr in cidrs if cidr not in known]:
+            raise NotFound(f"subnet {quote(missing[0])} not found")
+        called = spaces.names(tx, model)
+        _move(tx, model, space, cidrs, ctx.clock.now(), force=force)
+        return [Moved(cidr=cidr, old=called[known[cidr]], new=name) for cidr in cidrs]
+
+
+def _move(tx: Tx, model: str, space: str, cidrs: Iterable[str], now: datetime, *, force: bool) -> None:
+    before = {machine.id: spaces.machine_spaces(machine) for machine in list_machines(tx, model)}
+    for cidr in cidrs:
+        tx.run("subnet_move", model=model, cidr=cidr, space=space)
+    spaces.sort_again(tx, model, now, "subnets moved")
+    if not force:
+        _check_bindings(tx, model, before, spaces.names(tx, model)[space])
+
+
+def _check_bindings(tx: Tx, model: str, before: Mapping[str, set[str]], target: str) -> None:
+    """Refuse to take a space away from units whose application is bound to it."""
+    called = spaces.names(tx, model)
+    lost = {
+        machine.id: before[machine.id] - spaces.machine_spaces(machine)
+        for machine in list_machines(tx, model)
+    }
+    for row in tx.rows("binding_list_all", model=model):
+        if row["space"] == ALPHA_ID:
+            continue
+        units = tx.rows("unit_of_application", model=model, application=row["application"])
+        cut_off = [unit["name"] for unit in units if row["space"] in lost.get(unit["machine"] or "", ())]
+        if cut_off:
+            endpoint = f"{row['endpoint']}:{called[row['space']]}"
+            raise NotValid(
+                f"moving subnet(s) to space {quote(target)} violates endpoint binding {endpoint} for "
+                f"application {quote(row['application'])}\n\tunits not connected to the space: "
+                f"{', '.join(cut_off)}"
+            )
+
+
+def rename(ctx: Context, model: str, old: str, new: str) -> None:
+    """Give a space another name; constraints follow."""
+    with ctx.store.write() as tx:
+        if old == ALPHA:
+            raise NotValid(f"the {quote(ALPHA)} space cannot be renamed")
+        if new in spaces.names(tx, model).values():
+            raise AlreadyExists(f"space {quote(new)} already exists")
+        tx.run("space_rename", model=model, id=spaces.require(tx, model, old), name=new)
+        _change_constraints(tx, model, old, new)
+        _rename_exposures(tx, model, old, new)
+        if model_config.get(tx, model, "default-space") == old:
+            model_config.change(tx, model, {"default-space": new})
+
+
+def _change_constraints(tx: Tx, model: str, old: str, new: str) -> None:
+    """Replace a space in the constraints of applications; an empty name takes it out."""
+    for app in tx.list(Application, "application_list", model=model):
+        if spaces.names_space(app.constraints, old):
+            words = [
+                word.replace(old, new) if word.removeprefix("^") == old else word
+                for word in app.constraints["spaces"]
+            ]
+            kept = [word for word in words if word.removeprefix("^")]
+            constraints = {**app.constraints, "spaces": kept}
+            tx.run(
+                "application_set_constraints", model=model, name=app.name, constraints=json.dumps(constraints)
+            )
+
+
+def _rename_exposures(tx: Tx, model: str, old: str, new: str) -> None:
+    for row in tx.list(ExposedEndpoint, "exposure_of_model", model=model):
+        if old in row.spaces:
+            names_ = sorted(new if name == old else name for name in row.spaces)
+            tx.run(
+                "exposure_set_spaces", model=model, application=row.application, endpoint=row.endpoint,
+                spaces=json.dumps(names_),
+            )  # fmt: skip
+
+
+def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
+    """Remove a space; its subnets go to alpha, and so do bindings when it is forced.
+
+    Returns:
+        What names the space: when anything does and the removal is not forced, nothing is changed.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        space = spaces.require_removable(tx, model, name)
+        found = spaces.uses(tx, model, space)
+        if (found.constraints or found.bindings) and not force:
+            return found
+        tx.run("subnet_leave", model=model, space=space)
+        tx.run("binding_leave", model=model, space=space)
+        tx.run("space_delete", model=model, id=space)
+        _change_constraints(tx, model, name, "")
+        spaces.sort_again(tx, model, now, "space removed")
+        for application in found.bindings:
+            wake.application(tx, model, application, now, "space removed")
+        return Uses()
+
+
+def plan_removal(ctx: Context, model: str, name: str) -> Uses:
+    """Return what names a space that may be removed."""
+    with ctx.store.read() as tx:
+        return spaces.uses(tx, model, spaces.require_removable(tx, model, name))
+
+
+def reload(ctx: Context, model: str) -> list[str]:
+    """Let every machine be asked for its addresses again, and forget subnets of alpha that none has.
+
+    Returns:
+        The applications with units, whose workers look again.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        machines = list_machines(tx, model)
+        present = {entry["cidr"] for machine in machines for entry in machine.addresses}
+        for subnet in spaces.subnets(tx, model):
+            if subnet.space == ALPHA_ID and subnet.cidr not in present:
+                tx.run("subnet_delete", model=model, cidr=subnet.cidr)
+        for machine in machines:
+            tx.run("machine_see_again", model=model, id=machine.id)
+            wake.machine(tx, model, machine.id, now, "spaces reloaded")
+        return sorted(app.name for app in tx.list(Application, "application_list", model=model))

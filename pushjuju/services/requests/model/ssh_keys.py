@@ -1,0 +1,83 @@
+"""Public keys that users add to a model, and take away.
+
+Mirrors: juju apiserver/facades/client/keymanager (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models, ssh_keys
+from pushjuju.services.entities.model.ssh_keys import KEY
+from pushjuju.store.tx import Tx
+
+MOST = 1000  # keys of a model
+
+
+_INTERNAL = ("juju-client-key", "juju-system-key")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why one of several keys was not taken or not removed."""
+
+    key: str
+    reason: str
+
+
+def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
+    """Add keys; return those that were not taken."""
+    refusals = []
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        present = ssh_keys.lines(tx, model)
+        known = {ssh_keys.parse(line).fingerprint for line in present}
+        before = len(present)
+        for text in texts:
+            try:
+                key = ssh_keys.parse(text.strip())
+            except NotValid as error:
+                refusals.append(Refusal(key=text, reason=error.message))
+                continue
+            if key.fingerprint in known:
+                refusals.append(Refusal(key=text, reason=f"duplicate ssh key: {text}"))
+            elif key.comment in _INTERNAL:
+                reason = f"may not add key with comment {key.comment}: {text}"
+                refusals.append(Refusal(key=text, reason=reason))
+            else:
+                known.add(key.fingerprint)
+                present.append(key.line)
+        if len(present) > MOST:
+            raise NotValid(f"a model has {MOST} keys at most")
+        if len(present) != before:
+            _put(tx, model, present, ctx.clock.now())
+    return refusals
+
+
+def remove(ctx: Context, model: str, ids: Iterable[str]) -> list[Refusal]:
+    """Remove keys by fingerprint or comment; return the ids that name none."""
+    refusals = []
+    with ctx.store.write() as tx:
+        present = [ssh_keys.parse(line) for line in ssh_keys.lines(tx, model)]
+        doomed: set[str] = set()
+        for text in ids:
+            found = {key.line for key in present if text in (key.fingerprint, key.comment)}
+            if not found:
+                refusals.append(Refusal(key=text, reason=f"key not found: {text}"))
+            doomed |= found
+        if doomed:
+            _put(tx, model, [key.line for key in present if key.line not in doomed], ctx.clock.now())
+    return refusals
+
+
+def _put(tx: Tx, model: str, kept: list[str], now: datetime) -> None:
+    tx.run("model_config_set", model=model, key=KEY, value=json.dumps("\n".join(kept)))
+    tx.run("keys_due", model=model)
+    for row in tx.rows("machine_ids", model=model):
+        wake.machine(tx, model, row["id"], now, "keys that may log in changed")

@@ -1,0 +1,47 @@
+"""remove-application, remove-unit and remove-machine.
+
+Mirrors: juju apiserver/facades/client/application DestroyApplication, DestroyUnit, machinemanager (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+
+
+def remove_units(
+    ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
+) -> None:
+    """Remove units; all of them or, after a refusal, none."""
+    with ctx.store.write() as tx:
+        models.get(tx, model)
+        for unit in removal.plan_units(tx, model, names):
+            removal.destroy_unit(tx, unit, ctx.clock.now(), force, destroy_storage=destroy_storage)
+
+
+def remove_applications(
+    ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
+) -> None:
+    """Remove applications; all of them or, after a refusal, none."""
+    with ctx.store.write() as tx:
+        for application in removal.plan_applications(tx, model, names):
+            removal.destroy_application(
+                tx, application, ctx.clock.now(), force, destroy_storage=destroy_storage
+            )
+
+
+def remove_machines(
+    ctx: Context, model: str, ids: list[str], *, force: Force | None = None, keep_instance: bool = False
+) -> None:
+    """Remove machines; all of them or, after a refusal, none.
+
+    Raises:
+        Conflict: It is being upgraded to another base, or has storage that stays.
+    """
+    with ctx.store.write() as tx:
+        for machine_id in ids:
+            machine = machines.get(tx, model, machine_id)
+            removal.destroy_machine(tx, machine, ctx.clock.now(), force=force, keep_instance=keep_instance)

@@ -1,0 +1,62 @@
+"""Users of a controller: added, let in, removed. Mirrors: juju apiserver/facades/client/usermanager (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import AlreadyExists, NotPermitted, NotValid
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.basis.users import Kind
+from pushjuju.store.rows.user_records import Person
+from pushjuju.store.tx import Tx
+
+_LONGEST_DISPLAY = 1024
+
+
+def add(ctx: Context, name: str, display_name: str) -> None:
+    """Add a user, who may log in and no more."""
+    if not users.is_name(name):
+        raise NotValid(f'failed to create user: invalid user name "{name}"')
+    if len(display_name) > _LONGEST_DISPLAY or not display_name.isprintable():
+        raise NotValid("failed to create user: invalid display name")
+    with ctx.store.write() as tx:
+        if users.exists(tx, name):
+            raise AlreadyExists("failed to create user: username unavailable")
+        tx.insert(
+            "person",
+            Person(
+                name=name,
+                display_name=display_name,
+                created=to_iso(ctx.clock.now()),
+                created_by=ctx.user,
+            ),
+        )
+        tx.run("access_set", kind=Kind.CONTROLLER, target="", person=name, level="login")
+
+
+def remove(ctx: Context, name: str) -> None:
+    """Remove a user for good, with all access."""
+    with ctx.store.write() as tx:
+        _require_other(tx, name, f'failed to delete user "{name}": cannot delete controller owner "{name}"')
+        owned = [row["name"] for row in tx.rows("model_list") if row["owner"] == name]
+        if owned:
+            raise NotValid(
+                f'failed to delete user "{name}": models belong to the user: {", ".join(owned)}',
+                hint="pushjuju destroy-model OWNER/MODEL",
+            )
+        tx.run("access_forget_person", person=name)
+        tx.run("person_delete", name=name)
+
+
+def set_enabled(ctx: Context, name: str, *, enabled: bool) -> None:
+    """Let a user in again, or no more."""
+    word = "enable" if enabled else "disable"
+    with ctx.store.write() as tx:
+        _require_other(tx, name, f"failed to {word} user: cannot {word} controller model owner")
+        tx.run("person_set_disabled", name=name, disabled=int(not enabled))
+
+
+def _require_other(tx: Tx, name: str, text: str) -> None:
+    users.require(tx, name)
+    if name == DEFAULT_USER:
+        raise NotPermitted(text)

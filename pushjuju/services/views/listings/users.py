@@ -1,0 +1,74 @@
+"""Users as documents. Mirrors: juju apiserver/facades/client/usermanager UserInfo (3.6)"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import not_found
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.basis.users import EVERYONE, LEVELS, Kind
+from pushjuju.store.rows.user_records import Person
+from pushjuju.store.tx import Tx
+
+
+def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, Any]]:
+    """Return the users as `users` shows them; times are moments.
+
+    Args:
+        disabled: Whether those that are disabled come too.
+    """
+    with ctx.store.read() as tx:
+        people = [item for item in tx.list(Person, "person_list") if disabled or not item.disabled]
+        levels = users.access_to(tx, Kind.CONTROLLER, "")
+    listed = [_admin(ctx), *(_entry(item, levels.get(item.name, "")) for item in people)]
+    return sorted(listed, key=lambda item: str(item["user-name"]))
+
+
+def document(ctx: Context, name: str) -> dict[str, Any]:
+    """Return one user as `show-user` does; of external ones only their access is known."""
+    name = users.canonical(name)
+    if users.is_external(name):
+        with ctx.store.read() as tx:
+            return {"user-name": name, "access": _of_external(tx, name)}
+    for entry in documents(ctx, disabled=True):
+        if entry["user-name"] == name:
+            return entry
+    raise not_found("user", name)
+
+
+def _of_external(tx: Tx, name: str) -> str:
+    """Return what an external user may do to the controller: what all of them may, or more.
+
+    Mirrors: juju apiserver/common/permissions.go GetPermission (3.6)
+    """
+    levels = ("", *LEVELS[Kind.CONTROLLER])
+    found = (users.level_of(tx, one, Kind.CONTROLLER, "") for one in (name, EVERYONE))
+    return max(found, key=levels.index)
+
+
+def _admin(ctx: Context) -> dict[str, Any]:
+    created = str(ctx.controller.settings().get("created", ""))
+    return {
+        "user-name": DEFAULT_USER,
+        "display-name": DEFAULT_USER,
+        "access": LEVELS[Kind.CONTROLLER][-1],
+        "date-created": _moment(created),
+        "last-connection": ctx.clock.now(),
+    }
+
+
+def _entry(person: Person, level: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"user-name": person.name}
+    if person.display_name:
+        found["display-name"] = person.display_name
+    found.update({"access": level, "date-created": _moment(person.created), "last-connection": None})
+    if person.disabled:
+        found["disabled"] = True
+    return found
+
+
+def _moment(text: str) -> datetime | None:
+    return from_iso(text) if text else None
