@@ -13,14 +13,12 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from sqlite3 import Connection
+from typing import Protocol
 
 from pushjuju.core.errors import StoreError
 from pushjuju.store.faults import explain_error, is_of_the_file
 from pushjuju.store.tx import Tx
-
-if TYPE_CHECKING:
-    from sqlite3 import Connection
 
 MOST_LATER_S = 0.01  # how long a commit may be put off: all other processes wait for it
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError, not_found
 from pushjuju.portable import frames
 from pushjuju.portable.quote import quote
+from pushjuju.runner.remote.toolkit import Tool as PluginTool
 from pushjuju.runner.remote.toolkit import run_tool
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership
@@ -25,9 +26,6 @@ from pushjuju.store.rows.records import Bag, Relation, Unit
 from pushjuju.store.tx import Tx
 from pushjuju.uniter.input.hookcontext import application_status, charm_state, goal_state
 from pushjuju.uniter.input.snapshot import read_view
-
-if TYPE_CHECKING:
-    from pushjuju.runner.remote.toolkit import Tool as PluginTool
 
 LiveAnswer = tuple[int, bytes, bytes]
 """Exit code, standard output, standard error."""

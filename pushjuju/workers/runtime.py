@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.holding import owner_line
@@ -24,6 +24,7 @@ from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.runner.push.packer import Program, pack, tool_names
+from pushjuju.runner.remote.toolkit import Tool
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
@@ -39,9 +40,6 @@ from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.hosts import HostLink
 from pushjuju.workers.reach import ScriptRunner, key_alias, reach
 from pushjuju.workers.timeouts import within
-
-if TYPE_CHECKING:
-    from pushjuju.runner.remote.toolkit import Tool
 
 _OURS = "pushjuju."  # modules that come with the program
 HANDSHAKES = 50  # SSH logins under way at once

@@ -6,14 +6,11 @@ Mirrors: juju/cmd help.go, documentation.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pushjuju.cli.syntax.command import GLOBAL_FLAGS
+from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.portable.flags import dashed
-
-if TYPE_CHECKING:
-    from pushjuju.cli.syntax.command import Command
 
 TOPICS = {
     "basics": "Basic Help Summary",

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TextIO
+from collections.abc import Callable
+from typing import TextIO
 
 
 class Download:

@@ -6,14 +6,10 @@ only read unless their flags ask for a change: they check that themselves, with 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models, sessions
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
-    from pushjuju.services.entities.model.sessions import Model
+from pushjuju.services.entities.model.sessions import Model
 
 DESTROYS = frozenset(("destroy-model", "destroy-controller"))
 REMOVES = frozenset(

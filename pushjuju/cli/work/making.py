@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
+from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import scope, session
 from pushjuju.cli.work.session import Session
 from pushjuju.services.entities.model import controllers, new_controllers, new_models, sessions
-
-if TYPE_CHECKING:
-    from pushjuju.cli.syntax.command import Cli
 
 FIRST_CLOUD = "local"
 FIRST_MODEL = "default"

@@ -11,19 +11,17 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError, NotFound
+from pushjuju.plugins.api.sources import CharmStore, Tell
 from pushjuju.plugins.sources import mirror as form
 from pushjuju.services.bundles.read.bases import application_base
 from pushjuju.services.bundles.read.load import load
 from pushjuju.services.supply.store_charms import cached, suggested
-
-if TYPE_CHECKING:
-    from pushjuju.plugins.api.sources import CharmStore, Tell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,17 @@ Nothing here changes the model; `bundle_record` does. Mirrors: juju cmd/juju/app
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
+from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.storage import Directive
 from pushjuju.services.bundles import record as bundle_record
@@ -29,6 +30,7 @@ from pushjuju.services.bundles.plan.facts import ModelFacts
 from pushjuju.services.bundles.plan.machines import MachineMap
 from pushjuju.services.bundles.plan.plan import ResolvedCharm, Wanted, plan
 from pushjuju.services.bundles.plan.prune import kept, removals
+from pushjuju.services.bundles.read.compose import Composed
 from pushjuju.services.bundles.read.load import Loaded, needs_trust, untrusted
 from pushjuju.services.bundles.read.values import Application, Bundle, Fault
 from pushjuju.services.bundles.read.verify import BundleFaulty
@@ -36,14 +38,8 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.charm_build import CharmPaths
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from pushjuju.core.charmstore import StoreResource
-    from pushjuju.services.bundles.read.compose import Composed
-    from pushjuju.services.supply.store_origin import StoreOrigin
-    from pushjuju.store.tx import Tx
+from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.store.tx import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,12 +10,13 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.format.config import validate_settings
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
+from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure
 from pushjuju.core.model import offerurl
@@ -35,17 +36,13 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers
-from pushjuju.services.entities.storage.storage_pools import open_pools
+from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.requests.application import expose, new_application, new_charm
 from pushjuju.services.requests.relation import consume, integrate
 from pushjuju.services.requests.storage import storage_requests
+from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.records import Application, Machine, Offer
 from pushjuju.store.tx import Tx
-
-if TYPE_CHECKING:
-    from pushjuju.core.charmstore import StoreResource
-    from pushjuju.services.entities.storage.storage_pools import Pools
-    from pushjuju.services.supply.store_origin import StoreOrigin
 
 Tell = Callable[[Change], None]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.charms.archive.bundles import is_bundle, names_bundle
 from pushjuju.core.base import Base
@@ -19,16 +19,13 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.bundles import plan_files, planning
 from pushjuju.services.bundles.check import apply_changes, stored_charms
 from pushjuju.services.bundles.plan import diff, machines, model_facts
+from pushjuju.services.bundles.plan.changes import Change
+from pushjuju.services.bundles.plan_files import SavedPlan
 from pushjuju.services.bundles.planning import Prepared, Wishes
 from pushjuju.services.bundles.read import load as reader
-from pushjuju.services.entities.basis.callbacks import SILENT, unchecked
-
-if TYPE_CHECKING:
-    from pushjuju.services.bundles.plan.changes import Change
-    from pushjuju.services.bundles.plan_files import SavedPlan
-    from pushjuju.services.bundles.read.load import Loaded
-    from pushjuju.services.entities.basis.callbacks import Notices, Precheck
-    from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.bundles.read.load import Loaded
+from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
+from pushjuju.services.entities.basis.context import Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

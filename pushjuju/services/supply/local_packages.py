@@ -11,13 +11,11 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape, unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
 import asyncssh
-
-if TYPE_CHECKING:
-    from asyncssh import SSHReader, SSHWriter
+from asyncssh import SSHReader, SSHWriter
 
 _LINK = re.compile(r"""href\s*=\s*["']([^"'#?]+)""", re.IGNORECASE)
 _PIECE = 1 << 18

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pushjuju.charms.format.url import name_in
 from pushjuju.core.errors import HubError, NotFound
+from pushjuju.plugins.api.sources import CharmStore
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.supply import origins, store_charms
 from pushjuju.store.files.blobs import Staged
 from pushjuju.store.rows.records import Resource
-
-if TYPE_CHECKING:
-    from pushjuju.plugins.api.sources import CharmStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ import hashlib
 import platform
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pushjuju import JUJU_VERSION
 from pushjuju.cli.syntax import flags
@@ -15,9 +14,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.requests.controller import backups
-
-if TYPE_CHECKING:
-    from pushjuju.services.requests.controller.backups import Backup
+from pushjuju.services.requests.controller.backups import Backup
 
 _NOT_SET = "juju-backup-<date>-<time>.tar.gz"
 

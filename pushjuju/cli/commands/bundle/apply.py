@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.commands.bundle import bundling
 from pushjuju.cli.syntax import flags
@@ -13,10 +12,7 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import checks, drive, session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.bundles import plan_files, requests
-from pushjuju.services.bundles.requests import ApplyOptions
-
-if TYPE_CHECKING:
-    from pushjuju.services.bundles.requests import Proposal
+from pushjuju.services.bundles.requests import ApplyOptions, Proposal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

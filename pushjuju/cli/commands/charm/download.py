@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pushjuju.charms.values.charm_bases import DEFAULT_LTS
 from pushjuju.cli.commands.charm.store_names import (
@@ -21,15 +20,12 @@ from pushjuju.cli.commands.charm.store_names import (
 )
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform
+from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform, StoreCharm
 from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.services.supply import store_charms
-
-if TYPE_CHECKING:
-    from pushjuju.core.base import Base
-    from pushjuju.core.charmstore import StoreCharm
-    from pushjuju.services.supply.store_charms import CharmStore
+from pushjuju.services.supply.store_charms import CharmStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

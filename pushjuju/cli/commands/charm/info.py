@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.charms.hub import catalogue
 from pushjuju.cli.commands.charm import charm_table as formatters
@@ -20,11 +20,9 @@ from pushjuju.cli.commands.charm.store_names import (
 )
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.core.base import Base
 from pushjuju.core.errors import HubError, UsageError
 from pushjuju.portable.gotypes import Struct
-
-if TYPE_CHECKING:
-    from pushjuju.core.base import Base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

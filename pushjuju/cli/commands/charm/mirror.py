@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pushjuju.charms.archive.bundles import is_bundle
 from pushjuju.charms.format.url import parse_url
@@ -16,9 +15,7 @@ from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.services.bundles import mirroring
-
-if TYPE_CHECKING:
-    from pushjuju.services.bundles.mirroring import Wanted
+from pushjuju.services.bundles.mirroring import Wanted
 
 
 @command(

@@ -6,22 +6,19 @@ import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pushjuju.charms.archive import tree
 from pushjuju.charms.archive.pack import pack as write
 from pushjuju.charms.archive.reader import read_charm
 from pushjuju.charms.build import charmcraft
 from pushjuju.charms.format import manifest
+from pushjuju.charms.values.model import Charm
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
 from pushjuju.services.entities.model.architectures import own_arch
 from pushjuju.services.supply import charm_build, charm_places
-
-if TYPE_CHECKING:
-    from pushjuju.charms.values.model import Charm
 
 _USUAL = Base("ubuntu", "24.04")
 

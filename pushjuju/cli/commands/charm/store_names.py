@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pushjuju.charms.format.url import parse_url
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.core.channel import Channel
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.supply import store_charms
-from pushjuju.services.supply.store_charms import DEFAULT_URL
-
-if TYPE_CHECKING:
-    from pushjuju.services.supply.store_charms import CharmStore
+from pushjuju.services.supply.store_charms import DEFAULT_URL, CharmStore
 
 STORE_ARCHES = ("all", "amd64", "arm64", "ppc64el", "riscv64", "s390x")
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.commands.model.model_removal import count_text
 from pushjuju.cli.commands.model.model_table import emptied
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import session
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import controllers as service
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sessions import Model
 from pushjuju.services.requests.model.destroy_model import counts
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
 
 ENDS = "controller ends"  # the time, as a plan gets it
 

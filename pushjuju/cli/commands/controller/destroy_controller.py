@@ -5,8 +5,6 @@ Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pushjuju.cli.commands.block.list_disabled_commands import table
 from pushjuju.cli.commands.controller.controller_removal import (
     ENDS,
@@ -30,11 +28,9 @@ from pushjuju.core.errors import (
     Blocked,
     Conflict,
 )
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import blocks
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
 
 _LIVE_MODELS = """\
 failed to destroy controller "{name}"

@@ -6,7 +6,6 @@ Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabl
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.commands.controller.controller_removal import (
     ENDS,
@@ -24,13 +23,11 @@ from pushjuju.core.errors import (
     PushjujuError,
     StoreError,
 )
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sessions import Model
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.provision.killing import end_model
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
 
 KILLS = "controller kills"  # ... that what is left of models then is ended directly
 

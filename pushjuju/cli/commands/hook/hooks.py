@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.commands.hook import run_table
 from pushjuju.cli.syntax import flags
@@ -18,9 +17,7 @@ from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.views import hook_runs
-
-if TYPE_CHECKING:
-    from pushjuju.services.views.hook_runs import Wanted
+from pushjuju.services.views.hook_runs import Wanted
 
 _FOLLOW_S = 0.3
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.terminal.progress import progress
+from pushjuju.cli.terminal.progress import Report, progress
 from pushjuju.cli.work import checks, drive, making, session
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.model.placement import PlacementKind
@@ -19,11 +19,6 @@ from pushjuju.services.requests import inventories
 from pushjuju.services.requests.machine.add_machines import AddMachinesOptions, add_machines
 from pushjuju.workers.provision.enlist import GivenHost, take_in
 from pushjuju.workers.runtime import Runtime
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pushjuju.cli.terminal.progress import Report
 
 
 @command(

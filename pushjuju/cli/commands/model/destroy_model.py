@@ -6,7 +6,6 @@ Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabl
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.commands.model.model_removal import (
     NO_WAIT,
@@ -25,13 +24,11 @@ from pushjuju.core.errors import (
 )
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.entities.model.sessions import Model
 from pushjuju.services.requests.model import destroy_model as request
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
-    from pushjuju.services.requests.model.destroy_model import Contents
+from pushjuju.services.requests.model.destroy_model import Contents
 
 _STILL = "Model {model} goes on dying{until}; '{program} update-status' continues it."
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.commands.model.model_table import emptied
 from pushjuju.cli.syntax import flags
@@ -15,14 +14,12 @@ from pushjuju.core.errors import (
     NotFound,
     UsageError,
 )
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sessions import Model
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.workers import background
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
 
 _LOOK_AGAIN_S = 0.2
 

@@ -6,7 +6,6 @@ Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -14,12 +13,10 @@ from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.names import is_application
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.relation import consume as crossmodel
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
 
 
 @command(

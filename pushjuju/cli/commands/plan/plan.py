@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -30,12 +29,8 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests.controller import copies
 from pushjuju.services.views import inventory
-from pushjuju.services.views.inventory import Change
-from pushjuju.workers.rehearsal import rehearse
-
-if TYPE_CHECKING:
-    from pushjuju.services.views.inventory import Inventory
-    from pushjuju.workers.rehearsal import Foreseen, Rehearsal
+from pushjuju.services.views.inventory import Change, Inventory
+from pushjuju.workers.rehearsal import Foreseen, Rehearsal, rehearse
 
 CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pushjuju.charms.archive.reader import read_charm
 from pushjuju.charms.format.arguments import ArgumentKind
 from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.cli.commands.charm import store_names
 from pushjuju.cli.commands.resource import resource_table as formatters
 from pushjuju.cli.commands.resource.resource_texts import NOTHING
@@ -17,14 +17,10 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import Ask
+from pushjuju.core.charmstore import Ask, StoreResource
 from pushjuju.core.errors import HubError, NotFound, NotValid
 from pushjuju.services.supply import charm_places, store_charms
 from pushjuju.services.views import resource_documents
-
-if TYPE_CHECKING:
-    from pushjuju.charms.values.model import ResourceMeta
-    from pushjuju.core.charmstore import StoreResource
 
 
 @command(

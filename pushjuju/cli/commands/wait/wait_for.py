@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -16,14 +16,11 @@ from pushjuju.core.names import is_machine, is_model
 from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.query import scopes
-from pushjuju.services.views.query.run import Query
+from pushjuju.services.views.query.run import Asked, Query
 from pushjuju.services.views.query.scopes import Goal
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
-    from pushjuju.services.views.query.run import Asked
 
 _POLL_S = 0.2  # while a model that is waited for is not there yet
 

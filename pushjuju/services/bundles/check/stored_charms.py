@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import BUNDLE, DEFAULT_ARCH
+from pushjuju.core.charmstore import BUNDLE, DEFAULT_ARCH, StoreResource
 from pushjuju.core.errors import PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.plan.changes import Change, Method
@@ -23,12 +24,7 @@ from pushjuju.services.bundles.read.bases import application_base
 from pushjuju.services.bundles.read.values import Application, Bundle
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.supply import store_charms
-
-if TYPE_CHECKING:
-    from pushjuju.charms.archive.pack import PackedCharm
-    from pushjuju.charms.values.model import Charm
-    from pushjuju.core.charmstore import StoreResource
-    from pushjuju.services.supply.store_origin import StoreOrigin
+from pushjuju.services.supply.store_origin import StoreOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

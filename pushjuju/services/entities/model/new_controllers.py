@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import from_iso, to_iso
@@ -12,14 +12,12 @@ from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.errors import NotValid, StoreDamaged
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.names import is_controller
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models, new_models
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.rows.model import Model
-
-if TYPE_CHECKING:
-    from pushjuju.plugins.manager import PluginHost
 
 
 def bootstrap(

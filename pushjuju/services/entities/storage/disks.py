@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
@@ -17,13 +16,10 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive, Kind, check_count
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.storage import storage_instances
-from pushjuju.services.entities.storage.storage_pools import open_pools
+from pushjuju.services.entities.storage.storage_pools import Pool, Pools, open_pools
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
 from pushjuju.store.tx import Tx
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.storage.storage_pools import Pool, Pools
 
 _REFUSED = "cannot add a new machine: validating volume params: "
 

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.storage import Kind, is_pool
+from pushjuju.plugins.api.storage_types import StorageType
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.storage_records import StoragePool
 from pushjuju.store.tx import Tx
-
-if TYPE_CHECKING:
-    from pushjuju.plugins.api.storage_types import StorageType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

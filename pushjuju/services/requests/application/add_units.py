@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.placement import Placement
 from pushjuju.portable.names import is_application
 from pushjuju.services.entities.application import applications, units
-from pushjuju.services.entities.basis.callbacks import SILENT, unchecked
+from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests.application import unit_rules
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.callbacks import Notices, Precheck
-    from pushjuju.services.entities.basis.context import Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

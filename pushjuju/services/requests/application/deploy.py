@@ -9,13 +9,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.charms.format.arguments import ArgumentKind
 from pushjuju.charms.format.config import Settings, parse_settings, parse_settings_yaml
 from pushjuju.charms.format.features import check_features
 from pushjuju.charms.format.url import parse_url
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
+from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
@@ -23,18 +24,13 @@ from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.storage import Directive
 from pushjuju.portable.names import is_application
-from pushjuju.services.entities.basis.callbacks import SILENT, unchecked
+from pushjuju.services.entities.basis.callbacks import SILENT, Notices, Precheck, unchecked
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import architectures, model_config
 from pushjuju.services.requests.application import new_application, unit_rules
+from pushjuju.services.requests.application.new_application import Deployed
 from pushjuju.services.supply import charm_places, store_charms
-from pushjuju.services.supply.charm_places import Build
-
-if TYPE_CHECKING:
-    from pushjuju.charms.values.model import Charm
-    from pushjuju.services.entities.basis.callbacks import Notices, Precheck
-    from pushjuju.services.entities.basis.context import Context
-    from pushjuju.services.requests.application.new_application import Deployed
-    from pushjuju.services.supply.charm_places import Acquired
+from pushjuju.services.supply.charm_places import Acquired, Build
 
 NEEDS_CHANNEL = "specifying a revision requires a channel for future upgrades. Please use --channel"
 

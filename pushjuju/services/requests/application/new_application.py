@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.format.config import Settings
 from pushjuju.charms.values import wire
 from pushjuju.core.base import Base
+from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid
 from pushjuju.core.model.life import Life
@@ -29,15 +30,11 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.storage import storage_instances as storage
-from pushjuju.services.entities.storage.storage_pools import open_pools
+from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.supply import charm_updates, origins
+from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.records import Application, CharmRecord
 from pushjuju.store.tx import Tx
-
-if TYPE_CHECKING:
-    from pushjuju.core.charmstore import StoreResource
-    from pushjuju.services.entities.storage.storage_pools import Pools
-    from pushjuju.services.supply.store_origin import StoreOrigin
 
 LOCAL = "local"
 

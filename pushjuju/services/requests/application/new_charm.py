@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.format.config import Settings, filter_settings, parse_settings, parse_settings_yaml
 from pushjuju.charms.format.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
 from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
+from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Directive
@@ -24,13 +24,10 @@ from pushjuju.services.entities.storage import storage_instances as storage
 from pushjuju.services.entities.storage.storage_pools import open_pools
 from pushjuju.services.requests.application import new_application
 from pushjuju.services.supply import charm_updates, origins
+from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.records import Application
 from pushjuju.store.rows.storage_records import StorageInstance
 from pushjuju.store.tx import Tx
-
-if TYPE_CHECKING:
-    from pushjuju.core.charmstore import StoreResource
-    from pushjuju.services.supply.store_origin import StoreOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

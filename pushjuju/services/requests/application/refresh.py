@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pushjuju.charms.format.arguments import is_path
 from pushjuju.charms.format.url import name_in
+from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
@@ -23,21 +23,17 @@ from pushjuju.portable.names import is_application
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.application import applications, resources, units
 from pushjuju.services.entities.basis import statuses
-from pushjuju.services.entities.basis.callbacks import SILENT
+from pushjuju.services.entities.basis.callbacks import SILENT, Notices
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import architectures
 from pushjuju.services.requests.application import new_charm
 from pushjuju.services.supply import charm_places, origins
+from pushjuju.services.supply.charm_places import Acquired
 from pushjuju.services.supply.store_charms import CharmRequest
 from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.rows.records import Application, Unit
 from pushjuju.store.tx import Tx
-
-if TYPE_CHECKING:
-    from pushjuju.charms.values.model import Charm
-    from pushjuju.services.entities.basis.callbacks import Notices
-    from pushjuju.services.entities.basis.context import Context
-    from pushjuju.services.supply.charm_places import Acquired
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

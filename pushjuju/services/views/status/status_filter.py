@@ -14,13 +14,10 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from typing import Any
 
 from pushjuju.core.status import Agent, MachineStatus, Workload
-
-if TYPE_CHECKING:
-    from ipaddress import IPv4Network, IPv6Network
 
 Document = Mapping[str, Any]
 
