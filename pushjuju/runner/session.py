@@ -703,7 +703,6 @@ async def open_session(
     """Attach to a machine for the length of the block.
 
     Args:
-        target: The machine.
         program: The program that runs there, or None for a program without hook tools.
         connector: Shared by sessions of one run, so that keys are parsed once.
         root: Directory that stands for ``/``; for tests.

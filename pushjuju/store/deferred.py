@@ -24,22 +24,18 @@ class DeferredStore(Store):
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
-        """Open a transaction that sees one moment of the store and changes nothing."""
         with self._store.read() as tx:
             yield tx
 
     @contextmanager
     def write(self, *, later: bool = True) -> Iterator[Tx]:
-        """Open a writing transaction."""
         with self._store.write(later=later) as tx:
             yield tx
 
     def concluded(self, key: Hashable) -> Any:
-        """Return what was concluded under a key if it would be concluded again, else None."""
         return self._store.concluded(key)
 
     def group(self) -> CommitGroup:
-        """Return the transaction that writers share."""
         return self._store.group()
 
     async def durable(self) -> None:

@@ -30,7 +30,6 @@ class LeasedStore(Store):
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
-        """Open a transaction that sees one moment of the store and changes nothing."""
         with self._store.read() as tx:
             yield tx
 
@@ -47,9 +46,7 @@ class LeasedStore(Store):
             yield tx
 
     def concluded(self, key: Hashable) -> Any:
-        """Return what was concluded under a key if it would be concluded again, else None."""
         return self._store.concluded(key)
 
     def group(self) -> CommitGroup:
-        """Return the transaction that writers share."""
         return self._store.group()

@@ -81,7 +81,6 @@ def pack(
     Args:
         path: A charm directory, a source tree, or an archive. An archive that is clean is taken byte by byte.
         out: The file to write; an existing one is replaced in one step.
-        limits: For archives.
         run: Asks the version control of a directory.
         origin: Prefix of the names of files in errors; the path if None.
     """

@@ -49,7 +49,6 @@ def read_charm(path: Path, limits: ArchiveLimits | None = None, origin: str | No
 
     Args:
         path: A charm directory, a source tree with `charmcraft.yaml`, or an archive.
-        limits: For archives.
         origin: Prefix of the names of files in errors; the path if None.
     """
     try:

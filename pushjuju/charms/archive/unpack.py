@@ -27,7 +27,6 @@ def unpack(
         path: The archive.
         dest: The directory to make.
         revision: The new content of its `revision` file; None keeps the number of the archive.
-        limits: For the archive.
 
     Raises:
         AlreadyExists: `dest` is there; a live tree is never written over.

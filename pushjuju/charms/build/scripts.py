@@ -61,7 +61,6 @@ def judge(text: str, *, python: bool) -> Judged:
     """Return what of a script can be left out.
 
     Args:
-        text: The script.
         python: Whether `craftctl default` in it installs packages of Python.
     """
     lines = [" ".join(_COMMENT.sub("", line).split()) for line in text.splitlines()]

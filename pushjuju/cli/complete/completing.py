@@ -105,7 +105,6 @@ def answer(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, list[Offe
 
     Args:
         words: The words after the program's name.
-        env: The process environment.
 
     Returns:
         `files` to let the shell offer files, `nospace` when nothing is to follow the offer, or `plain`; and

@@ -18,7 +18,6 @@ def refused(name: str, reason: str, *, flags: Iterable[FlagSpec] = (), **setting
     """Make a command that is refused; the settings are those of `Command`.
 
     Args:
-        name: The word.
         reason: The rest of the line, without a full stop.
         flags: Juju's flags; their values are checked, and then of no use.
     """

@@ -35,9 +35,6 @@ def settle(
     """Work a model until it is at rest, showing progress; or start a background process for it.
 
     Args:
-        cli: The call.
-        ctx: The controller.
-        model: UUID.
         touched: Applications, units or machines that this command is about: only their failures, and those of
             the machines that they are on, make the command fail. EVERY_MACHINE stands for all machines; by
             default any failure counts.

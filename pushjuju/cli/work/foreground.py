@@ -37,9 +37,6 @@ class Foreground:
         """Work a model until it is at rest, showing progress; the arguments are those of `drive.settle`.
 
         Args:
-            cli: The call.
-            ctx: The controller.
-            model: UUID.
             touched: What the command is about.
             routine: The command asked for update-status.
             leave: Called when some work is left to the background.

@@ -38,9 +38,6 @@ def after_failure(cli: Cli, ctx: Context, model: str, *, unit: str = "", machine
     """Return the commands that help after a failure, one a line.
 
     Args:
-        cli: The call.
-        ctx: The controller.
-        model: UUID.
         unit: The unit that is in error or was set aside, if one is.
         machine: The machine that could not be started or used, if one could not.
     """
@@ -56,8 +53,6 @@ def deadline(ctx: Context, model: str, subject: str = "") -> str:
     """Return when something that is forced away goes at the latest: `machine 0 goes at 13:36:28Z`.
 
     Args:
-        ctx: The controller.
-        model: UUID.
         subject: `machine 0`, `web/0`; empty for all that is forced away in the model.
     """
     ends = removal.forced_ends(ctx, model)
@@ -73,10 +68,6 @@ def to_new_charm(cli: Cli, ctx: Context, model: str, name: str, place: tuple[str
     """Return how units in error take an application's new charm; empty when none of them lacks it.
 
     Args:
-        cli: The call.
-        ctx: The controller.
-        model: UUID.
-        name: The application.
         place: The words with which the user named the charm.
     """
     found = models.find(ctx, model)

@@ -130,8 +130,6 @@ def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequen
     """Show what the removal takes away, then work the model.
 
     Args:
-        cli: The call.
-        opened: The model.
         plan: The plan that was carried out.
         told: True when the plan was shown before.
         touched: Entities whose errors are this command's.

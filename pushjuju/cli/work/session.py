@@ -56,8 +56,6 @@ def warn_of_controller(cli: Cli, name: str, error: PushjujuError, what: str = ""
     """Warn, once in a call, that a controller among others cannot be read.
 
     Args:
-        cli: The call.
-        name: The controller.
         error: Why it cannot be read.
         what: The consequence, as a clause.
     """
@@ -78,7 +76,6 @@ def open_model(cli: Cli, text: str = "") -> Session:
     """Open a model: `-m`, else `JUJU_MODEL`, else the current one.
 
     Args:
-        cli: The call.
         text: `[controller:][owner/]model`, a UUID or the start of one; empty when not given.
 
     Raises:

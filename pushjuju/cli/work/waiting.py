@@ -49,9 +49,6 @@ class Waiter:
         """Begin to wait.
 
         Args:
-            cli: The call.
-            opened: The model.
-            waited: The tasks.
             seconds: How long to wait; for ever when negative.
             say: Prints a line of progress.
             utc: Show times in UTC.
@@ -146,8 +143,6 @@ def foreground(
     """Drive the model and look every so often; return what failed.
 
     Args:
-        cli: The call.
-        opened: The model.
         look: Shows what is new, and returns True when everything that is waited for is over.
         until: Called at rest; while it returns False the wait goes on for what becomes due later.
         patience: Seconds with what else is under way when all is over; then it is left to the background.

@@ -341,9 +341,6 @@ def destroy_model(
     """Start the removal of a model: its applications, its machines, then the model itself.
 
     Args:
-        tx: The transaction.
-        model: The model's UUID.
-        now: The time.
         force: The kind of force, or None for no force.
         destroy_storage: True to destroy storage that outlives units, False to release it, None to refuse when
             there is any.

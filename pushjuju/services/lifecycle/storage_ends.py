@@ -36,8 +36,6 @@ def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
     user's choice.
 
     Args:
-        tx: The transaction.
-        now: The time.
         destroy: True to destroy the storage, False to release it, or None when the user made no choice.
     """
     if not tx.scalar("storage_any", model=model.uuid):

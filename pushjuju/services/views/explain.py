@@ -57,8 +57,6 @@ def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ())
     """Return the reasons of a model's units and of its work, in natural order.
 
     Args:
-        ctx: The controller.
-        model: UUID.
         decide: Returns the decisions of units.
         names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
     """

@@ -79,7 +79,6 @@ def take(tx: Tx, settings: Mapping[str, Any] | None = None) -> Inventory:
     """Return everything, by kind, model and name.
 
     Args:
-        tx: A transaction.
         settings: The controller's own, of controller.toml.
     """
     found: dict[Key, Mapping[str, Any]] = {}

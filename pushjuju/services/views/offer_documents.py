@@ -166,7 +166,6 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
     """Return the document of `find-offers`: URL -> offer.
 
     Args:
-        ctx: The controller.
         place: Owner and model to look in; empty for all models.
         wanted: The filter.
     """

@@ -69,8 +69,6 @@ def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
     """Return a relation.
 
     Args:
-        ctx: The controller.
-        model: UUID.
         arguments: Its id alone, or its two sides `APP[:ENDPOINT]`; a peer relation by its one side.
     """
     with ctx.store.read() as tx:

@@ -102,7 +102,6 @@ def check_settings(
     """Let a cloud refuse what a new model says for it; one that does not answer is no reason to refuse.
 
     Args:
-        ctx: The controller.
         given: The settings of the user: the cloud is asked when a setting of its provider is among them.
         cloud: The cloud of the model.
         credential: Name of the credential.

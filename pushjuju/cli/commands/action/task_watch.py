@@ -43,9 +43,6 @@ def follow(
     """Wait as asked: with `--wait 0s` for ever, with a negative time not at all.
 
     Args:
-        cli: The call.
-        opened: The model.
-        waited: The tasks.
         seconds: `--wait`.
         watch: `--watch`: for ever.
         utc: Show times in UTC.

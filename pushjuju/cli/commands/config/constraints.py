@@ -1,7 +1,4 @@
-"""constraints: displays machine constraints for an application.
-
-Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go (3.6)
-"""
+"""The command constraints. Mirrors: juju cmd/juju/application/constraints.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""model-constraints: displays machine constraints for a model.
-
-Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go (3.6)
-"""
+"""The command model-constraints. Mirrors: juju cmd/juju/model/constraints.go (3.6)"""
 
 from __future__ import annotations
 

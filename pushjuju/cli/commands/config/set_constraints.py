@@ -1,7 +1,4 @@
-"""set-constraints: sets machine constraints for an application.
-
-Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go (3.6)
-"""
+"""The command set-constraints. Mirrors: juju cmd/juju/application/constraints.go (3.6)"""
 
 from __future__ import annotations
 

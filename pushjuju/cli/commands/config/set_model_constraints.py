@@ -1,7 +1,4 @@
-"""set-model-constraints: sets machine constraints on a model.
-
-Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go (3.6)
-"""
+"""The command set-model-constraints. Mirrors: juju cmd/juju/model/constraints.go (3.6)"""
 
 from __future__ import annotations
 

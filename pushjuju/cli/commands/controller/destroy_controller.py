@@ -1,7 +1,4 @@
-"""destroy-controller: destroys a controller.
-
-Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabledestroy}.go (3.6)
-"""
+"""The command destroy-controller. Mirrors: juju cmd/juju/controller/destroy.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""enable-destroy-controller: enable destroy-controller by removing disabled commands in the controller.
-
-Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabledestroy}.go (3.6)
-"""
+"""The command enable-destroy-controller. Mirrors: juju cmd/juju/controller/enabledestroy.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""kill-controller: forcibly terminate all machines and other associated resources for a controller.
-
-Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabledestroy}.go (3.6)
-"""
+"""The command kill-controller. Mirrors: juju cmd/juju/controller/kill.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""sync-agent-binary: copy agent binaries from the official agent store into a local controller.
-
-Mirrors: juju cmd/juju/{controller/register,commands/enableha,dashboard,commands/sync_agent_binary}.go (3.6)
-"""
+"""The command sync-agent-binary. Mirrors: juju cmd/juju/commands/sync_agent_binary.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""upgrade-controller: upgrades Juju on a controller.
-
-Mirrors: juju cmd/juju/model/{modelcredential,dump,dumpdb}.go, cmd/juju/commands/upgrademodel.go (3.6)
-"""
+"""The command upgrade-controller. Mirrors: juju cmd/juju/commands/upgradecontroller.go (3.6)"""
 
 from __future__ import annotations
 

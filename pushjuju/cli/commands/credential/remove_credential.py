@@ -1,7 +1,4 @@
-"""remove-credential: removes Juju credentials for a cloud.
-
-Mirrors: juju cmd/juju/cloud/updatecredential.go, removecredential.go (3.6)
-"""
+"""The command remove-credential. Mirrors: juju cmd/juju/cloud/removecredential.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""update-credential: updates a controller credential for a cloud.
-
-Mirrors: juju cmd/juju/cloud/updatecredential.go, removecredential.go (3.6)
-"""
+"""The command update-credential. Mirrors: juju cmd/juju/cloud/updatecredential.go (3.6)"""
 
 from __future__ import annotations
 

@@ -165,8 +165,6 @@ class _Follower:
         """Begin to follow.
 
         Args:
-            cli: The call.
-            opened: The model.
             machine: Its id.
             affected: Units of the machine, whose failures are shown.
             seen: The last message that is old.

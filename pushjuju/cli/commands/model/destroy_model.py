@@ -1,7 +1,4 @@
-"""destroy-model: terminates all machines/containers and resources for a workload model.
-
-Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabledestroy}.go (3.6)
-"""
+"""The command destroy-model. Mirrors: juju cmd/juju/model/destroy.go (3.6)"""
 
 from __future__ import annotations
 

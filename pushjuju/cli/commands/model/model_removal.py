@@ -72,8 +72,6 @@ def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: 
     """Wait until a model is gone, as Juju's client does, also when another process works on the removal.
 
     Args:
-        cli: The call.
-        ctx: The controller.
         forced: Whether failures of hooks count for nothing.
         until: The moment of the monotonic clock that ends the wait, or None to wait for ever.
     """

@@ -1,7 +1,4 @@
-"""set-credential: relates a remote credential to a model.
-
-Mirrors: juju cmd/juju/model/{modelcredential,dump,dumpdb}.go, cmd/juju/commands/upgrademodel.go (3.6)
-"""
+"""The command set-credential. Mirrors: juju cmd/juju/model/modelcredential.go (3.6)"""
 
 from __future__ import annotations
 

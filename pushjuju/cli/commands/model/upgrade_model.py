@@ -1,7 +1,4 @@
-"""upgrade-model: upgrades Juju on all machines in a model.
-
-Mirrors: juju cmd/juju/model/{modelcredential,dump,dumpdb}.go, cmd/juju/commands/upgrademodel.go (3.6)
-"""
+"""The command upgrade-model. Mirrors: juju cmd/juju/commands/upgrademodel.go (3.6)"""
 
 from __future__ import annotations
 

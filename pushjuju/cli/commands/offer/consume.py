@@ -1,7 +1,4 @@
-"""consume: add a remote offer to the model.
-
-Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)
-"""
+"""The command consume. Mirrors: juju cmd/juju/application/consume.go (3.6)"""
 
 from __future__ import annotations
 

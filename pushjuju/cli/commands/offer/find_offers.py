@@ -1,7 +1,4 @@
-"""find-offers: find offered application endpoints.
-
-Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)
-"""
+"""The command find-offers. Mirrors: juju cmd/juju/crossmodel/find.go (3.6)"""
 
 from __future__ import annotations
 

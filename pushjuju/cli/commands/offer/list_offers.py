@@ -1,7 +1,4 @@
-"""offers: lists shared endpoints.
-
-Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)
-"""
+"""The command offers. Mirrors: juju cmd/juju/crossmodel/list.go (3.6)"""
 
 from __future__ import annotations
 

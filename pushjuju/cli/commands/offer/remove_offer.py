@@ -1,7 +1,4 @@
-"""remove-offer: removes one or more offers specified by their URL.
-
-Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)
-"""
+"""The command remove-offer. Mirrors: juju cmd/juju/crossmodel/remove.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""remove-saas: remove consumed applications (SAAS) from the model.
-
-Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)
-"""
+"""The command remove-saas. Mirrors: juju cmd/juju/application/removesaas.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""show-offer: shows extended information about the offered application.
-
-Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)
-"""
+"""The command show-offer. Mirrors: juju cmd/juju/crossmodel/show.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""integrate: integrates two applications.
-
-Mirrors: juju cmd/juju/application/{integrate,removerelation}.go, cmd/juju/crossmodel (3.6)
-"""
+"""The command integrate. Mirrors: juju cmd/juju/application/integrate.go (3.6)"""
 
 from __future__ import annotations
 

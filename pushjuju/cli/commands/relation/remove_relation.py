@@ -1,7 +1,4 @@
-"""remove-relation: removes an existing relation between two applications.
-
-Mirrors: juju cmd/juju/application/{integrate,removerelation}.go, cmd/juju/crossmodel (3.6)
-"""
+"""The command remove-relation. Mirrors: juju cmd/juju/application/removerelation.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""resume-relation: resumes suspended relations.
-
-Mirrors: juju cmd/juju/application/{integrate,removerelation}.go, cmd/juju/crossmodel (3.6)
-"""
+"""The command resume-relation. Mirrors: juju cmd/juju/crossmodel (3.6)"""
 
 from __future__ import annotations
 

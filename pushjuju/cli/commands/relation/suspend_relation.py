@@ -1,7 +1,4 @@
-"""suspend-relation: suspends relations: their units leave them, until they are resumed.
-
-Mirrors: juju cmd/juju/application/{integrate,removerelation}.go, cmd/juju/crossmodel (3.6)
-"""
+"""The command suspend-relation. Mirrors: juju cmd/juju/crossmodel (3.6)"""
 
 from __future__ import annotations
 

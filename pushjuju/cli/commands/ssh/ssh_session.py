@@ -59,8 +59,6 @@ def target_of(
     """Return the target of a machine id, a unit or `application/leader`; a stopped machine is started first.
 
     Args:
-        cli: The call.
-        opened: The model.
         name: The name as the user typed it.
         user: The login that was asked for; empty for the usual one.
         proxy: Whether to go through a jump host; with None, when the machine has one.

@@ -1,7 +1,4 @@
-"""show-status-log: output past statuses for the specified entity.
-
-Mirrors: juju cmd/juju/status/history.go, cmd/juju/commands/debuglog.go (3.6)
-"""
+"""The command show-status-log. Mirrors: juju cmd/juju/status/history.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""grant: grants access level to a Juju user for a model, controller, or application offer.
-
-Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
-"""
+"""The command grant. Mirrors: juju cmd/juju/model/grantrevoke.go (3.6)"""
 
 from __future__ import annotations
 

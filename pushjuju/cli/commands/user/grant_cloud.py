@@ -1,7 +1,4 @@
-"""grant-cloud: grants access level to a Juju user for a cloud.
-
-Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
-"""
+"""The command grant-cloud. Mirrors: juju cmd/juju/cloud/grantrevoke.go (3.6)"""
 
 from __future__ import annotations
 

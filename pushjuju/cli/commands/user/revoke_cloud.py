@@ -1,7 +1,4 @@
-"""revoke-cloud: revokes access from a Juju user for a cloud.
-
-Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
-"""
+"""The command revoke-cloud. Mirrors: juju cmd/juju/cloud/grantrevoke.go (3.6)"""
 
 from __future__ import annotations
 

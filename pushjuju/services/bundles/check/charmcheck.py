@@ -46,7 +46,6 @@ def check(
     """Return what does not fit.
 
     Args:
-        bundle: The values.
         composed: Its text, for the places.
         charms: Application -> charm; those that are not known are not looked at.
         new: Applications that are deployed, not only changed.

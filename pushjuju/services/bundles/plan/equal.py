@@ -27,7 +27,6 @@ def resources(app: Application, there: ApplicationFacts, files: Mapping[str, str
 
     Args:
         app: The application as the bundle has it.
-        there: The application.
         files: Name -> SHA-384 in hex of the file that the bundle names.
     """
     return {
@@ -46,7 +45,6 @@ def storage(app: Application, there: ApplicationFacts, more: Mapping[str, Direct
 
     Args:
         app: The application as the bundle has it; a pool or a size that it leaves out stays as it is.
-        there: The application.
         more: Store -> directive that was given besides; it wins.
     """
     wanted = {**{store: Directive.parse(text) for store, text in app.storage.items()}, **more}

@@ -48,11 +48,9 @@ def add(
     """Add units to an application, each on its placement or on a new machine.
 
     Args:
-        tx: The transaction.
         application: The application of the units.
         count: The number of units.
         placements: The placements of the first units.
-        now: The time.
         attach: Storage for the one unit; where it lives on a machine, the unit goes there.
     """
     if application.subordinate:

@@ -13,7 +13,6 @@ def stopped(ctx: Context, cloud_type: str, running: Mapping[str, str]) -> set[st
     """Return the ids of the machines that are off.
 
     Args:
-        ctx: The controller.
         cloud_type: Of the model's cloud; only `local` has its machines on this host.
         running: Instance -> id of its machine, of those that ran when they were seen last.
     """

@@ -119,9 +119,6 @@ def check(tx: Tx, model: str, machine_id: str, base: Base, *, force: bool = Fals
     """Check that the upgrade of a machine may begin; return the base that the machine has.
 
     Args:
-        tx: A transaction.
-        model: UUID.
-        machine_id: The machine.
         base: The new base; only its channel counts, as in Juju.
         force: Although a charm does not name the base.
     """

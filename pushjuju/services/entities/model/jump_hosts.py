@@ -23,8 +23,6 @@ def to(tx: Tx, model: str, ssh: Mapping[str, Any]) -> tuple[jumps.Hop, ...]:
     """Return the jump hosts on the way to a machine, the nearest to us first.
 
     Args:
-        tx: The transaction.
-        model: UUID.
         ssh: The login in the machine's row: {host, jump, ...}.
     """
     return jumps.parse(str(ssh.get("jump") or model_config.get(tx, model, KEY) or ""))

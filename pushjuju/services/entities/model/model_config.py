@@ -315,8 +315,6 @@ def effective(
     """Return every key as `{"value", "source"}`.
 
     Args:
-        tx: The transaction.
-        model: UUID.
         inherited: `controller` and `region` -> what models take from there: a model that has the same value
             is shown with that source, as in Juju. The nearest comes last.
     """
@@ -339,8 +337,6 @@ def change(
     """Set and reset keys of a model.
 
     Args:
-        tx: The transaction.
-        model: UUID.
         values: Key -> new value.
         reset: Keys that get their default again.
         new: True while the model is created, when every key may be set.

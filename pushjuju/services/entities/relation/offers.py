@@ -187,9 +187,6 @@ def remove(tx: Tx, item: Offer, now: datetime, end: End | None = None) -> None:
     """Remove an offer; the models that consume it see the offer as terminated.
 
     Args:
-        tx: The transaction.
-        item: The offer.
-        now: The time.
         end: Ends the relations to the offer, or None to refuse when there are any.
     """
     found = connections(tx, item)

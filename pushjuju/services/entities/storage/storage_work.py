@@ -161,7 +161,6 @@ def waits_on(tx: Tx, machine: Machine, *, everything: bool) -> list[str]:
     """Return what is still to be taken from a machine that goes, and what that waits for.
 
     Args:
-        tx: The transaction.
         everything: Also what lives on it.
     """
     left = [todo.backing for todo in on_machine(tx, machine)]

@@ -15,8 +15,6 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
     """Let update-status run as soon as the units are worked.
 
     Args:
-        ctx: The controller.
-        model: UUID.
         names: Units; all of the model when empty.
 
     Returns:

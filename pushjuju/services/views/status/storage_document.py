@@ -43,8 +43,6 @@ def combined(tx: Tx, model: str, moment: Moment = from_iso) -> dict[str, Any]:
     """Return the combined document: instances, filesystems, volumes; empty without storage.
 
     Args:
-        tx: The transaction.
-        model: UUID.
         moment: Makes of a time as the store keeps it what the document shows.
     """
     if not tx.scalar("storage_any", model=model):

@@ -64,7 +64,6 @@ class Azure(AzureDisks, Adapter, Guarding):
         self._shared = False
 
     def connect(self) -> Any:
-        """Return a driver."""
         return azure_api.connect(self.site, self.timeout_s)
 
     def arm(self, driver: Any) -> Arm:

@@ -92,7 +92,6 @@ class AzureDisks(HasVolumes):
         arm.ask("PATCH", arm.compute("virtualMachines", instance), body)
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
         self.arm(driver).ask("DELETE", volume.id)
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:

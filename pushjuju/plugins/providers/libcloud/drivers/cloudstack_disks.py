@@ -64,7 +64,6 @@ class CloudStackDisks(Adapter, HasVolumes):
         wait(driver, ask(driver, "detachVolume", id=volume.id))
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
         ask(driver, "deleteVolume", id=volume.id)
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:

@@ -172,7 +172,6 @@ class DigitalOcean(Adapter, HasVolumes):
         return [item for item in found if item.model == self.site.model.uuid]
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a volume by its id."""
         answer = driver.connection.request(f"/v2/volumes/{quote(name, safe='')}")
         return self._volume(answer.object["volume"])
 
@@ -204,7 +203,6 @@ class DigitalOcean(Adapter, HasVolumes):
         self._act(driver, volume, "attach", instance)
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Detach it."""
         self._act(driver, volume, "detach", instance)
 
     def _act(self, driver: Any, volume: Volume, action: str, instance: str) -> None:
@@ -213,7 +211,6 @@ class DigitalOcean(Adapter, HasVolumes):
         driver.connection.request(url, data=json.dumps(body), method="POST")
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
         driver.connection.request(f"/v2/volumes/{quote(volume.id, safe='')}", method="DELETE")
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:

@@ -181,16 +181,13 @@ class Linode(Adapter, HasVolumes):
         return _volume(answer.object)
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Attach it."""
         body = {"linode_id": int(instance), "persist_across_boots": True}
         driver.connection.request(f"/v4/volumes/{volume.id}/attach", data=json.dumps(body), method="POST")
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:  # noqa: ARG002
-        """Detach it."""
         driver.connection.request(f"/v4/volumes/{volume.id}/detach", method="POST")
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
         driver.connection.request(f"/v4/volumes/{volume.id}", method="DELETE")
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:

@@ -67,7 +67,6 @@ class OpenStack(Adapter, Guarding, HasVolumes):
     # --- the project --------------------------------------------------------------------------------------
 
     def connect(self) -> Any:
-        """Return a driver."""
         return openstack_login.connect(self.site, self._tokens, self.timeout_s)
 
     def check(self, driver: Any) -> str:
@@ -244,7 +243,6 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         return [item for item in found if item.model == self.site.model.uuid]
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a volume by its id."""
         return _volume(driver.ex_get_volume(name))
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
@@ -272,7 +270,6 @@ class OpenStack(Adapter, Guarding, HasVolumes):
         driver.detach_volume(volume.raw, _Named(instance))
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
         driver.destroy_volume(volume.raw)
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:

@@ -69,7 +69,6 @@ class ScalewayDisks(Adapter, HasVolumes):
         driver.connection.request(url, data=json.dumps(body), method="POST")
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
         driver.connection.request(_path(volume.id), method="DELETE")
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:

@@ -76,7 +76,6 @@ class Vultr(Adapter, HasVolumes):
     # --- instances ----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        """Ask for an instance."""
         body: dict[str, Any] = {
             "region": self.site.cloud.region,
             "plan": order.size.name,
@@ -163,11 +162,9 @@ class Vultr(Adapter, HasVolumes):
         return [item for item in found if item.model == self.site.model.uuid]
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a volume by its id."""
         return _volume(driver.connection.request(f"/v2/blocks/{quote(name, safe='')}").object["block"])
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:  # noqa: ARG002
-        """Ask for a volume."""
         kind = str(item.attributes.get("block-type") or "high_perf")
         if kind not in _LEAST:
             raise NotValid(f'block-type: expected one of {", ".join(_LEAST)}, got "{kind}"')
@@ -193,7 +190,6 @@ class Vultr(Adapter, HasVolumes):
         driver.connection.request(url, data=json.dumps(body), method="POST")
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
         driver.connection.request(f"/v2/blocks/{quote(volume.id, safe='')}", method="DELETE")
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:

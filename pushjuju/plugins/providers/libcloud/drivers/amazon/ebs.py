@@ -72,7 +72,6 @@ class Ebs(Adapter, HasVolumes):
         return _shown(driver, [item for item in found if item.state != "error"])
 
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a volume by its id."""
         return next(iter(_shown(driver, disks(driver, {}, [name]))), None)
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:

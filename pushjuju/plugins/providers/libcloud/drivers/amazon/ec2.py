@@ -55,7 +55,6 @@ class Ec2(Ebs, Guarding):
     # --- the account --------------------------------------------------------------------------------------
 
     def connect(self) -> Any:
-        """Return a driver."""
         return connect(self.site, self.timeout_s)
 
     def check(self, driver: Any) -> str:

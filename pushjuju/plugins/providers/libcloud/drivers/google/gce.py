@@ -66,7 +66,6 @@ class Gce(GceDisks, Adapter, Guarding):
     # --- the project --------------------------------------------------------------------------------------
 
     def connect(self) -> Any:
-        """Return a driver."""
         with self.lock:
             if self._login is None:
                 who = gce_login.account(self.site)

@@ -55,13 +55,11 @@ class GceDisks(Adapter, HasVolumes):
         Api(driver, self.look_s).run("POST", f"/zones/{zone}/instances/{instance}/attachDisk", body)
 
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Detach it."""
         zone, _, name = volume.id.partition("/")
         path = f"/zones/{zone}/instances/{instance}/detachDisk"
         Api(driver, self.look_s).run("POST", path, deviceName=name)
 
     def delete_volume(self, driver: Any, volume: Volume) -> None:
-        """Delete it."""
         Api(driver, self.look_s).delete(_disk_path(volume.id))
 
     def own_volume(self, driver: Any, volume: Volume, model: str) -> None:
