@@ -78,6 +78,20 @@ class PushjujuError(Exception):
     exit_code = 1
     retryable = False
 
+    def __init_subclass__(
+        cls,
+        *,
+        message: str | None = None,
+        code: str | None = None,
+        exit_code: int | None = None,
+        retryable: bool | None = None,
+    ) -> None:
+        """Take what a branch has in place of its parent's: `class Blocked(PushjujuError, code="blocked")`."""
+        own = {"message": message, "code": code, "exit_code": exit_code, "retryable": retryable}
+        for name, value in own.items():
+            if value is not None:
+                setattr(cls, name, value)
+
     def __init__(
         self,
         message: str | None = None,
@@ -112,19 +126,12 @@ class PushjujuError(Exception):
         return f"{self.message}: {self.detail}" if self.detail else self.message
 
 
-class UsageError(PushjujuError):
+class UsageError(PushjujuError, message="bad arguments", code="usage", exit_code=2):
     """Bad flags or arguments; nothing was started."""
 
-    message = "bad arguments"
-    code = "usage"
-    exit_code = 2
 
-
-class NotFound(PushjujuError):
+class NotFound(PushjujuError, message="not found", code="not-found"):
     """A named entity does not exist."""
-
-    message = "not found"
-    code = "not-found"
 
 
 def not_found(kind: str, name: str, *, hint: str = "") -> NotFound:
@@ -132,25 +139,16 @@ def not_found(kind: str, name: str, *, hint: str = "") -> NotFound:
     return NotFound(f"{kind} {quote(name)} not found", hint=hint, subject=Subject(kind, name))
 
 
-class AlreadyExists(PushjujuError):
+class AlreadyExists(PushjujuError, message="already exists", code="already-exists"):
     """A named entity is there already."""
 
-    message = "already exists"
-    code = "already-exists"
 
-
-class NotPermitted(PushjujuError):
+class NotPermitted(PushjujuError, message="permission denied", code="not-permitted"):
     """A rule or a right forbids it."""
 
-    message = "permission denied"
-    code = "not-permitted"
 
-
-class NotValid(PushjujuError):
+class NotValid(PushjujuError, message="not valid", code="not-valid"):
     """A value breaks a rule."""
-
-    message = "not valid"
-    code = "not-valid"
 
 
 def unknown_placement(directive: str) -> NotValid:
@@ -158,16 +156,13 @@ def unknown_placement(directive: str) -> NotValid:
     return NotValid(f"unknown placement directive: {directive}", subject=Subject("placement", directive))
 
 
-class InvalidCharm(NotValid):
+class InvalidCharm(NotValid, message="invalid charm", code="invalid-charm"):
     """A charm is refused.
 
     Attributes:
         file: The file of the charm that is at fault, relative to its root; empty if it is the whole.
         key: The key path inside that file; may be empty.
     """
-
-    message = "invalid charm"
-    code = "invalid-charm"
 
     def __init__(
         self, message: str | None = None, *, file: str = "", key: str = "", detail: str = "", hint: str = ""
@@ -177,76 +172,49 @@ class InvalidCharm(NotValid):
         self.key = key
 
 
-class Conflict(PushjujuError):
+class Conflict(PushjujuError, message="conflict", code="conflict"):
     """The wanted change does not fit the present state."""
 
-    message = "conflict"
-    code = "conflict"
 
-
-class HookFailed(PushjujuError):
+class HookFailed(PushjujuError, message="hook failed", code="hook-failed"):
     """A hook of a charm failed."""
 
-    message = "hook failed"
-    code = "hook-failed"
 
-
-class ProviderError(PushjujuError):
+class ProviderError(PushjujuError, message="the cloud failed", code="provider", retryable=True):
     """A cloud refused or failed."""
 
-    message = "the cloud failed"
-    code = "provider"
-    retryable = True
 
-
-class CredentialInvalid(ProviderError):
+class CredentialInvalid(
+    ProviderError, message="the cloud refuses the credential", code="credential-invalid", retryable=False
+):
     """The cloud refuses the credential; nothing is tried again until it is updated."""
 
-    message = "the cloud refuses the credential"
-    code = "credential-invalid"
-    retryable = False
 
-
-class NotSupported(ProviderError):
+class NotSupported(
+    ProviderError, message="the cloud does not support this", code="not-supported", retryable=False
+):
     """The cloud does not offer this, and will not offer it later."""
 
-    message = "the cloud does not support this"
-    code = "not-supported"
-    retryable = False
 
-
-class ZoneIndependent(ProviderError):
+class ZoneIndependent(ProviderError, message="the cloud failed in all its zones", code="zone-independent"):
     """The cloud failed in a way that another zone does not mend."""
 
-    message = "the cloud failed in all its zones"
-    code = "zone-independent"
 
-
-class QuotaExceeded(ZoneIndependent):
+class QuotaExceeded(ZoneIndependent, message="the quota of the account is used up", code="quota-exceeded"):
     """The account may have no more of something."""
 
-    message = "the quota of the account is used up"
-    code = "quota-exceeded"
 
-
-class BackendError(PushjujuError):
+class BackendError(PushjujuError, message="the secret backend failed", code="secret-backend", retryable=True):
     """A backend for the content of secrets refused or failed."""
 
-    message = "the secret backend failed"
-    code = "secret-backend"
-    retryable = True
 
-
-class HubError(PushjujuError):
+class HubError(PushjujuError, message="the charm store failed", code="charm-store"):
     """A store of charms refused or failed.
 
     Attributes:
         reason: The store's own word for the fault, `revision-not-found`; empty when the store gave no word.
         releases: (channel, platform) of what there is in place of what was asked for.
     """
-
-    message = "the charm store failed"
-    code = "charm-store"
 
     def __init__(
         self,
@@ -263,73 +231,46 @@ class HubError(PushjujuError):
         self.releases = releases
 
 
-class StoreError(PushjujuError):
+class StoreError(PushjujuError, message="the store cannot be used", code="store"):
     """The local store cannot be used."""
 
-    message = "the store cannot be used"
-    code = "store"
 
-
-class StoreTooNew(StoreError):
+class StoreTooNew(StoreError, message="the store was made by a newer pushjuju", code="store-too-new"):
     """The store was made by a newer pushjuju."""
 
-    message = "the store was made by a newer pushjuju"
-    code = "store-too-new"
 
-
-class StoreBusy(StoreError):
+class StoreBusy(StoreError, message="the store is busy", code="store-busy", retryable=True):
     """Another process holds the store for too long."""
 
-    message = "the store is busy"
-    code = "store-busy"
-    retryable = True
 
-
-class StoreDamaged(StoreError):
+class StoreDamaged(StoreError, message="the store is damaged", code="store-damaged"):
     """The store's file is damaged, or no store."""
 
-    message = "the store is damaged"
-    code = "store-damaged"
 
-
-class StoreGone(StoreError):
+class StoreGone(StoreError, message="the store is gone", code="store-gone"):
     """The store was removed with its controller, or replaced, while it was open."""
 
-    message = "the store is gone"
-    code = "store-gone"
 
-
-class WrongKey(StoreError):
+class WrongKey(StoreError, message="the key file does not open the secrets of the store", code="wrong-key"):
     """The key file does not open the secrets of the store."""
 
-    message = "the key file does not open the secrets of the store"
-    code = "wrong-key"
 
-
-class LeaseLost(StoreError):
+class LeaseLost(StoreError, message="another controller process has taken the work over", code="lease-lost"):
     """Another controller process has taken the work over; what was to be written was not."""
 
-    message = "another controller process has taken the work over"
-    code = "lease-lost"
 
-
-class TransportError(PushjujuError):
+class TransportError(
+    PushjujuError, message="the machine cannot be reached", code="transport", retryable=True
+):
     """A machine could not be reached or used over SSH."""
 
-    message = "the machine cannot be reached"
-    code = "transport"
-    retryable = True
 
-
-class Unreachable(TransportError):
+class Unreachable(TransportError, message="the machine does not answer", code="unreachable"):
     """No answer from the machine.
 
     Attributes:
         reason: Why, without the name of the machine; empty when that is not known.
     """
-
-    message = "the machine does not answer"
-    code = "unreachable"
 
     def __init__(
         self,
@@ -344,116 +285,80 @@ class Unreachable(TransportError):
         self.reason = reason
 
 
-class InstanceStopped(Unreachable):
+class InstanceStopped(Unreachable, message="the machine is stopped", code="instance-stopped"):
     """The machine's cloud says that it is stopped."""
 
-    message = "the machine is stopped"
-    code = "instance-stopped"
 
-
-class InstanceGone(Unreachable):
+class InstanceGone(Unreachable, message="the machine is gone from its cloud", code="instance-gone"):
     """The machine's cloud does not know it any more."""
 
-    message = "the machine is gone from its cloud"
-    code = "instance-gone"
 
-
-class HostKeyChanged(TransportError):
+class HostKeyChanged(TransportError, message="the host key of the machine changed", code="host-key-changed"):
     """The machine shows another host key than the one known."""
 
-    message = "the host key of the machine changed"
-    code = "host-key-changed"
 
-
-class AuthFailed(TransportError):
+class AuthFailed(TransportError, message="the machine refuses the login", code="auth-failed"):
     """The machine's SSH server refuses all keys that were offered."""
 
-    message = "the machine refuses the login"
-    code = "auth-failed"
 
-
-class SudoRefused(TransportError):
+class SudoRefused(TransportError, message="sudo was refused on the machine", code="sudo-refused"):
     """Logged in, but root rights were refused."""
 
-    message = "sudo was refused on the machine"
-    code = "sudo-refused"
 
-
-class ConnectionLost(TransportError):
+class ConnectionLost(
+    TransportError, message="the connection to the machine was lost", code="connection-lost"
+):
     """The connection was cut in the middle."""
 
-    message = "the connection to the machine was lost"
-    code = "connection-lost"
 
-
-class RemoteFailed(PushjujuError):
+class RemoteFailed(
+    PushjujuError, message="the machine could not do it", code="remote-failed", retryable=True
+):
     """The machine answered that it cannot do what was asked."""
 
-    message = "the machine could not do it"
-    code = "remote-failed"
-    retryable = True
 
-
-class DiskFull(RemoteFailed):
+class DiskFull(RemoteFailed, message="the disk of the machine is full", code="disk-full"):
     """The disk of the machine is full."""
 
-    message = "the disk of the machine is full"
-    code = "disk-full"
 
-
-class HeldElsewhere(RemoteFailed):
+class HeldElsewhere(
+    RemoteFailed, message="the machine is held by another controller or model", code="held-elsewhere"
+):
     """Another controller, or another model, holds the machine; nothing was done there."""
 
-    message = "the machine is held by another controller or model"
-    code = "held-elsewhere"
 
-
-class Overtaken(RemoteFailed):
+class Overtaken(
+    RemoteFailed,
+    message="the machine works for another controller process now",
+    code="overtaken",
+    retryable=True,
+):
     """The machine works for another controller process now; it did nothing.
 
     Attributes:
         lease: The number that it knows.
     """
 
-    message = "the machine works for another controller process now"
-    code = "overtaken"
-    retryable = True
-
     def __init__(self, message: str | None = None, lease: int = 0) -> None:
         super().__init__(message)
         self.lease = lease
 
 
-class BadAnswer(RemoteFailed):
+class BadAnswer(RemoteFailed, message="the machine says what makes no sense", code="bad-answer"):
     """What the machine says breaks the protocol or goes beyond a limit."""
 
-    message = "the machine says what makes no sense"
-    code = "bad-answer"
 
-
-class Refused(PushjujuError):
+class Refused(PushjujuError, message="not supported by pushjuju", code="refused"):
     """A word or a value of Juju that has no meaning here; nothing is printed but this."""
 
-    message = "not supported by pushjuju"
-    code = "refused"
 
-
-class Blocked(PushjujuError):
+class Blocked(PushjujuError, message="the operation has been blocked", code="blocked"):
     """The commands of this kind are disabled for the model."""
 
-    message = "the operation has been blocked"
-    code = "blocked"
 
-
-class Aborted(PushjujuError):
+class Aborted(PushjujuError, message="aborted", code="aborted"):
     """The user did not confirm."""
 
-    message = "aborted"
-    code = "aborted"
 
-
-class Silent(PushjujuError):
+class Silent(PushjujuError, message="", code="silent"):
     """The command failed and has printed why already."""
-
-    message = ""
-    code = "silent"
