@@ -127,7 +127,7 @@ class Listing:
         """Return what a unit has; for what it lacks, what it should have, without a revision."""
         self._require(unit)
         own = {name: shown for (owner, name), shown in self.fetched.items() if owner == unit}
-        found = [own.pop(item.name, _without_revision(item)) for item in self.resources]
+        found = [own.pop(item.name, replace(item, revision=_UNKNOWN)) for item in self.resources]
         return [*found, *(own[name] for name in sorted(own))]
 
     def details(self, unit: str = "") -> list[Detail]:
@@ -146,10 +146,6 @@ class Listing:
 
 
 _NOTHING = Shown(application="", name="", revision=_UNKNOWN)
-
-
-def _without_revision(item: Shown) -> Shown:
-    return replace(item, revision=_UNKNOWN)
 
 
 def listing(ctx: Context, model: str, name: str) -> Listing:

@@ -20,16 +20,12 @@ def _bases(entry: Entry, key: str = "supports") -> str:
     return ", ".join(f"{base['name']}@{base['channel']}" for base in entry.get(key, ()))
 
 
-def _one_line(text: str) -> str:
-    return text.partition("\n")[0]
-
-
 COLUMNS: Mapping[str, tuple[str, Callable[[Entry], str]]] = {
     "n": ("Name", lambda entry: str(entry["name"])),
     "b": ("Bundle", lambda entry: "Y" if entry["type"] == "bundle" else "-"),
     "v": ("Version", lambda entry: str(entry["version"])),
     "p": ("Publisher", lambda entry: str(entry["publisher"])),
-    "s": ("Summary", lambda entry: _one_line(entry["summary"])),
+    "s": ("Summary", lambda entry: entry["summary"].partition("\n")[0]),
     "a": ("Architectures", lambda entry: ",".join(entry.get("architectures", ()))),
     "o": ("OS", lambda entry: ",".join(entry.get("os", ()))),
     "S": ("Supports", _bases),

@@ -43,9 +43,5 @@ def find_offers(cli: Cli, args: tuple[str, ...], *, model: str, url: str, interf
     ctx = session.open_controller(cli, place.controller or session.split_model(model)[0])
     if term and not place.owner:
         place = replace(place, owner=ctx.user)
-    wanted = _wanted(part=place.offer or offer, interface=interface)
+    wanted = Wanted(part=(place.offer or offer), interface=interface)
     cli.output.write(offer_documents.find_offers(ctx, place, wanted), formatters.found())
-
-
-def _wanted(*, part: str, interface: str) -> Wanted:
-    return Wanted(part=part, interface=interface)

@@ -139,7 +139,7 @@ def _check_relation(checker: _Checker, number: int) -> None:
     defined = []
     for application, name in sides:
         if application in checker.charms and name:
-            found = _endpoint(checker.charms[application], name)
+            found = checker.charms[application].meta.find_endpoint(name)
             if found is None:
                 charm = quote(checker.bundle.applications[application].charm)
                 text = f"charm {charm} used by application {quote(application)} does not define relation"
@@ -150,10 +150,6 @@ def _check_relation(checker: _Checker, number: int) -> None:
         _check_pair(checker, number, defined, (first, second))
     elif len(known) == 2 and not all(name for _, name in sides):
         _check_inference(checker, number, first, second)
-
-
-def _endpoint(charm: Charm, name: str) -> Endpoint | None:
-    return charm.meta.find_endpoint(name)
 
 
 def _check_pair(checker: _Checker, number: int, pair: list[Endpoint], texts: tuple[str, str]) -> None:

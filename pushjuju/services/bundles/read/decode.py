@@ -244,7 +244,7 @@ def _relations(reader: _Reader, root: dict[Any, Any]) -> tuple[tuple[str, ...], 
 def complaints(document: Document, number: int) -> list[str]:
     """Return what Juju's strict reader says of a document: unknown keys, and keys that come twice."""
     root = document.root if isinstance(document.root, dict) else {}
-    found = [(_line_of(text), text) for text in document.doubled]
+    found = [(int(text.removeprefix("line ").partition(":")[0]), text) for text in document.doubled]
     unknown: Callable[[Any, frozenset[str], str], None] = lambda owner, known, kind: found.extend(  # noqa: E731
         _unknown(document, owner, known, kind)
     )
@@ -267,10 +267,6 @@ def _unknown(document: Document, owner: Any, known: frozenset[str], kind: str) -
     marks = document.marks.get(id(owner), {})
     lines = [(marks[key].line if key in marks else document.line, key) for key in owner if key not in known]
     return [(line, f"line {line}: field {key} not found in {kind}") for line, key in lines]
-
-
-def _line_of(text: str) -> int:
-    return int(text.removeprefix("line ").partition(":")[0])
 
 
 def has_series(bundle: Bundle) -> bool:

@@ -201,7 +201,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
         found["network-interfaces"] = _interfaces(rows, machine)
     if machine.id in rows.contained:
         found["containers"] = _machines(rows, machine.id)
-    if machine.constraints and (text := _constraints(machine.constraints)):
+    if machine.constraints and (text := constraints.render(machine.constraints)):
         found["constraints"] = text
     if hardware := _hardware(machine.hardware):
         found["hardware"] = hardware
@@ -248,10 +248,6 @@ def _interfaces(rows: Rows, machine: MachineRow) -> dict[str, Any]:
         if space not in nic["space"].split():
             nic["space"] = f"{nic['space']} {space}".strip()
     return dict(sorted(found.items(), key=lambda pair: natural_key(pair[0])))
-
-
-def _constraints(known: dict[str, Any]) -> str:
-    return constraints.render(known)
 
 
 def _hardware(known: dict[str, Any]) -> str:
