@@ -72,7 +72,6 @@ def run(
     Args:
         argv: The program and its arguments.
         environ: Its whole environment; `environment()` when None.
-        cwd: Its directory.
         stdin: Text for its standard input.
         timeout: Seconds after which it is killed.
         check: Whether a failure is an error.
@@ -109,7 +108,6 @@ def start(
 
     Args:
         argv: The program and its arguments.
-        environ: Its whole environment.
         stdin: `DISCARD` or `PIPE`.
         stdout: The same, or an open file.
         stderr: The same, or an open file.
@@ -142,8 +140,6 @@ def start_at_terminal(program: str, argv: list[str], *, default_signals: Iterabl
     """Start what a user asked for, with the user's terminal, directory and environment.
 
     Args:
-        program: Its path.
-        argv: Its name and arguments.
         default_signals: Signals that it does not ignore or handle as this process does.
 
     Returns:

@@ -58,7 +58,6 @@ def way_out(owner: str, host: str, user: str, controller: str) -> str:
 
     Args:
         owner: The answer of the machine: the line of its holder, or a trace of Juju's.
-        host: Its address.
         user: Who may log in there; empty for the name that OpenSSH takes.
         controller: The UUID of the user's own controller.
     """

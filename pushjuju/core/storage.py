@@ -124,7 +124,6 @@ def parse_directives(words: Iterable[str], *, bare: bool = False) -> dict[str, D
     """Read `name=directive` words.
 
     Args:
-        words: As they were typed.
         bare: A name alone asks for one instance.
 
     Raises:
@@ -196,7 +195,6 @@ def mount_point(location: str, most: int, storage_id: str) -> str:
     Args:
         location: Of the charm's store; may be empty.
         most: The greatest number of instances in the store; below 0 for any number.
-        storage_id: The instance.
 
     Mirrors: juju state/filesystem.go FilesystemMountPoint (3.6)
     """
@@ -219,7 +217,6 @@ def check_nesting(name: str, path: str, present: Iterable[tuple[str, str]]) -> N
 
     Args:
         name: The store that it is for.
-        path: The new mount point.
         present: (store, mount point) of those that are there.
     """
     for other, place in present:

@@ -22,7 +22,6 @@ def install_packages(findings: Sequence[Finding], progress: Progress) -> bool:
 
     Args:
         findings: As `doctor` returned them; those that are fine are passed over.
-        progress: Called with each step.
 
     Returns:
         Whether there was anything to install. What was found before may be out of date then.
@@ -42,7 +41,6 @@ def load_modules(findings: Sequence[Finding], progress: Progress) -> bool:
 
     Args:
         findings: As `doctor` returned them after the packages were installed.
-        progress: Called with each step.
 
     Returns:
         Whether there was a module to load.

@@ -18,7 +18,6 @@ class EntryPoint:
     """One plugin that an installed package offers.
 
     Attributes:
-        name: The plugin's name.
         value: `module` or `module:attribute`.
         distribution: The package that offers it.
     """

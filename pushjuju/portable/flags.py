@@ -178,7 +178,6 @@ def parse(flags: Sequence[Flag], argv: Sequence[str], context: Any) -> tuple[dic
     """Split a command line into flag values and positional arguments.
 
     Args:
-        flags: The tool's flags.
         argv: The arguments after the tool's name.
         context: Given to each flag's `convert`.
 

@@ -15,9 +15,6 @@ _NUMBERED = re.compile(r"(?:([^/]*)/)?(0|[1-9][0-9]{0,17})")
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key that compares runs of digits as numbers.
 
-    Args:
-        text: Any name.
-
     Returns:
         A tuple of (kind, digits, text); digits sort before letters at the same place, as in Juju. A number is
         compared by its length, then its digits: no number is too long.

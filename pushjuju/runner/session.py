@@ -55,7 +55,6 @@ class ExecResult:
         exit: Exit status; None when a signal ended it.
         signal: The signal, or None.
         stdout: Its output; bytes that are not UTF-8 as surrogates.
-        stderr: Its error output.
     """
 
     exit: int | None

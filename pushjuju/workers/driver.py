@@ -42,7 +42,6 @@ class Settled:
     """The state of the model when nothing is due any more.
 
     Attributes:
-        problems: What failed.
         left: An update-status that was due takes long; somebody else is to go on with it.
         elsewhere: The same of other models, which are related to the one that was worked.
     """

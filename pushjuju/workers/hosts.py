@@ -32,8 +32,6 @@ class HostLink:
     """A machine of the model that containers are made on.
 
     Args:
-        machine_id: The machine.
-        connector: Opens connections.
         target: Says how the machine is reached, each time anew: its address may change.
     """
 

@@ -43,7 +43,6 @@ async def respond_for_plugin(
 
     Args:
         call: `tool`, `argv`, `stdin`, `cwd`, as the machine passed it on.
-        tools: Those that plugins bring.
 
     Raises:
         LeaseLost: It is for another controller process to answer.

@@ -50,7 +50,6 @@ class ArchiveLimits:
 
     Attributes:
         total: Bytes of all files unpacked.
-        entries: Number of entries.
         ratio: Unpacked to packed size; checked above `ratio_from` bytes unpacked.
         document: Bytes of one file that is read into memory.
     """

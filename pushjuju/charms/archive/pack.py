@@ -44,7 +44,6 @@ class PackedCharm:
     """A charm in its stored form.
 
     Attributes:
-        path: The archive.
         sha256: Of the archive, in hex.
         size: Of the archive, in bytes.
         members: Every path in it with its parents and `revision`, sorted: what a later upgrade may remove.

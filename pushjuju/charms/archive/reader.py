@@ -31,7 +31,6 @@ class LoadedCharm:
     """A charm and where it was read.
 
     Attributes:
-        path: The directory or archive.
         archive: Whether it is an archive.
         generated: Files that belong to the charm but are not on disk: name -> content (source trees).
         links: Hooks of a source tree that lead to `dispatch` instead of its entry point: path -> target.

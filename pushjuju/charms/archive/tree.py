@@ -100,7 +100,6 @@ def walk(root: Path, rules: Sequence[ignore.Rule], problems: Problems) -> Iterat
     """Yield the entries of a charm that are not ignored, parents first, sorted by name.
 
     Args:
-        root: Its directory.
         rules: The patterns of files to leave out.
         problems: Takes what cannot be part of a charm, or cannot be read.
     """

@@ -24,8 +24,6 @@ def unpack(
     """Unpack an archive into a directory that does not exist yet.
 
     Args:
-        path: The archive.
-        dest: The directory to make.
         revision: The new content of its `revision` file; None keeps the number of the archive.
 
     Raises:

@@ -271,9 +271,7 @@ def targets(label: str, entry: Any, base: Any, report: Report) -> Iterator[tuple
 
     Args:
         label: Its key in `platforms`.
-        entry: Its value.
         base: The project's `base`.
-        report: Called with each fault.
     """
     given = entry.get("build-for") if isinstance(entry, dict) else None
     texts = [given] if isinstance(given, str) else given if isinstance(given, list) and given else [label]

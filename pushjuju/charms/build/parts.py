@@ -55,7 +55,6 @@ class Script:
     """A part that is built by running what its author wrote.
 
     Attributes:
-        text: The script.
         packages: Packages of the base that the build needs.
         tools: Programs from the index of Python's packages that stand in for snaps.
         plugin: The plugin that `craftctl default` in it runs.

@@ -20,7 +20,6 @@ def roots(project: Mapping[str, Any], part: Mapping[str, Any], problems: list[st
     """Return what `poetry export` starts from: the main dependencies and those of the groups asked for.
 
     Args:
-        project: The content of pyproject.toml.
         part: The part of `charmcraft.yaml`.
         problems: Takes what is asked for and not there.
     """

@@ -34,7 +34,6 @@ def read_actions(data: bytes, charm: str, problems: Problems) -> dict[str, Actio
     Args:
         data: Bytes of the file.
         charm: Name of the charm: those named `juju-*` may use reserved names.
-        problems: Takes every fault.
     """
     try:
         raw = yamlload.load(data, text_keys=2)

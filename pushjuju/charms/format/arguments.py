@@ -32,7 +32,6 @@ def classify_argument(argument: str, exists: Callable[[str], bool]) -> CharmArgu
     """Return what an argument means: a path only when it starts with `.` or `/`.
 
     Args:
-        argument: As typed.
         exists: Returns True when a path exists.
     """
     if not argument:

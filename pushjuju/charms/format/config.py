@@ -142,7 +142,6 @@ def parse_settings_yaml(options: Mapping[str, ConfigOption], data: bytes | str, 
     """Return typed values from a YAML file.
 
     Args:
-        options: The charm's options.
         data: `{APP: {option: value}}`, or what `juju config APP` printed.
         application: The application; its name is the top-level key.
 
@@ -335,9 +334,6 @@ def config_document(
     """Return what `juju config APP` prints.
 
     Args:
-        application: Name of the application.
-        charm: Name of its charm.
-        options: The charm's options.
         settings: The user's settings; an option that is None or missing is unset.
         trust: The user's answer, None if never given.
     """

@@ -34,7 +34,6 @@ def k8s_faults(values: Mapping[str, Any], manifest: Manifest | None) -> list[Fau
     """Return a fault for a charm that runs in Kubernetes only.
 
     Args:
-        values: The coerced document.
         manifest: Content of `manifest.yaml`.
     """
     text = f"charm {quote(values['name'])} is a Kubernetes charm; machine model only"
@@ -55,7 +54,6 @@ def check_meta(
     """Return every fault in the meaning of a document.
 
     Args:
-        meta: The built metadata.
         values: The coerced document (for the keys that `meta` does not keep).
         raw: The document as written (tells a missing key from an empty one).
         manifest: Content of `manifest.yaml`.

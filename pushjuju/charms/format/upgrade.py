@@ -33,7 +33,6 @@ class UpgradeFacts:
     """What the model knows of the application, and what the user asks for.
 
     Attributes:
-        application: Its name.
         url: URL of the new charm.
         base: The base that it is deployed on.
         relations: Its present relations, peers too.

@@ -52,7 +52,6 @@ class Document:
     """A YAML document with the position of each value in the file.
 
     Attributes:
-        root: The plain data.
         marks: id() of a list or map in the data -> index or key -> position. An alias shares the container's
             id.
         line: The line at which the document begins.
@@ -96,7 +95,6 @@ def load(
     """Return the plain data of the first document, None for an empty text.
 
     Args:
-        data: The text.
         limits: The greatest size that it may have.
         text_keys: Down to this level keys are text as written (`on:`, `5:`), as in Juju's typed maps.
         text_tags: Tags of another tool (`!vault`): a word that has one is text.
@@ -121,7 +119,6 @@ def load_documents(
     """Return every document of a text, with the places of its values; the limits are for all together.
 
     Args:
-        data: The text.
         limits: The greatest size that they may have.
         text_keys: As for `load`.
 

@@ -49,7 +49,6 @@ def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -
     """Return the base to deploy a charm on.
 
     Args:
-        charm: Its name.
         charm_bases: The bases that the charm names, in its order (`Charm.bases()`).
         request: The wishes of the user.
 

@@ -33,7 +33,6 @@ class Place(NamedTuple):
     """Where names are looked for.
 
     Attributes:
-        root: The data directory.
         controller: The controller that the line means; empty for none.
         words: The arguments that are complete.
     """

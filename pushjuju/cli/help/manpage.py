@@ -43,7 +43,6 @@ def page(commands: Iterable[Command], global_flags: Iterable[FlagSpec], version:
     Args:
         commands: All that are there; they come out sorted.
         global_flags: The flags of every command.
-        version: pushjuju's own.
     """
     listed = sorted(commands, key=lambda command: command.name or "")
     parts = [

@@ -65,7 +65,6 @@ class Cli:
     Attributes:
         console: Streams, environment, information lines, questions.
         output: Data on stdout or in a file.
-        clock: The time.
         program: The name by which we were called.
         debug: `--debug`: errors come with their trace.
         word: The command, by its own name.
@@ -108,8 +107,6 @@ class Command(click.Command):
         aliases: Other words for it.
         usage: The positional arguments as the help shows them.
         summary: One line.
-        details: Paragraphs of the help.
-        examples: Lines of the help.
         see_also: Names of related commands.
         formats: The values of `--format`, default first; empty for a command without data.
         at_least: The smallest number of positional arguments, and the error text if there are fewer.

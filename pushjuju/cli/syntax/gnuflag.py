@@ -51,7 +51,6 @@ class FlagSpec:
         kind: How the value is read.
         default: The default as the help shows it; `initial` gives the typed value.
         short: The one-letter name, or empty.
-        aliases: Other long names.
         help: One line.
         dest: The keyword that the command's function gets.
         choices: The only values allowed (`--format`); empty for any.
@@ -112,7 +111,6 @@ class Parsed:
 
     Attributes:
         values: Flag key -> typed value, defaults included.
-        args: The positional arguments.
         given: Keys of the flags that were written.
     """
 

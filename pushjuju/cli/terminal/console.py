@@ -24,7 +24,6 @@ class Console:
         stdin: Answers to questions and `--file -`.
         stdout: Data only.
         stderr: Everything else.
-        env: The process environment.
         quiet: `--quiet`: no informational lines.
         verbose: `--verbose`: also the finer ones.
         painter: Draws live progress at the moment; all else is written above it.

@@ -47,7 +47,6 @@ def tree(rows: Iterable[Row], *, now: float, since: float, room: int, colour: bo
 
     Args:
         now: The time, of the rows' clock.
-        since: When the work began.
         room: The greatest number of lines.
     """
     every = list(rows)

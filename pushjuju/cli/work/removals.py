@@ -53,9 +53,7 @@ class Plan:
         """Look at each entity.
 
         Args:
-            names: The entities.
             lines: The lines to show for the removal of some entities.
-            failed: As the attribute.
         """
         plan = cls(failed)
         for name in names:

@@ -51,7 +51,6 @@ class Waiter:
         Args:
             seconds: How long to wait; for ever when negative.
             say: Prints a line of progress.
-            utc: Show times in UTC.
         """
         self._cli, self._opened, self._say, self._utc = cli, opened, say, utc
         self._tasks = list(waited)

@@ -173,7 +173,6 @@ def content_of(words: Iterable[str], document: Mapping[str, str], read: Read) ->
     """Return the content that a command line gives: `key=value`, `key#base64=...`, `key#file=path`.
 
     Args:
-        words: The arguments.
         document: The content of `--file`; it overrides the arguments.
         read: Reads a file that an argument names.
     """

@@ -31,7 +31,6 @@ def choose(
         zones: As `candidates` returned them.
         population: Zone -> machines of the distribution group; zones without one may be left out.
         failed: Zones in which this machine could not be started in this round.
-        draw: Chooses among equals.
     """
     open_ones = [zone for zone in zones if zone not in failed]
     if not open_ones:

@@ -97,7 +97,6 @@ class Http:
     """Asks servers.
 
     Attributes:
-        sleep: Waits some seconds.
         random: Draws jitter, so that many clients do not come back at one moment.
     """
 

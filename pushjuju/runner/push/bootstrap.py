@@ -348,7 +348,6 @@ async def attach(
     """Start or join the program on a machine.
 
     Args:
-        connection: An open SSH connection.
         program: The program to run there.
         root: Directory that stands for ``/`` below which everything is kept; empty on real machines.
         options: Options of the machine's server.

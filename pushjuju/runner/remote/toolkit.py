@@ -104,10 +104,8 @@ class Tool:
 
         Args:
             name: Its name on the command line.
-            run: Its behaviour.
             summary: One line of help.
             usage: The arguments, as help shows them.
-            details: More help.
             flags: Its flags; `--format` and `--output` come with `formats`.
             formats: Formats of its output, the default first; none for a tool without `--format`.
             parsed: False for a tool that takes its command line as it is, apart from `--help`.
@@ -273,14 +271,11 @@ def run_tool(
     """Answer one call of a hook tool.
 
     Args:
-        registry: All tools by name.
         name: The name the tool was called by.
-        argv: Its arguments.
         context: The snapshot of the run.
         writes: Buffered writes of the run; changed in place. `writes["reboot"] == "now"` after the call
             asks the runner to kill the hook.
         stdin: Returns the caller's standard input.
-        cwd: The caller's working directory.
         emit: Streams an event to the controller.
         live: Asks the controller.
         reads: Cache of the run, empty at its start.

@@ -79,7 +79,6 @@ class Connection:
     """An open SSH connection.
 
     Attributes:
-        ssh: asyncssh's connection.
         failures: What is raised when the connection breaks.
         Session: What asyncssh wants of the receiver of a session.
     """

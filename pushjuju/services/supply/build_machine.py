@@ -75,8 +75,6 @@ class BuildMachine:
         """Build a wheel of a package's sources; return its path in the folder.
 
         Args:
-            archive: The sources.
-            folder: For the wheel.
             tools: Wheels that the build may need.
         """
         self._prepare(())
@@ -99,9 +97,7 @@ class BuildMachine:
         """Run the scripts of a tree's parts; the charm's files come to the new folder `target`.
 
         Args:
-            root: The tree.
             plan: The tools that its parts need.
-            target: The folder to make.
             tools: The folder with charm-tools, for the plugin reactive.
 
         Raises:

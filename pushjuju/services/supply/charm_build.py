@@ -130,7 +130,6 @@ def built(
     """Return a tree that can be packed: the path itself when nothing has to be installed.
 
     Args:
-        path: A source tree.
         work: An empty folder; the tree is made there.
         base: The base of the machines, which says what their Python is.
         arch: The architecture of the machines.

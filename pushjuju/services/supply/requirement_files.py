@@ -42,7 +42,6 @@ class Copies:
     """Makes the copies of one tree.
 
     Args:
-        root: The tree.
         folder: An empty folder for the copies.
         take: Takes the sources that a line names by their place.
     """

@@ -112,7 +112,6 @@ def run(words: Sequence[str], markers: Mapping[str, str], *, quiet: bool = True)
     """Run the pip of this Python, away from the tree and from what Python itself reads of an environment.
 
     Args:
-        words: Its arguments.
         markers: The values against which environment markers of requirements are evaluated.
         quiet: True when only errors are printed.
     """

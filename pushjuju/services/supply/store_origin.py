@@ -17,7 +17,6 @@ class StoreOrigin:
     """A resolved charm: where it comes from and what it becomes in a model.
 
     Attributes:
-        charm: The store's answer.
         channel: The channel that is followed from now on.
         base: The base that it is deployed on; a bundle's own base has no meaning.
         arch: For which it was picked.

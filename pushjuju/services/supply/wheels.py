@@ -52,7 +52,6 @@ def install(
     """Install the packages of a plan into `out/venv`; packages for the machine to build go to `out/pending`.
 
     Args:
-        root: The source tree.
         plan: The packages that the tree asks for.
         target: The Python and the platform that the packages are for.
         out: An empty folder.

@@ -34,7 +34,6 @@ class HookRun:
         result: `ok`, `missing` (the charm has no such hook), `failed`, `killed`, `running`, or `planned`:
             it was sent ahead, and the one before it has not been committed.
         exit_status: Of the program; None when none ran, or a signal ended it.
-        message: Why it failed.
         started: By the machine's clock, kept between `prepared` and the commit.
         took_s: Seconds on the machine; None while it runs, or when the machine did not say.
         changes: The changes that it wrote: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.

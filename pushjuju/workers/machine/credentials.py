@@ -33,7 +33,6 @@ def problems(
     """Return why a model cannot use a credential; empty when the cloud accepts it and shows the machines.
 
     Args:
-        name: The credential's name.
         stored: Its content, decrypted.
     """
     credential = Credential(name=name, auth_type=stored.auth_type, attributes=stored.attributes)

@@ -35,7 +35,6 @@ async def examine(
     Args:
         datadir: The directory of clouds and credentials.
         cloud: `cloud[/region]`.
-        environ: The process environment.
         warn: Told of plugins that fail.
         install: Install the packages that are missing first.
     """
@@ -104,7 +103,6 @@ def check_settings(
     Args:
         given: The settings of the user: the cloud is asked when a setting of its provider is among them.
         cloud: The cloud of the model.
-        credential: Name of the credential.
         settings: All settings of the model.
         warn: Told when the cloud does not answer.
     """

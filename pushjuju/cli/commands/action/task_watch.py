@@ -45,7 +45,6 @@ def follow(
     Args:
         seconds: `--wait`.
         watch: `--watch`: for ever.
-        utc: Show times in UTC.
         late: Juju's message when the time runs out.
         number: The number of the task or of the operation.
 

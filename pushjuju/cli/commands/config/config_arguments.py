@@ -19,8 +19,6 @@ class ConfigArgs:
 
     Attributes:
         key: The one key to get; empty for all.
-        values: Keys to set.
-        reset: Keys to reset.
         file: YAML file to set from, or empty.
     """
 

@@ -23,7 +23,6 @@ def document(status: Mapping[str, Any], wanted: Iterable[str] = ()) -> dict[str,
     """Return the machines of a status document.
 
     Args:
-        status: The status document.
         wanted: Ids of top-level machines; all when empty. Unknown ids are left out.
     """
     names = set(wanted)

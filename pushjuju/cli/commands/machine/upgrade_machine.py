@@ -165,7 +165,6 @@ class _Follower:
         """Begin to follow.
 
         Args:
-            machine: Its id.
             affected: Units of the machine, whose failures are shown.
             seen: The last message that is old.
         """

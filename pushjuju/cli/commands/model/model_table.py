@@ -32,7 +32,6 @@ def formatters(
 
     Args:
         counts: Model UUID -> its counts.
-        controller: Its name.
         user: The user whose models are shown without their owner.
         uuid: Whether the table has the UUID column.
         colour: Whether to colour it.

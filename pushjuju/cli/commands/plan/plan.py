@@ -121,7 +121,6 @@ def _side(ctx: Context, *, kills: bool = False) -> _Side:
     """Rehearse what is due in a copy, and take stock.
 
     Args:
-        ctx: The copy.
         kills: Models that go and do not come to their end are ended directly.
     """
     found = rehearse(ctx)

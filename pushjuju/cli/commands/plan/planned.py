@@ -16,7 +16,6 @@ class Plan:
     """The foreseen effects of a command.
 
     Attributes:
-        command: Its words.
         changes: Things that would come, go, or be other than they are.
         steps: Operations on machines, each with whether it would run without the command too.
         unknown: Effects that cannot be foreseen, one sentence each.

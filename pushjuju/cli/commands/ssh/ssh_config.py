@@ -64,10 +64,8 @@ def target(
     """Return the target of a machine's row.
 
     Args:
-        alias: The name to use.
         ssh: {host, port, user, host_keys, identities}.
         user: The login that was asked for; empty for `ubuntu`, or the own one of a machine that was taken in.
-        key: The controller's private key.
         own: The settings of `~/.ssh/config` for the host, or None for machines that a cloud made.
         hops: Jump hosts on the way.
         key_name: Its name in known_hosts; empty for its address.

@@ -138,8 +138,6 @@ class CloudVolumes:
         """Wait until something holds for a volume.
 
         Args:
-            name: The volume.
-            holds: The condition.
             instance: The instance that waits for the volume, if one does: when it is gone, nothing comes.
         """
         loop = asyncio.get_running_loop()

@@ -13,11 +13,7 @@ _STAYS = "disks of vSphere go with their machine: they cannot be released or imp
 
 
 class VsphereStorage:
-    """Disks of one model's machines.
-
-    Args:
-        disks: The adapter's.
-    """
+    """Disks of one model's machines."""
 
     def __init__(self, provider: CloudProvider, disks: VmDisks) -> None:
         self._provider = provider

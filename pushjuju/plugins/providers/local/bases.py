@@ -48,7 +48,6 @@ class BaseRoot:
 
     Attributes:
         base: The base of this root; it differs from the wanted base when the host's stands in.
-        root: Its directory.
         prepared: Whether `prepare_root` was done to it already.
         warning: A warning for the user, or empty.
     """
@@ -74,10 +73,7 @@ def ensure_base(config: BasesConfig, base: Base, cache: Path, progress: Progress
     """Return the root of a base, building it when it is not there.
 
     Args:
-        config: The user's bases.
-        base: The base asked for.
         cache: Where built bases are kept.
-        progress: Called with each step.
     """
     found = find_cached(config, base, cache)
     if found:

@@ -36,11 +36,8 @@ def write_identity(
     """Write everything that differs between machines of one base.
 
     Args:
-        root: The machine's mounted root.
-        record: Name and address.
         host_key: Private host key.
         authorized_keys: Who may log in as `ubuntu` and `root`.
-        nameservers: Resolvers.
         apt_options: Lines that apt needs on this host.
     """
     name = record.hostname

@@ -217,8 +217,6 @@ def remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
     """End a machine and delete everything of it; nothing there is fine.
 
     Args:
-        layout: Names and places.
-        instance_id: The machine.
         grace_s: Seconds that it has to shut down in order.
 
     Raises:

@@ -37,7 +37,6 @@ def prepare_root(root: Path, *, host_root: bool = False) -> None:
     """Change a root in place so that systemd-nspawn boots it into a machine with sshd.
 
     Args:
-        root: The root directory.
         host_root: Whether it is this host's own root (as the lower layer of an overlay).
     """
     _forget_identity(root)

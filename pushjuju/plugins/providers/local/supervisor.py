@@ -33,7 +33,6 @@ def nspawn_command(folder: Path, hostname: str, name: str) -> list[str]:
 
     Args:
         folder: The machine's folder with `root` and `vol`.
-        hostname: Its name for itself.
         name: Its name on this host, which no machine of another controller has; also its network namespace.
     """
     volumes = str(folder / "vol").replace("\\", "\\\\").replace(":", "\\:")

@@ -86,7 +86,6 @@ class Layout:
         """Return the layout for a controller's data directory.
 
         Args:
-            data_dir: The controller's directory.
             machines_dir: Where machines shall live instead (the cloud's `machines-dir`); each controller gets
                 a folder of its own there.
         """

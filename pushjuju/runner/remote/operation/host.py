@@ -56,7 +56,6 @@ class Host:
 
     Attributes:
         op: The operation frame of the controller.
-        options: Options of the server.
         lock: Name of the lock it runs under; empty for none.
         boot_id: The running boot of the machine.
         paths: The paths of pushjuju's files.

@@ -108,7 +108,6 @@ class State:
     Attributes:
         paths: The paths of pushjuju's files.
         options: Options of the controllers; the latest one wins.
-        listener: The local socket.
         boot_id: The running boot of the machine.
         poll: Everything that is waited for.
         attachments: Controllers, by each of their descriptors.

@@ -33,11 +33,8 @@ class Node:
 
     Attributes:
         kind: "scalar", "seq" or "map".
-        at: Offset in the text.
-        text: A scalar's text.
         plain: True for a scalar without quotes.
         tag: The tag as written, or "".
-        items: Items of a list.
         pairs: Keys and values of a map, in order.
     """
 

@@ -57,11 +57,7 @@ controller is attached to this machine, for its next contact. Exit code and outp
 
 
 class Failed(Exception):
-    """juju-exec ends with an error of its own.
-
-    Attributes:
-        code: Its exit code.
-    """
+    """juju-exec ends with an error of its own."""
 
     def __init__(self, text: str, code: int = 1) -> None:
         super().__init__(text)
@@ -69,11 +65,7 @@ class Failed(Exception):
 
 
 class Stopped(BaseException):
-    """A signal asks to end.
-
-    Attributes:
-        number: The signal.
-    """
+    """A signal asks to end."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)

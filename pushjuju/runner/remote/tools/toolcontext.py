@@ -25,7 +25,6 @@ class ToolError(Exception):
     """A tool fails: `ERROR text` on stderr, nothing on stdout.
 
     Attributes:
-        text: The message.
         rc: 1 when execution failed, 2 when the arguments are wrong.
         raw: The exact bytes for stderr when the controller gave them; `text` is then not printed.
     """

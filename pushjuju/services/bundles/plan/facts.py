@@ -89,7 +89,6 @@ class MachineFacts:
     """A machine.
 
     Attributes:
-        containers: The containers in it.
         storage: The storage on it that outlived its units.
     """
 

@@ -26,10 +26,8 @@ class Loaded:
     """A bundle, merged and verified.
 
     Attributes:
-        bundle: The values.
         composed: The text with its places, for what is found wrong later.
         folder: The folder to which paths of resources are relative.
-        warnings: Warnings for the user.
         ignored: Keys of the text that have no effect; shown on a dry run.
         faults: The rules that it breaks by itself.
     """

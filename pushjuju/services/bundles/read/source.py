@@ -23,7 +23,6 @@ class Source:
 
     Attributes:
         file: The file as the user named it.
-        text: Its content.
         folder: The folder to which paths in the bundle are relative, or None for an archive, which has no
             paths.
     """

@@ -49,7 +49,6 @@ def add(
 
     Args:
         application: The application of the units.
-        count: The number of units.
         placements: The placements of the first units.
         attach: Storage for the one unit; where it lives on a machine, the unit goes there.
     """

@@ -43,7 +43,6 @@ def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") ->
     Args:
         nics: The network devices as the machine sent them: [{name, mac, mtu, parent, addresses: [{value,
             cidr}], up}].
-        gateway: Its default gateway.
 
     Returns:
         [{value, cidr, nic, mac, scope, mtu?, gateway?}], without loopback and link-local ones; one that both

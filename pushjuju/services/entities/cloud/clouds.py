@@ -41,7 +41,6 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
     """Return a cloud.
 
     Args:
-        places: The folders to search.
         host: The plugins, whose public clouds count too, or None for only the clouds that users defined.
 
     Raises:

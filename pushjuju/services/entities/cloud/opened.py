@@ -22,7 +22,6 @@ def spec_of(cloud: Cloud, region: str) -> CloudSpec:
     """Return a definition as its provider wants it.
 
     Args:
-        cloud: The definition.
         region: One of its regions; for a cloud without regions, any name.
     """
     found = cloud.region(region) if cloud.regions else None

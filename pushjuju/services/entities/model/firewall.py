@@ -185,13 +185,17 @@ def ingress_problem(tx: Tx, model: str, sources: Iterable[str]) -> str:
     allowed = [ipaddress.ip_network(text, strict=False) for text in split(_saas_allow(tx, model))]
     for text in sources:
         wanted = ipaddress.ip_network(text)
-        if not any(item.version == wanted.version and bool(wanted.subnet_of(item)) for item in allowed):
+        if not any(item.version == wanted.version and _holds(item, wanted) for item in allowed):
             return f"subnet {text} not in firewall whitelist"
     return ""
 
 
 def _saas_allow(tx: Tx, model: str) -> str:
     return str(model_config.get(tx, model, SAAS_ALLOW) or "")
+
+
+def _holds(outer: Any, inner: Any) -> bool:
+    return bool(inner.subnet_of(outer))
 
 
 def exposure(row: ExposedEndpoint) -> Exposure:

@@ -76,7 +76,6 @@ class Enqueued:
     """What became of a request.
 
     Attributes:
-        operation: Its number.
         tasks: A task for each receiver that took it.
         errors: A sentence for each receiver that did not; the messages are Juju's.
     """

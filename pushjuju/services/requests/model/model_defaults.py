@@ -15,11 +15,9 @@ def change(ctx: Context, cloud: str, region: str, values: Mapping[str, Any], res
     """Set and reset defaults; models that are there stay as they are.
 
     Args:
-        ctx: The controller.
         cloud: The cloud; the controller's own cloud stands for the controller.
         region: One region alone; empty for all.
         values: Key -> new value.
-        reset: Keys to forget.
     """
     for key in (*values, *reset):
         if key in model_config.READ_ONLY or key in model_config.UNSHOWN:

@@ -41,7 +41,6 @@ def integrate(
 
     Args:
         first: `APP[:ENDPOINT]`; the application may be one of another model that this one consumes.
-        second: The other one.
         via: Subnets that the traffic of this model comes from, for a relation to another model.
         offer: Consumed first, under its own name; one of the two names it so.
 
