@@ -14,3 +14,19 @@ class Person:
     created: str
     created_by: str
     disabled: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserLogin:
+    """How a user logs in over the network.
+
+    Attributes:
+        password: The hash of the password, or empty for a user who cannot log in.
+        generation: Grows with each change of the password.
+        last_connection: When the user logged in last, or None.
+    """
+
+    name: str
+    password: str = ""
+    generation: int = 0
+    last_connection: str | None = None

@@ -67,3 +67,20 @@ UPDATE machine SET keys_due = 0 WHERE model = :model AND id = :id
 
 -- name: machine_ids
 SELECT id FROM machine WHERE model = :model AND life <> 'dead' ORDER BY id
+
+-- name: user_login_get
+SELECT * FROM user_login WHERE name = :name
+
+-- name: user_login_set_password
+INSERT INTO user_login (name, password, generation) VALUES (:name, :password, 1)
+ON CONFLICT (name) DO UPDATE SET password = :password, generation = generation + 1
+
+-- name: user_login_connected
+INSERT INTO user_login (name, last_connection) VALUES (:name, :now)
+ON CONFLICT (name) DO UPDATE SET last_connection = :now
+
+-- name: user_login_list
+SELECT * FROM user_login ORDER BY name
+
+-- name: user_login_delete
+DELETE FROM user_login WHERE name = :name

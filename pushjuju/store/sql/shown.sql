@@ -24,6 +24,9 @@ SELECT DISTINCT unit, protocol, from_port, to_port FROM port
 WHERE model = :model ORDER BY unit, protocol, from_port, to_port
 
 -- name: shown_sides
-SELECT e.relation, e.application, e.endpoint, e.interface, r.scope
+SELECT e.relation, e.application, e.endpoint, e.interface, r.scope, e.role
 FROM relation_endpoint e JOIN relation r ON r.model = e.model AND r.id = e.relation
 WHERE e.model = :model ORDER BY e.relation, e.application, e.endpoint
+
+-- name: shown_relation_statuses
+SELECT entity, status, message, data, since FROM status WHERE model = :model AND kind = 'relation'

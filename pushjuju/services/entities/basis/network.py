@@ -139,7 +139,12 @@ def public(addresses: Sequence[Mapping[str, Any]]) -> str:
 
 def private_address(machine: Machine) -> str:
     """Return the address by which the model's other machines reach it; empty when it has no such address."""
-    return _preferred(machine.addresses, "private") or str(machine.ssh.get("host", ""))
+    return private(machine.addresses) or str(machine.ssh.get("host", ""))
+
+
+def private(addresses: Sequence[Mapping[str, Any]]) -> str:
+    """Return the address by which the model's other machines reach a machine; empty when it reported none."""
+    return _preferred(addresses, "private")
 
 
 def _preferred(addresses: Sequence[Mapping[str, Any]], kind: str) -> str:

@@ -1,7 +1,7 @@
 """Users of a controller, and what they may do.
 
-There is no server to log in to: every user who can read the data directory works the controller as admin.
-Users are kept as Juju keeps them, with their access, for a server to come.
+A user who can read the data directory works the controller as admin, without a password. Other users log in
+to the API (`pushjuju/web`), and have the access that is kept here.
 
 Mirrors: juju apiserver/facades/client/usermanager, core/permission (3.6)
 """
@@ -143,3 +143,22 @@ def level_of(tx: Tx, person: str, kind: Kind, target: str) -> str:
     if level is None and kind is Kind.OFFER and person == EVERYONE:
         return EVERYONES
     return str(level or "")
+
+
+def effective_level(tx: Tx, person: str, kind: Kind, target: str = "") -> str:
+    """Return what a user may do, or an empty text; a superuser of the controller may do everything.
+
+    Owners of models are not looked at: see `services/entities/model/model_access.py`.
+    """
+    top = LEVELS[Kind.CONTROLLER][-1]
+    if kind is not Kind.CONTROLLER and level_of(tx, person, Kind.CONTROLLER, "") == top:
+        return LEVELS[kind][-1]
+    return level_of(tx, person, kind, target)
+
+
+def is_enabled(tx: Tx, name: str) -> bool:
+    """Return True when there is a user of that name who is not disabled."""
+    if name == DEFAULT_USER:
+        return True
+    found = tx.find(Person, "person_get", name=name)
+    return found is not None and not found.disabled

@@ -88,7 +88,12 @@ def get(tx: Tx, model: str) -> Model:
 def find(ctx: Context, model: str) -> Model | None:
     """Return the model of a UUID, also a dying one, or None when it is gone."""
     with ctx.store.read() as tx:
-        return tx.find(Model, "model_by_uuid", uuid=model)
+        return find_in(tx, model)
+
+
+def find_in(tx: Tx, model: str) -> Model | None:
+    """Return the model of a UUID, also a dying one, or None when it is gone."""
+    return tx.find(Model, "model_by_uuid", uuid=model)
 
 
 def exists(ctx: Context, model: str) -> bool:
@@ -100,6 +105,24 @@ def list_models(ctx: Context) -> list[Model]:
     """Return the models that users made, by name: all but the controller's own."""
     with ctx.store.read() as tx:
         return [model for model in tx.list(Model, "model_list") if not is_controller(model)]
+
+
+def own(ctx: Context) -> Model:
+    """Return the model that the controller has of itself.
+
+    Raises:
+        NotFound: The controller is of a time when controllers had none.
+    """
+    with ctx.store.read() as tx:
+        found = tx.find(Model, "model_by_name", owner=DEFAULT_USER, name=CONTROLLER)
+    if found is None:
+        raise NotFound(f"model {CONTROLLER} not found")
+    return found
+
+
+def listed(tx: Tx) -> list[Model]:
+    """Return all models by name, also the controller's own."""
+    return tx.list(Model, "model_list")
 
 
 def require_alive(tx: Tx, model: str) -> Model:

@@ -60,6 +60,21 @@ def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
     return refusals
 
 
+def put_first(ctx: Context, model: str, text: str) -> None:
+    """Give a new model the keys of the client that made it, also the client's own (`juju-client-key`)."""
+    keys = [ssh_keys.parse(line.strip()).line for line in text.splitlines() if line.strip()]
+    if len(keys) > MOST:
+        raise NotValid(f"a model has {MOST} keys at most")
+    if keys:
+        with ctx.store.write() as tx:
+            _put(tx, model, list(dict.fromkeys(keys)), ctx.clock.now())
+
+
+def is_internal(key: ssh_keys.PublicKey) -> bool:
+    """Return True for a key of Juju's own, which no list shows and nobody removes."""
+    return key.comment in _INTERNAL
+
+
 def remove(ctx: Context, model: str, ids: Iterable[str]) -> list[Refusal]:
     """Remove keys by fingerprint or comment; return the ids that name none."""
     refusals = []

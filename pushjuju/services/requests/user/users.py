@@ -45,6 +45,7 @@ def remove(ctx: Context, name: str) -> None:
                 hint="pushjuju destroy-model OWNER/MODEL",
             )
         tx.run("access_forget_person", person=name)
+        tx.run("user_login_delete", name=name)
         tx.run("person_delete", name=name)
 
 

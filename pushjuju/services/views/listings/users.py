@@ -10,7 +10,7 @@ from pushjuju.core.errors import not_found
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.basis.users import EVERYONE, LEVELS, Kind
-from pushjuju.store.rows.user_records import Person
+from pushjuju.store.rows.user_records import Person, UserLogin
 from pushjuju.store.tx import Tx
 
 
@@ -23,7 +23,9 @@ def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, Any]]:
     with ctx.store.read() as tx:
         people = [item for item in tx.list(Person, "person_list") if disabled or not item.disabled]
         levels = users.access_to(tx, Kind.CONTROLLER, "")
-    listed = [_admin(ctx), *(_entry(item, levels.get(item.name, "")) for item in people)]
+        logins = {item.name: item.last_connection or "" for item in tx.list(UserLogin, "user_login_list")}
+    entries = (_entry(item, levels.get(item.name, ""), logins.get(item.name, "")) for item in people)
+    listed = [_admin(ctx), *entries]
     return sorted(listed, key=lambda item: str(item["user-name"]))
 
 
@@ -60,11 +62,12 @@ def _admin(ctx: Context) -> dict[str, Any]:
     }
 
 
-def _entry(person: Person, level: str) -> dict[str, Any]:
+def _entry(person: Person, level: str, connected: str) -> dict[str, Any]:
     found: dict[str, Any] = {"user-name": person.name}
     if person.display_name:
         found["display-name"] = person.display_name
-    found.update({"access": level, "date-created": _moment(person.created), "last-connection": None})
+    times = {"date-created": _moment(person.created), "last-connection": _moment(connected)}
+    found.update({"access": level, **times})
     if person.disabled:
         found["disabled"] = True
     return found

@@ -9,7 +9,7 @@ Mirrors: juju apiserver/facades/client/client/status.go, cmd/juju/status/formatt
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -128,7 +128,8 @@ def _base(text: str) -> dict[str, str]:
     return {"name": name, "channel": channel}
 
 
-def _seen(rows: Rows, kind: StatusKind, entity: str, default: Seen) -> Seen:
+def seen_status(rows: Rows, kind: StatusKind, entity: str, default: Seen) -> Seen:
+    """Return the status of an entity, or the default for an entity without one."""
     return rows.statuses.get(kind, {}).get(entity, default)
 
 
@@ -144,7 +145,7 @@ def _model(rows: Rows) -> dict[str, Any]:
         "cloud": model.cloud,
         "region": model.region,
         "version": JUJU_VERSION,
-        "model-status": _model_status(_seen(rows, StatusKind.MODEL, model.name, Seen("available"))),
+        "model-status": _model_status(seen_status(rows, StatusKind.MODEL, model.name, Seen("available"))),
         "sla": "unsupported",
     }
 
@@ -163,9 +164,17 @@ def _machines(rows: Rows, parent: str | None) -> dict[str, Any]:
     return {machine.id: _machine(rows, machine) for machine in rows.contained.get(parent, ())}
 
 
+def machine_agent(rows: Rows, machine: MachineRow) -> Seen:
+    """Return the status of a machine's agent as users see it: `down` when the machine is silent."""
+    agent = seen_status(rows, StatusKind.MACHINE, machine.id, _PENDING)
+    if agent.status in (MachineStatus.PENDING, MachineStatus.STOPPED) or not _silent(rows, machine):
+        return agent
+    return Seen(str(MachineStatus.DOWN), NOT_COMMUNICATING, since=agent.since)
+
+
 def _silent(rows: Rows, machine: MachineRow) -> bool:
     """Return True when a machine counts as down: seen stopped or gone, or without an answer for too long."""
-    seen = _seen(rows, StatusKind.INSTANCE, machine.id, _PENDING)
+    seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if seen.status == InstanceStatus.STOPPED:
         return True
     if seen.status == InstanceStatus.UNKNOWN and json.loads(seen.data).get("code") == InstanceGone.code:
@@ -176,10 +185,9 @@ def _silent(rows: Rows, machine: MachineRow) -> bool:
 
 
 def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
-    agent = _seen(rows, StatusKind.MACHINE, machine.id, _PENDING)
-    if agent.status not in (MachineStatus.PENDING, MachineStatus.STOPPED) and _silent(rows, machine):
-        agent = Seen(str(MachineStatus.DOWN), NOT_COMMUNICATING, since=agent.since)
-    found: dict[str, Any] = {"juju-status": _status(agent, version=True, life=machine.life)}
+    found: dict[str, Any] = {
+        "juju-status": _status(machine_agent(rows, machine), version=True, life=machine.life)
+    }
     if machine.hostname:
         found["hostname"] = machine.hostname
     if machine.dns and machine.instance_id:
@@ -189,7 +197,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     found["instance-id"] = machine.instance_id or "pending"
     if machine.display_name:
         found["display-name"] = machine.display_name
-    found["machine-status"] = _status(_instance(rows, machine))
+    found["machine-status"] = _status(machine_instance(rows, machine))
     found["modification-status"] = {"current": "idle", "since": machine.created}
     profiles, not_applied = rows.profiles.get(machine.id, ({}, ""))
     if profiles:
@@ -198,21 +206,21 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
         found["modification-status"].update({"current": "error", "message": problem})
     found["base"] = _base(machine.base)
     if machine.addresses:
-        found["network-interfaces"] = _interfaces(rows, machine)
+        found["network-interfaces"] = interfaces(rows, machine)
     if machine.id in rows.contained:
         found["containers"] = _machines(rows, machine.id)
     if machine.constraints and (text := constraints.render(machine.constraints)):
         found["constraints"] = text
-    if hardware := _hardware(machine.hardware):
+    if hardware := hardware_text(machine.hardware):
         found["hardware"] = hardware
     if profiles:
         found["lxd-profiles"] = profiles
     return found
 
 
-def _instance(rows: Rows, machine: MachineRow) -> Seen:
+def machine_instance(rows: Rows, machine: MachineRow) -> Seen:
     """Return the status of an instance; that of an unusable one says since when, and who works on it."""
-    seen = _seen(rows, StatusKind.INSTANCE, machine.id, _PENDING)
+    seen = seen_status(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if machine.id not in rows.failing:
         return seen
     if machine.instance_id and not machine.unreachable_since and _UNUSABLE not in json.loads(seen.data):
@@ -231,7 +239,8 @@ def _with_next(rows: Rows, seen: Seen, machine: str) -> Seen:
     )
 
 
-def _interfaces(rows: Rows, machine: MachineRow) -> dict[str, Any]:
+def interfaces(rows: Rows, machine: MachineRow) -> dict[str, Any]:
+    """Return the network interfaces of a machine, by name."""
     found: dict[str, Any] = {}
     for item in machine.addresses:
         nic = found.get(item["nic"])
@@ -250,7 +259,8 @@ def _interfaces(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     return dict(sorted(found.items(), key=lambda pair: natural_key(pair[0])))
 
 
-def _hardware(known: dict[str, Any]) -> str:
+def hardware_text(known: Mapping[str, Any]) -> str:
+    """Return the hardware of a machine in one line."""
     return " ".join([f"{key}={known[key]}" for key in _HARDWARE_ORDER if known.get(key)])
 
 
@@ -276,10 +286,10 @@ def _application(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
     found["exposed"] = bool(app.exposed)
     if app.life != ALIVE:
         found["life"] = app.life
-    found["application-status"] = _status(_application_status(rows, app))
+    found["application-status"] = _status(shown_application(rows, app))
     rest = {
         "relations": _relations(rows, app),
-        "subordinate-to": _principals(rows, app),
+        "subordinate-to": principals(rows, app),
         "units": {} if app.subordinate else _units(rows, app),
         "version": app.workload_version,
         "endpoint-bindings": _bindings(rows, app),
@@ -294,12 +304,13 @@ def _bindings(rows: Rows, app: ApplicationRow) -> dict[str, str]:
     return found if set(found.values()) - {network.ALPHA} else {}
 
 
-def _application_status(rows: Rows, app: ApplicationRow) -> Seen:
-    own = _seen(rows, StatusKind.APPLICATION, app.name, Seen(str(Workload.UNSET)))
+def shown_application(rows: Rows, app: ApplicationRow) -> Seen:
+    """Return the status of an application as users see it: its own, or the worst of its units."""
+    own = seen_status(rows, StatusKind.APPLICATION, app.name, Seen(str(Workload.UNSET)))
     if own.status != Workload.UNSET:
         return own
     mine = sorted(rows.units.get(app.name, ()), key=lambda unit: unit.name)
-    shown = [_shown(rows, unit)[0] for unit in mine]
+    shown = [shown_unit(rows, unit)[0] for unit in mine]
     worst = most_severe(seen.status for seen in shown)
     return _UNKNOWN if worst is None else shown[worst]
 
@@ -320,7 +331,8 @@ def _relations(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def _principals(rows: Rows, app: ApplicationRow) -> list[str]:
+def principals(rows: Rows, app: ApplicationRow) -> list[str]:
+    """Return the applications that a subordinate is related to in its scope."""
     if not app.subordinate:
         return []
     contained = (sides for sides in rows.sides_of.get(app.name, ()) if sides[0].scope == "container")
@@ -335,10 +347,13 @@ def _units(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
     return {unit.name: _unit(rows, unit, app) for unit in mine if not unit.principal}
 
 
-def _shown(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
-    """Return (workload, agent) as users see them. Mirrors: juju apiserver/common/unitstatus.go (3.6)"""
-    workload = _seen(rows, StatusKind.WORKLOAD, unit.name, _UNKNOWN)
-    agent = _seen(rows, StatusKind.AGENT, unit.name, _ALLOCATING)
+def shown_unit(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
+    """Return (workload, agent) as users see them.
+
+    Mirrors: juju apiserver/common/unitstatus.go (3.6)
+    """
+    workload = seen_status(rows, StatusKind.WORKLOAD, unit.name, _UNKNOWN)
+    agent = seen_status(rows, StatusKind.AGENT, unit.name, _ALLOCATING)
     if agent.status == Agent.ERROR:  # as `statuses.shown_unit`
         workload, agent = agent, Seen(str(Agent.IDLE), since=agent.since)
     elif agent.status == Agent.IDLE and agent.message:
@@ -383,7 +398,7 @@ def _error_text(rows: Rows, unit: UnitRow, workload: Seen) -> Seen:
 
 
 def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, Any]:
-    workload, agent = _shown(rows, unit)
+    workload, agent = shown_unit(rows, unit)
     found: dict[str, Any] = {
         "workload-status": _status(_error_text(rows, unit, workload)),
         "juju-status": _status(agent, version=agent.status != Agent.ALLOCATING, life=unit.life),

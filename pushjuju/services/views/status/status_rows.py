@@ -87,6 +87,7 @@ class Side(NamedTuple):
     endpoint: str
     interface: str
     scope: str
+    role: str
 
 
 class Charm(NamedTuple):
@@ -253,6 +254,11 @@ def _with_stopped(
     for machine_id in stopped(ctx, model.cloud_type, runs):
         instances[machine_id] = Seen(str(InstanceStatus.STOPPED), STOPPED)
     return statuses
+
+
+def of_relations(tx: Tx, model: str) -> dict[int, Seen]:
+    """Return relation -> its status, with the time as the store keeps it."""
+    return {int(row[0]): Seen(*row[1:]) for row in tx.rows("shown_relation_statuses", model=model)}
 
 
 def _seen_running(seen: Seen | None) -> bool:

@@ -1,0 +1,54 @@
+"""Passwords of users who log in over the network: kept as scrypt hashes.
+
+A check of a wrong name costs the same work as that of a wrong password. The owner of the data directory needs
+no password on the host itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+
+from pushjuju.store.rows.user_records import UserLogin
+from pushjuju.store.tx import Tx
+
+_COST, _BLOCK, _PARALLEL = 14, 8, 1  # 2 ** 14 rounds: 50 ms and 16 MiB
+_MEMORY = 64 * 1024 * 1024
+_SALT, _SIZE = 16, 32
+LONGEST = 1024
+
+
+def hashed(password: str) -> str:
+    """Return the text that the store keeps of a password: `$scrypt$ln=14,r=8,p=1$SALT$HASH`."""
+    salt = secrets.token_bytes(_SALT)
+    return f"$scrypt$ln={_COST},r={_BLOCK},p={_PARALLEL}${_text(salt)}${_text(_scrypt(password, salt))}"
+
+
+def _scrypt(password: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(
+        password.encode("utf-8", "surrogatepass"), salt=salt, n=1 << _COST, r=_BLOCK, p=_PARALLEL,
+        maxmem=_MEMORY, dklen=_SIZE,
+    )  # fmt: skip
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def matches(password: str, kept: str) -> bool:
+    """Return True when a password is the one whose hash is kept; takes as long without a hash."""
+    _, _, _, salt, wanted = kept.split("$") if kept else ("", "", "", _text(bytes(_SALT)), "")
+    found = _scrypt(password, base64.b64decode(salt))
+    return hmac.compare_digest(_text(found), wanted)
+
+
+def login_of(tx: Tx, name: str) -> UserLogin:
+    """Return how a user logs in; a user without a password has an empty one."""
+    return tx.find(UserLogin, "user_login_get", name=name) or UserLogin(name=name)
+
+
+def generate() -> str:
+    """Return a new password."""
+    return secrets.token_urlsafe(18)

@@ -1,0 +1,46 @@
+"""Passwords of users: set, taken away, and the time of the last login.
+
+Mirrors: juju apiserver/facades/client/usermanager SetPassword, ResetPassword (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.passwords import LONGEST, hashed
+
+
+def set_password(ctx: Context, name: str, password: str) -> None:
+    """Set the password of a user; connections of the time before end.
+
+    Raises:
+        NotFound: There is no such user.
+        NotValid: The password is empty or too long.
+    """
+    if not password:
+        raise NotValid("cannot set an empty password")
+    if len(password) > LONGEST:
+        raise NotValid(f"the password is longer than {LONGEST} characters")
+    kept = hashed(password)
+    with ctx.store.write() as tx:
+        users.require(tx, name)
+        tx.run("user_login_set_password", name=name, password=kept)
+
+
+def reset(ctx: Context, name: str) -> None:
+    """Take the password of a user away: the user cannot log in until another one is set.
+
+    Raises:
+        NotFound: There is no such user.
+    """
+    with ctx.store.write() as tx:
+        users.require(tx, name)
+        tx.run("user_login_set_password", name=name, password="")
+
+
+def note_connection(ctx: Context, name: str) -> None:
+    """Note that a user has logged in now."""
+    with ctx.store.write() as tx:
+        tx.run("user_login_connected", name=name, now=to_iso(ctx.clock.now()))

@@ -1,0 +1,279 @@
+"""The entities of a model as Juju's AllWatcher tells of them: kind and id -> fields, named as on the wire.
+
+One read of the model makes the whole picture; the difference of two pictures is what a watcher tells.
+Mirrors: juju core/multiwatcher/types.go, rpc/params/multiwatcher.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from pushjuju import JUJU_VERSION
+from pushjuju.charms.format.url import name_in
+from pushjuju.core.base import Base
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis import annotations as notes
+from pushjuju.services.entities.basis import network
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import constraints, model_config, models
+from pushjuju.services.views.status import document, status_rows
+from pushjuju.services.views.status.status_rows import ApplicationRow, MachineRow, Rows, Seen, UnitRow
+from pushjuju.store.rows.records import (
+    Application,
+    CharmRecord,
+    Offer,
+    Relation,
+    RelationEndpoint,
+    RemoteApplication,
+    Task,
+)
+
+if TYPE_CHECKING:
+    from pushjuju.store.tx import Tx
+
+Picture = dict[tuple[str, str], dict[str, Any]]
+"""(kind, id) -> entity, in the order in which Juju sends them."""
+
+_PENDING, _NEVER = Seen("pending"), "0001-01-01T00:00:00Z"
+
+
+def picture(ctx: Context, model: str) -> Picture:
+    """Return all entities of a model; nothing for a model that was removed."""
+    with ctx.store.read() as tx:
+        found = models.find_in(tx, model)
+        if found is None:
+            return {}
+        rows = status_rows.read(ctx, tx, found, str)
+        uuid = str(ctx.controller.settings().get("uuid", ""))
+        return {(kind, name): {"model-uuid": model, **entity} for kind, name, entity in _all(tx, rows, uuid)}
+
+
+def _all(tx: Tx, rows: Rows, controller: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    uuid = rows.model.uuid
+    yield "model", uuid, _model(tx, rows, controller)
+    for charm in tx.list(CharmRecord, "charm_list", model=uuid):
+        yield "charm", charm.url, _charm(charm)
+    for machine in rows.machines.values():
+        yield "machine", machine.id, _machine(rows, machine)
+    known = {item.name: item for item in tx.list(Application, "application_list", model=uuid)}
+    for app in rows.applications.values():
+        yield "application", app.name, _application(tx, rows, app, known[app.name])
+    for units in rows.units.values():
+        for unit in units:
+            yield "unit", unit.name, _unit(rows, unit)
+    yield from _other_models(tx, uuid)
+    yield from _relations(tx, rows)
+    for kind in notes.Kind:
+        for owner, values in notes.of_model(tx, uuid, kind).items():
+            tag = f"{kind}-{owner.replace('/', '-')}"
+            yield "annotation", tag, {"tag": tag, "annotations": values}
+    for row in tx.rows("block_list", model=uuid):
+        yield (
+            "block",
+            row["type"],
+            {"id": row["type"], "type": row["type"], "message": row["message"], "tag": f"model-{uuid}"},
+        )
+    for task in tx.list(Task, "task_list", model=uuid):
+        yield "action", str(task.id), _action(task)
+
+
+def status_of(seen: Seen, *, version: bool = False) -> dict[str, Any]:
+    """Return a status as deltas have it."""
+    found: dict[str, Any] = {
+        "current": seen.status,
+        "message": seen.message,
+        "version": JUJU_VERSION if version else "",
+        "data": json.loads(seen.data),
+    }
+    if seen.since:
+        found["since"] = seen.since
+    return found
+
+
+def _model(tx: Tx, rows: Rows, controller: str) -> dict[str, Any]:
+    model = rows.model
+    config = {key: value["value"] for key, value in model_config.effective(tx, model.uuid, {}).items()}
+    seen = document.seen_status(rows, StatusKind.MODEL, model.name, Seen("available"))
+    return {
+        "name": model.name,
+        "life": model.life,
+        "owner": model.owner,
+        "controller-uuid": controller,
+        "is-controller": models.is_controller(model),
+        "config": config,
+        "status": status_of(seen),
+        "constraints": constraints.of_model(tx, model.uuid),
+        "sla": {"level": "unsupported", "owner": ""},
+        "type": "iaas",
+        "cloud": model.cloud,
+        "cloud-region": model.region,
+        "version": JUJU_VERSION,
+    }
+
+
+def _charm(charm: CharmRecord) -> dict[str, Any]:
+    return {
+        "charm-url": charm.url,
+        "charm-version": str(charm.document.get("version") or ""),
+        "life": "alive",
+        "profile": None,
+    }
+
+
+def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
+    _, _, rest = machine.id.partition("/")
+    return {
+        "id": machine.id,
+        "instance-id": machine.instance_id,
+        "agent-status": status_of(document.machine_agent(rows, machine), version=True),
+        "instance-status": status_of(document.machine_instance(rows, machine)),
+        "life": machine.life,
+        "base": _base(machine.base),
+        "container-type": rest.partition("/")[0],
+        "supported-containers": [] if rest else ["lxd"],
+        "supported-containers-known": True,
+        "hardware-characteristics": _hardware(machine.hardware),
+        "jobs": ["JobHostUnits"],
+        "addresses": [address(item) for item in machine.addresses],
+        "has-vote": False,
+        "wants-vote": False,
+        "hostname": machine.hostname,
+    }
+
+
+def _hardware(known: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"cores": "cpu-cores"}
+    numbers = ("cores", "cpu-power", "mem", "root-disk")
+    return {
+        names.get(key, key): int(value) if key in numbers else value for key, value in known.items() if value
+    }
+
+
+def address(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an address of a machine as clients read it."""
+    value = str(item["value"])
+    return {
+        "value": value,
+        "type": "ipv6" if ":" in value else "ipv4",
+        "scope": str(item.get("scope") or "local-cloud"),
+        "space-name": network.ALPHA,
+    }
+
+
+def _base(text: str) -> str:
+    base = Base.parse(text)
+    return f"{base.os}@{base.channel.partition('/')[0]}"
+
+
+def _application(tx: Tx, rows: Rows, app: ApplicationRow, known: Application) -> dict[str, Any]:
+    uuid = rows.model.uuid
+    settings = tx.rows("setting_list", model=uuid, application=app.name, charm_url=app.charm_url)
+    seen = document.seen_status(rows, StatusKind.APPLICATION, app.name, Seen("unset"))
+    return {
+        "name": app.name,
+        "exposed": bool(app.exposed),
+        "charm-url": app.charm_url,
+        "owner-tag": f"user-{rows.model.owner}",
+        "life": app.life,
+        "min-units": 0,
+        "constraints": {key: value for key, value in known.constraints.items() if value is not None},
+        "config": {row["key"]: json.loads(row["value"]) for row in settings},
+        "subordinate": bool(app.subordinate),
+        "status": status_of(seen),
+        "workload-version": app.workload_version,
+    }
+
+
+def _unit(rows: Rows, unit: UnitRow) -> dict[str, Any]:
+    app = rows.applications[unit.application]
+    workload, agent = document.shown_unit(rows, unit)
+    machine = rows.machines.get(unit.machine or "")
+    placed = machine is not None and bool(machine.instance_id)
+    ports = rows.ports.get(unit.name, ())
+    return {
+        "name": unit.name,
+        "application": unit.application,
+        "base": _base(machine.base if machine else app.base),
+        "charm-url": unit.charm_url or app.charm_url,
+        "life": unit.life,
+        "public-address": machine.dns if machine and placed else "",
+        "private-address": _private(machine) if machine and placed else "",
+        "machine-id": unit.machine or "",
+        "ports": [{"protocol": protocol, "number": first} for protocol, first, _ in ports],
+        "port-ranges": [
+            {"from-port": first, "to-port": last, "protocol": protocol} for protocol, first, last in ports
+        ],
+        "principal": unit.principal or "",
+        "subordinate": bool(unit.principal),
+        "workload-status": status_of(workload),
+        "agent-status": status_of(agent, version=True),
+    }
+
+
+def _private(machine: MachineRow) -> str:
+    return network.private(machine.addresses) or machine.dns
+
+
+def _relations(tx: Tx, rows: Rows) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    sides: dict[int, list[dict[str, Any]]] = {}
+    for side in tx.list(RelationEndpoint, "relation_endpoint_list", model=rows.model.uuid):
+        sides.setdefault(side.relation, []).append(
+            {"application-name": side.application, "relation": _endpoint(side)}
+        )
+    for relation in tx.list(Relation, "relation_list", model=rows.model.uuid):
+        ends = sides.get(relation.id, [])
+        for end in ends:
+            end["relation"]["scope"] = relation.scope
+        yield "relation", str(relation.id), {"key": relation.key, "id": relation.id, "endpoints": ends}
+
+
+def _endpoint(side: RelationEndpoint) -> dict[str, Any]:
+    return {
+        "name": side.endpoint,
+        "role": side.role,
+        "interface": side.interface,
+        "optional": False,
+        "limit": side.capacity,
+    }
+
+
+def _other_models(tx: Tx, model: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Return what this model consumes and offers."""
+    if not tx.scalar("crossmodel_any", model=model):
+        return
+    for item in tx.list(RemoteApplication, "remote_application_list", model=model):
+        if item.url:
+            entity = {
+                "name": item.name,
+                "offer-url": item.url,
+                "life": item.life,
+                "status": status_of(_PENDING),
+            }
+            yield "remoteApplication", item.name, entity
+    for offer in tx.list(Offer, "offer_list", model=model):
+        app = tx.find(Application, "application_get", model=model, name=offer.application)
+        yield "applicationOffer", offer.name, {
+            "offer-name": offer.name,
+            "offer-uuid": offer.uuid,
+            "application-name": offer.application,
+            "charm-name": name_in(app.charm_url) if app else "",
+            "total-connected-count": len(tx.rows("relation_by_offer", offer=offer.uuid)),
+            "active-connected-count": 0,
+        }  # fmt: skip
+
+
+def _action(task: Task) -> dict[str, Any]:
+    return {
+        "id": str(task.id),
+        "receiver": task.receiver,
+        "name": task.action,
+        "parameters": dict(task.parameters),
+        "status": task.status,
+        "message": task.message,
+        "results": dict(task.results),
+        "enqueued": task.enqueued,
+        "started": task.started or _NEVER,
+        "completed": task.completed or _NEVER,
+    }

@@ -1,0 +1,50 @@
+"""The access that each request needs, read from the store for each request."""
+
+from __future__ import annotations
+
+from pushjuju.services.entities.basis import blocks, users
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.model import model_access
+from pushjuju.store.rows.model import Model
+from pushjuju.store.tx import Tx
+from pushjuju.web import errors
+from pushjuju.web.call import SUPERUSER
+from pushjuju.web.registry import Method, Needs
+
+_LEVELS = {Needs.READ: "read", Needs.WRITE: "write", Needs.ADMIN: "admin"}
+
+
+def permit(ctx: Context, method: Method, model: str) -> Model | None:
+    """Check that a user may call a method now, and return the model of the connection.
+
+    Access is read for each request, so that what was revoked ends at once.
+
+    Raises:
+        ApiError: The user is disabled or has too little access, or the model has been removed.
+        Blocked: The commands of this kind are disabled for the model.
+    """
+    with ctx.store.read() as tx:
+        if not users.is_enabled(tx, ctx.user):
+            raise errors.denied()
+        found = _model(tx, ctx.user, model) if model else None
+        if not _has(tx, ctx.user, method.needs, found):
+            raise errors.denied()
+        if method.blocked_by and found is not None:
+            blocks.require(tx, found.uuid, method.blocked_by)
+    return found
+
+
+def _model(tx: Tx, user: str, uuid: str) -> Model:
+    found = tx.find(Model, "model_by_uuid", uuid=uuid)
+    if found is None or not model_access.may(tx, user, found, "read"):
+        raise errors.denied()
+    return found
+
+
+def _has(tx: Tx, user: str, needs: Needs, model: Model | None) -> bool:
+    if needs is Needs.SUPERUSER or (model is None and needs > Needs.LOGIN):
+        return users.effective_level(tx, user, Kind.CONTROLLER) == SUPERUSER
+    if model is None:
+        return bool(users.effective_level(tx, user, Kind.CONTROLLER))
+    return needs is Needs.LOGIN or model_access.may(tx, user, model, _LEVELS[needs])

@@ -1,0 +1,95 @@
+"""Admin: Login, and nothing else before. Mirrors: juju apiserver/admin.go (3.6)"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core.errors import NotValid
+from pushjuju.web import decoding, errors, messages, registry, tags
+
+if TYPE_CHECKING:
+    from pushjuju.web.api import Api
+    from pushjuju.web.login import LoggedIn
+    from pushjuju.web.peers import Member
+
+VERSION = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginRequest:
+    """What a client says of itself."""
+
+    auth_tag: str = ""
+    credentials: str = ""
+
+
+async def answer(api: Api, connection: Member, model: str, request: messages.Request) -> dict[str, Any]:
+    """Return the answer to a request of the facade Admin.
+
+    Args:
+        model: The UUID of the connection's model, or empty.
+
+    Raises:
+        ApiError: The login is refused, or the method is unknown.
+    """
+    if connection.entered is not None:
+        raise errors.ApiError("already logged in")
+    if request.version != VERSION:
+        text = f'unknown version ({request.version}) of interface "Admin"'
+        raise errors.ApiError(text, errors.NOT_IMPLEMENTED)
+    if request.method == "RedirectInfo":
+        raise errors.ApiError("not redirected")
+    if request.method != "Login":
+        text = f"no such request - method Admin({VERSION}).{request.method} is not implemented"
+        raise errors.ApiError(text, errors.NOT_IMPLEMENTED)
+    asked = decoding.decode(LoginRequest, request.params)
+    if not asked.credentials:
+        raise errors.ApiError(errors.NO_CREDENTIALS, errors.NO_CREDENTIALS)
+    name = _name(asked.auth_tag)
+    entered = await api.logins.check(name, asked.credentials, peer=connection.peer, model=model)
+    api.enter(connection, entered)
+    return _result(api, registry.On.MODEL if model else registry.On.CONTROLLER, entered)
+
+
+def _name(tag: str) -> str:
+    """Return the name of the user who logs in; machines and units do not."""
+    try:
+        return tags.user(tag)
+    except NotValid:
+        return ""
+
+
+def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, Any]:
+    user = {
+        "display-name": entered.display_name,
+        "identity": f"user-{entered.user}",
+        "controller-access": entered.controller_access,
+        "model-access": entered.model_access,
+    }
+    if entered.last_connection:
+        user["last-connection"] = entered.last_connection
+    found: dict[str, Any] = {
+        "servers": [[host_port(host, port) for host, port in api.addresses]],
+        "controller-tag": f"controller-{api.controller_uuid}",
+        "server-version": JUJU_VERSION,
+        "facades": registry.announced(on),
+        "user-info": user,
+    }
+    if entered.model is not None:
+        found["model-tag"] = f"model-{entered.model.uuid}"
+    return found
+
+
+def host_port(host: str, port: int) -> dict[str, Any]:
+    """Return an address of the server as clients keep it."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        kind, scope = "hostname", "local-machine" if host == "localhost" else "public"
+    else:
+        kind = f"ipv{address.version}"
+        scope = "local-machine" if address.is_loopback else "local-cloud" if address.is_private else "public"
+    return {"value": host, "type": kind, "scope": scope, "port": port}

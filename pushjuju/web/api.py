@@ -1,0 +1,106 @@
+"""What all connections of a server share: threads, logins, watched models, and who is connected."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from aiohttp import WSCloseCode
+
+from pushjuju.core.errors import StoreError
+from pushjuju.web import errors, limits, login
+from pushjuju.web.limits import Attempts
+from pushjuju.web.login import LoggedIn, Logins
+from pushjuju.web.watch.hub import Hub
+from pushjuju.web.watch.watchers import Watchers
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.web.peers import Member
+    from pushjuju.web.pool import Pool
+
+_LOOK_S = 1.0  # how often it is looked whether connected users may stay
+
+
+class Api:
+    """The state of a running server.
+
+    Attributes:
+        addresses: (host, port) of all places where it listens.
+        ca: The certificate that clients trust, as PEM.
+    """
+
+    def __init__(self, pool: Pool, controller_uuid: str, work: Callable[[], None]) -> None:
+        self.pool = pool
+        self.controller_uuid = controller_uuid
+        self.addresses: Sequence[tuple[str, int]] = ()
+        self.ca = ""
+        self.connections: set[Member] = set()
+        self.logins = Logins(pool, Attempts(time.monotonic), time.monotonic)
+        self.hub = Hub(pool)
+        self._work = work
+        self._guard: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look after the connections."""
+        self._guard = asyncio.create_task(self._look_after())
+
+    async def close(self) -> None:
+        """End all connections."""
+        if self._guard is not None:
+            self._guard.cancel()
+            await asyncio.gather(self._guard, return_exceptions=True)
+        await self.hub.close()
+        for connection in list(self.connections):
+            await connection.close(WSCloseCode.GOING_AWAY, "the server ends")
+
+    def new_watchers(self, connection: Member) -> Watchers:
+        """Return the watchers of a new connection."""
+        return Watchers(self.hub, connection)
+
+    def changed(self) -> None:
+        """Have the work done that a request has left, and let the watchers look."""
+        self._work()
+        self.hub.look()
+
+    # --- who is connected ---------------------------------------------------------------------------------
+
+    def has_room(self, peer: str) -> bool:
+        """Return True when one more connection may come from an address."""
+        waiting = sum(item.peer == peer and item.entered is None for item in self.connections)
+        return len(self.connections) < limits.MOST_CONNECTIONS and waiting < limits.MOST_OF_ADDRESS
+
+    def enter(self, connection: Member, entered: LoggedIn) -> None:
+        """Note who a connection belongs to.
+
+        Raises:
+            ApiError: The user has too many connections.
+        """
+        users = Counter(item.entered.user for item in self.connections if item.entered)
+        if users[entered.user] >= limits.MOST_OF_USER:
+            raise errors.ApiError("too many connections", errors.TRY_AGAIN)
+        connection.entered = entered
+
+    async def _look_after(self) -> None:
+        """End the connections of users who may not stay, within a second of the change."""
+        seen: tuple[int, int] | None = None
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            with suppress(StoreError):
+                version = await self.hub.version()
+                if version != seen:
+                    seen = version
+                    await self._end_refused()
+
+    async def _end_refused(self) -> None:
+        entered = [(item, item.entered) for item in self.connections if item.entered]
+
+        def refused(ctx: Context) -> list[Member]:
+            return [item for item, user in entered if not login.still_in(ctx, user)]
+
+        for connection in await self.pool.run(refused) if entered else ():
+            await connection.close(WSCloseCode.POLICY_VIOLATION, "access was taken away")

@@ -1,0 +1,101 @@
+"""One request as facades see it: the user who asks, the model of the connection, and what the user may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.model import model_access
+from pushjuju.store.rows.model import Model
+from pushjuju.web import errors
+from pushjuju.web.peers import OwnWatchers, ServerFacts
+
+SUPERUSER = users.LEVELS[Kind.CONTROLLER][-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request that was let through.
+
+    Attributes:
+        ctx: The controller, as the user who asks.
+        model: The model of the connection, or None on a controller connection.
+        version: The version of the facade.
+        object: The id of a watcher, or empty.
+    """
+
+    ctx: Context
+    server: ServerFacts
+    watchers: OwnWatchers
+    model: Model | None = None
+    version: int = 0
+    object: str = ""
+
+    @property
+    def model_uuid(self) -> str:
+        """The UUID of the connection's model, or an empty text."""
+        return self.model.uuid if self.model else ""
+
+
+def is_superuser(ctx: Context) -> bool:
+    """Return True when the user who asks is a superuser of the controller."""
+    with ctx.store.read() as tx:
+        return users.effective_level(tx, ctx.user, Kind.CONTROLLER) == SUPERUSER
+
+
+def require_superuser(ctx: Context) -> None:
+    """Check that the user who asks is a superuser.
+
+    Raises:
+        ApiError: Permission denied.
+    """
+    if not is_superuser(ctx):
+        raise errors.denied()
+
+
+def require_self(ctx: Context, user: str) -> None:
+    """Check that a user asks about itself, or is a superuser.
+
+    Raises:
+        ApiError: Permission denied.
+    """
+    if user != ctx.user:
+        require_superuser(ctx)
+
+
+def require_add_model(ctx: Context, cloud: str) -> None:
+    """Check that the user who asks may add models to a cloud; an empty name is the controller's own cloud.
+
+    Raises:
+        ApiError: Permission denied.
+    """
+    name = cloud or str(ctx.controller.settings().get("cloud", ""))
+    with ctx.store.read() as tx:
+        if not users.effective_level(tx, ctx.user, Kind.CLOUD, name):
+            raise errors.denied()
+
+
+def reach(ctx: Context, uuid: str, level: str = "read") -> Model:
+    """Return a model that the user who asks has a level of access to.
+
+    Raises:
+        ApiError: The user has not, or there is no such model: the two read alike.
+    """
+    with ctx.store.read() as tx:
+        found = tx.find(Model, "model_by_uuid", uuid=uuid)
+        if found is None or not model_access.may(tx, ctx.user, found, level):
+            raise errors.denied()
+        return found
+
+
+def each(act: Callable[..., object], *arguments: object) -> errors.ErrorResult:
+    """Carry out one part of a bulk call, and return its place in the results."""
+    try:
+        act(*arguments)
+    except PushjujuError as error:
+        return {"error": errors.told(error)}
+    return {}

@@ -1,0 +1,166 @@
+"""The certificates of the API: a CA of the controller, and a server certificate that it signs.
+
+Both are in `api/` of the controller's directory, readable by its owner alone, and are made at the first
+start. The server certificate is renewed when two thirds of its time have passed, or when an address is new.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from pushjuju.store.files.private import private_dir, replace_text
+
+SERVER_NAMES = ("localhost", "juju-apiserver", "juju-mongodb", "anything")
+_CA_DAYS, _SERVER_DAYS = 3653, 825
+_BEFORE = timedelta(hours=24)  # clocks of clients may be behind
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """The files of a controller's certificates."""
+
+    folder: Path
+
+    @property
+    def ca(self) -> Path:
+        """The certificate that clients trust."""
+        return self.folder / "ca.pem"
+
+    @property
+    def ca_key(self) -> Path:
+        """The key that signs server certificates."""
+        return self.folder / "ca-key.pem"
+
+    @property
+    def server(self) -> Path:
+        """The certificate of the server."""
+        return self.folder / "server.pem"
+
+    @property
+    def server_key(self) -> Path:
+        """Its key."""
+        return self.folder / "server-key.pem"
+
+
+def ready(folder: Path, names: Sequence[str], now: datetime) -> Certificates:
+    """Return the certificates of a controller; what is missing or too old is made.
+
+    Args:
+        folder: Where they are kept.
+        names: Host names and addresses of the server, beside Juju's own names.
+    """
+    found = Certificates(folder)
+    private_dir(folder)
+    if not found.ca.exists():
+        _make_ca(found, now)
+    if not _serves(found, (*SERVER_NAMES, *names), now):
+        _make_server(found, (*SERVER_NAMES, *names), now)
+    return found
+
+
+def server_context(found: Certificates) -> ssl.SSLContext:
+    """Return what a server needs for TLS 1.2 and 1.3."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(found.server, found.server_key)
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def fingerprint(found: Certificates) -> str:
+    """Return the SHA-256 of the CA's certificate, as people compare it."""
+    digest = x509.load_pem_x509_certificate(found.ca.read_bytes()).fingerprint(hashes.SHA256())
+    return digest.hex(":").upper()
+
+
+def _make_ca(found: Certificates, now: datetime) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name(
+        [
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Juju"),
+            x509.NameAttribute(NameOID.COMMON_NAME, "juju-ca"),
+        ]
+    )
+    usage = x509.KeyUsage(
+        digital_signature=True, content_commitment=False, key_encipherment=False, data_encipherment=False,
+        key_agreement=False, key_cert_sign=True, crl_sign=True, encipher_only=False, decipher_only=False,
+    )  # fmt: skip
+    made = (
+        _builder(name, name, key, now, _CA_DAYS)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(usage, critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    _write_key(found.ca_key, key)
+    replace_text(found.ca, _pem(made))
+
+
+def _make_server(found: Certificates, names: Iterable[str], now: datetime) -> None:
+    ca = x509.load_pem_x509_certificate(found.ca.read_bytes())
+    ca_key = serialization.load_pem_private_key(found.ca_key.read_bytes(), None)
+    assert isinstance(ca_key, ec.EllipticCurvePrivateKey), "the CA is made here"
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Juju")])
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca_key.public_key())
+    made = (
+        _builder(name, ca.subject, key, now, _SERVER_DAYS)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(issuer, critical=False)
+        .add_extension(x509.SubjectAlternativeName([_general(name) for name in names]), critical=False)
+        .sign(ca_key, hashes.SHA256())
+    )
+    _write_key(found.server_key, key)
+    replace_text(found.server, _pem(made) + _pem(ca))
+
+
+def _builder(
+    name: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, days: int
+) -> x509.CertificateBuilder:
+    public = key.public_key()
+    return (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(issuer)
+        .public_key(public)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _BEFORE)
+        .not_valid_after(now + timedelta(days=days))
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+    )
+
+
+def _general(name: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _serves(found: Certificates, names: Iterable[str], now: datetime) -> bool:
+    """Return True when the server certificate is of this CA, young enough, and for all names."""
+    if not (found.server.exists() and found.server_key.exists()):
+        return False
+    made = x509.load_pem_x509_certificate(found.server.read_bytes())
+    known = set(made.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
+    renewed = made.not_valid_after_utc - (made.not_valid_after_utc - made.not_valid_before_utc) / 3
+    return now < renewed and known.issuperset(map(_general, names))
+
+
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    form, container = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    replace_text(path, key.private_bytes(form, container, serialization.NoEncryption()).decode())
+
+
+def _pem(certificate: x509.Certificate) -> str:
+    return certificate.public_bytes(serialization.Encoding.PEM).decode()

@@ -1,0 +1,203 @@
+"""One websocket connection: its login, its requests, and the order of what is sent.
+
+Requests of a connection run at once, up to a limit; those that change something run in their order. No
+watcher tells of a change before the answer to the request that made the change has been sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.web import access, admin, call, decoding, errors, limits, messages, registry
+from pushjuju.web.registry import On
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.web.api import Api
+    from pushjuju.web.login import LoggedIn
+    from pushjuju.web.registry import Method
+    from pushjuju.web.watch.watchers import Watchers
+
+
+class Connection:
+    """A connection to the controller, or to one of its models.
+
+    Attributes:
+        model: The UUID of the connection's model, or empty.
+        entered: The user, after Login.
+    """
+
+    def __init__(self, api: Api, socket: web.WebSocketResponse, *, peer: str, model: str = "") -> None:
+        self.api = api
+        self.peer = peer
+        self.model = model
+        self.entered: LoggedIn | None = None
+        self.watchers: Watchers = api.new_watchers(self)
+        self._socket = socket
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._order = asyncio.Lock()
+        self._room = asyncio.Semaphore(limits.MOST_UNDER_WAY)
+        self._changing = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._unsent = 0
+
+    @property
+    def on(self) -> On:
+        """The kind of this connection."""
+        return On.MODEL if self.model else On.CONTROLLER
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    async def serve(self) -> None:
+        """Read requests until the client goes, or breaks a rule."""
+        try:
+            while await self._read():
+                pass
+        finally:
+            self.watchers.stop_all()
+            tasks = list(self._tasks.values())
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(self) -> bool:
+        """Read one message; return False when the connection is over."""
+        within = limits.IDLE_S if self.entered else limits.LOGIN_WITHIN_S
+        try:
+            message = await self._socket.receive(timeout=within)
+        except TimeoutError:
+            await self.close(WSCloseCode.POLICY_VIOLATION, "no message for too long")
+            return False
+        if message.type is not WSMsgType.TEXT:
+            return False
+        if self.entered is None and len(message.data) > limits.LARGEST_BEFORE_LOGIN:
+            await self.close(WSCloseCode.MESSAGE_TOO_BIG, "message too big")
+            return False
+        return await self._take(message.data)
+
+    async def _take(self, text: str) -> bool:
+        """Begin a request; return False when the message is none."""
+        try:
+            request = messages.read_request(text)
+        except messages.BadMessage as error:
+            await self._send(messages.failure(0, errors.told(error)))
+            await self.close(WSCloseCode.POLICY_VIOLATION, "bad message")
+            return False
+        if request.id in self._tasks:
+            await self.close(WSCloseCode.POLICY_VIOLATION, "a request-id is used twice")
+            return False
+        await self._room.acquire()
+        task = asyncio.create_task(self._answer(request))
+        self._tasks[request.id] = task
+        task.add_done_callback(lambda _: self._finished(request.id))
+        if self.entered is None:  # nothing else is read before the answer to Login
+            await asyncio.wait({task})
+        return True
+
+    def _finished(self, number: int) -> None:
+        self._tasks.pop(number, None)
+        self._room.release()
+
+    # --- answering ----------------------------------------------------------------------------------------
+
+    async def _answer(self, request: messages.Request) -> None:
+        try:
+            await self._dispatch(request)
+        except Exception as error:  # noqa: BLE001 - a bug ends a request, never the server
+            await self._send(messages.failure(request.id, errors.told(error)))
+
+    async def _dispatch(self, request: messages.Request) -> None:
+        if request.facade == "Admin":
+            await self._send(
+                messages.answer(request.id, await admin.answer(self.api, self, self.model, request))
+            )
+            return
+        if self.entered is None:
+            raise errors.ApiError("not logged in", errors.UNAUTHORIZED)
+        method = registry.find(request.facade, request.version, request.method, self.on)
+        params = () if method.params is None else (decoding.decode(method.params, request.params),)
+        if method.waits:
+            made = await self.api.pool.run(lambda ctx: self._facade(ctx, method, request))
+            answer = await getattr(made, method.attribute)(*params)
+            await self._send(messages.answer(request.id, answer))
+        elif method.changes:
+            await self._change(lambda ctx: self._carry_out(ctx, method, request, params))
+        else:
+            await self._send(
+                await self.api.pool.run(lambda ctx: self._carry_out(ctx, method, request, params))
+            )
+
+    def _facade(self, ctx: Context, method: Method, request: messages.Request) -> registry.Facade:
+        """Return the facade for a request that the user may make; in a thread."""
+        assert self.entered is not None, "checked before"
+        ctx = replace(ctx, user=self.entered.user)
+        model = access.permit(ctx, method, self.model)
+        return method.facade(
+            call.Call(
+                ctx=ctx,
+                server=self.api,
+                watchers=self.watchers,
+                model=model,
+                version=request.version,
+                object=request.object,
+            )
+        )
+
+    def _carry_out(
+        self, ctx: Context, method: Method, request: messages.Request, params: tuple[Any, ...]
+    ) -> str:
+        """Return the message that answers a request; in a thread."""
+        try:
+            made = self._facade(ctx, method, request)
+            return messages.answer(request.id, getattr(made, method.attribute)(*params))
+        except PushjujuError as error:
+            return messages.failure(request.id, errors.told(error))
+
+    async def _change(self, act: Callable[[Context], str]) -> None:
+        """Carry out a request that changes something; watchers wait until its answer has been sent."""
+        self._changing += 1
+        self._quiet.clear()
+        try:
+            async with self._order:
+                text = await self.api.pool.run(act)
+            await self._send(text)
+        finally:
+            self._changing -= 1
+            if not self._changing:
+                self._quiet.set()
+            self.api.changed()
+
+    async def quiet(self) -> None:
+        """Wait until no request that changes something is under way."""
+        await self._quiet.wait()
+
+    # --- sending ------------------------------------------------------------------------------------------
+
+    async def _send(self, text: str) -> None:
+        size = len(text)
+        self._unsent += size
+        try:
+            if self._unsent > limits.MOST_UNSENT:
+                await self.close(WSCloseCode.INTERNAL_ERROR, "the client reads too slowly")
+                return
+            async with asyncio.timeout(limits.SEND_WITHIN_S):
+                await self._socket.send_str(text)
+        except TimeoutError:
+            await self.close(WSCloseCode.INTERNAL_ERROR, "the client reads too slowly")
+        except ConnectionError:
+            pass  # the reader sees the end too
+        finally:
+            self._unsent -= size
+
+    async def close(self, code: int = WSCloseCode.OK, reason: str = "") -> None:
+        """End the connection."""
+        with suppress(ConnectionError):
+            await self._socket.close(code=code, message=reason.encode())

@@ -1,0 +1,99 @@
+"""Errors as clients of Juju read them: a message and one of Juju's codes.
+
+Mirrors: juju rpc/params/apierror.go, apiserver/errors (3.6)
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import NotRequired, TypedDict
+
+from pushjuju.core.errors import (
+    AlreadyExists,
+    Blocked,
+    NotFound,
+    NotPermitted,
+    NotSupported,
+    NotValid,
+    PushjujuError,
+    Refused,
+    StoreBusy,
+    UsageError,
+)
+from pushjuju.core.ids import new_uuid
+
+NOT_FOUND, UNAUTHORIZED, NOT_IMPLEMENTED = "not found", "unauthorized access", "not implemented"
+NOT_SUPPORTED, STOPPED, TRY_AGAIN = "not supported", "stopped", "try again"
+MODEL_NOT_FOUND, NO_CREDENTIALS = "model not found", "no credentials provided"
+BAD_REQUEST, FORBIDDEN = "bad request", "forbidden"
+_CODES: tuple[tuple[type[PushjujuError], str], ...] = (
+    (NotFound, NOT_FOUND),
+    (AlreadyExists, "already exists"),
+    (Blocked, "operation is blocked"),
+    (NotPermitted, UNAUTHORIZED),
+    (NotSupported, NOT_SUPPORTED),
+    (Refused, NOT_SUPPORTED),
+    (NotValid, "not valid"),
+    (UsageError, "not valid"),
+    (StoreBusy, TRY_AGAIN),
+)
+
+
+class ApiError(PushjujuError):
+    """An error of the protocol, with the code that clients match."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Error(TypedDict):
+    """An error in an answer."""
+
+    message: str
+    code: str
+
+
+class ErrorResult(TypedDict):
+    """One result of a bulk call that answers nothing but errors."""
+
+    error: NotRequired[Error]
+
+
+class ErrorResults(TypedDict):
+    """The results of a bulk call, in the order of its arguments."""
+
+    results: list[ErrorResult]
+
+
+def denied() -> ApiError:
+    """Return the refusal of a caller without the needed access."""
+    return ApiError("permission denied", UNAUTHORIZED)
+
+
+def refused_login() -> ApiError:
+    """Return the one refusal of all wrong names and passwords."""
+    return ApiError("invalid entity name or password", UNAUTHORIZED)
+
+
+def not_supported(text: str) -> ApiError:
+    """Return the refusal of a method that has no meaning without agents or a controller machine."""
+    return ApiError(text, NOT_SUPPORTED)
+
+
+def code_of(error: PushjujuError) -> str:
+    """Return Juju's code of an error, or an empty text."""
+    if isinstance(error, ApiError):
+        return error.code
+    return next((code for kind, code in _CODES if isinstance(error, kind)), "")
+
+
+def told(error: BaseException) -> Error:
+    """Return an error as a client gets it; of a bug only an id, whose trace goes to the log of the server."""
+    if isinstance(error, PushjujuError):
+        return {"message": error.full_text, "code": code_of(error)}
+    bug = new_uuid()[:8]
+    print(f"internal error {bug} of the API", file=sys.stderr)
+    traceback.print_exception(error)
+    return {"message": f"internal error ({bug})", "code": ""}

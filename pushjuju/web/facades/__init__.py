@@ -1,0 +1,22 @@
+"""The facades of the API, a module each. They read params, call requests and views, and shape the answer."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_MODULES = (
+    "pinger",
+    "controller",
+    "model_manager",
+    "client",
+    "watchers",
+    "model_config",
+    "user_manager",
+    "cloud",
+)
+
+
+def load() -> None:
+    """Register all facades."""
+    for name in _MODULES:
+        import_module(f"{__name__}.{name}")

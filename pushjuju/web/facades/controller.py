@@ -1,0 +1,130 @@
+"""Controller: its settings, addresses and users. Mirrors: juju apiserver/facades/client/controller (3.6)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NotRequired, TypedDict
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.model import controller_config
+from pushjuju.services.requests.controller import controller_config as change_config
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each, reach, require_self
+from pushjuju.web.errors import Error, ErrorResults
+from pushjuju.web.facades import model_shapes
+from pushjuju.web.facades.model_manager import change
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes import models as shapes
+from pushjuju.web.shapes.common import Entities, StringResult
+
+UserAccess = TypedDict("UserAccess", {"user-tag": str, "access": str})
+UserAccessResult = TypedDict(
+    "UserAccessResult", {"result": NotRequired[UserAccess], "error": NotRequired[Error]}
+)
+UserAccessResults = TypedDict("UserAccessResults", {"results": list[UserAccessResult]})
+ControllerConfigResult = TypedDict("ControllerConfigResult", {"config": dict[str, Any]})
+ControllerVersion = TypedDict("ControllerVersion", {"version": str, "git-commit": str})
+_NOT_HERE = "pushjuju destroy-controller on the host of the controller destroys it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerConfigSet:
+    """New settings of the controller."""
+
+    config: dict[str, Any] = field(default_factory=dict)
+
+
+@facade("Controller", versions=[11, 12], on=On.CONTROLLER)
+class Controller(Facade):
+    """The controller."""
+
+    @method(Needs.LOGIN)
+    def all_models(self) -> shapes.UserModelList:
+        """Return the models that the caller has access to; a superuser has access to all."""
+        return {"user-models": model_shapes.of_user(self.ctx, self.user)}
+
+    @method(Needs.LOGIN)
+    def controller_config(self) -> ControllerConfigResult:
+        """Return the settings of the controller."""
+        found = controller_config.document(self.ctx)
+        own = {
+            "controller-uuid": self.call.server.controller_uuid,
+            "controller-name": self.ctx.controller.name,
+        }
+        return {"config": {**found, **own, "ca-cert": self.call.server.ca}}
+
+    @method(Needs.SUPERUSER, changes=True)
+    def config_set(self, params: ControllerConfigSet) -> None:
+        """Change settings of the controller."""
+        change_config.change(self.ctx, params.config)
+
+    @method(Needs.LOGIN)
+    def controller_version(self) -> ControllerVersion:
+        """Return the version of Juju that the controller speaks."""
+        return {"version": JUJU_VERSION, "git-commit": ""}
+
+    @method(Needs.LOGIN, name="ControllerAPIInfoForModels")
+    def api_info(self, params: Entities) -> shapes.ControllerAPIInfoResults:
+        """Return the addresses of the controllers of models: its own."""
+        return {"results": [self._api_info(item.tag) for item in params.entities]}
+
+    def _api_info(self, tag: str) -> shapes.ControllerAPIInfo:
+        try:
+            reach(self.ctx, tags.model_to_reach(tag))
+        except PushjujuError as error:
+            return {"addresses": [], "cacert": "", "error": errors.told(error)}
+        api = self.call.server
+        return {"addresses": [f"{host}:{port}" for host, port in api.addresses], "cacert": api.ca}
+
+    @method(Needs.LOGIN)
+    def get_controller_access(self, params: Entities) -> UserAccessResults:
+        """Return what users may do to the controller."""
+        return {"results": [self._access(item.tag) for item in params.entities]}
+
+    def _access(self, tag: str) -> UserAccessResult:
+        try:
+            user = tags.user(tag)
+            require_self(self.ctx, user)
+            with self.ctx.store.read() as tx:
+                level = users.level_of(tx, user, Kind.CONTROLLER, "")
+            return {"result": {"user-tag": tag, "access": level}}
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+
+    @method(Needs.SUPERUSER, changes=True)
+    def modify_controller_access(self, params: shapes.ModifyControllerAccessRequest) -> ErrorResults:
+        """Grant or revoke access to the controller."""
+        return {
+            "results": [
+                each(change, self, Kind.CONTROLLER, item.action, item.access, item.user_tag)
+                for item in params.changes
+            ]
+        }
+
+    @method(Needs.SUPERUSER)
+    def destroy_controller(self) -> None:
+        """Refuse: the controller is a directory of its host."""
+        raise errors.not_supported(_NOT_HERE)
+
+    @method(Needs.SUPERUSER)
+    def initiate_migration(self) -> None:
+        """Refuse: models do not move between controllers."""
+        raise errors.not_supported("migration of models is not supported")
+
+    @method(Needs.LOGIN, name="IdentityProviderURL")
+    def identity_provider_url(self) -> StringResult:
+        """Return an empty text: users log in with a password."""
+        return {"result": ""}
+
+    @method(Needs.SUPERUSER)
+    def mongo_version(self) -> StringResult:
+        """Return an empty text: there is no MongoDB."""
+        return {"result": ""}
+
+    @method(Needs.LOGIN)
+    def dashboard_connection_info(self) -> None:
+        """Refuse: no dashboard is served."""
+        raise errors.ApiError("dashboard not found", errors.NOT_FOUND)

@@ -1,0 +1,91 @@
+"""ModelConfig: settings and constraints. Mirrors: juju apiserver/facades/client/modelconfig (3.6)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.model import constraints, models
+from pushjuju.services.requests.model import model_config
+from pushjuju.services.requests.model.model_config import ModelConfigOptions
+from pushjuju.store.rows.model import Model
+from pushjuju.web import errors
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import StringResult
+from pushjuju.web.shapes.constraints import Value, known
+
+ModelConfigResults = TypedDict("ModelConfigResults", {"config": dict[str, dict[str, Any]]})
+GetConstraintsResults = TypedDict("GetConstraintsResults", {"constraints": dict[str, Any]})
+_FIXED = ("agent-version", "name", "type", "uuid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSet:
+    """New settings."""
+
+    config: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelUnset:
+    """Settings to take back."""
+
+    keys: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetConstraints:
+    """New constraints of a model, or of an application."""
+
+    application: str = ""
+    constraints: Value = field(default_factory=Value)
+
+
+@facade("ModelConfig", versions=[3], on=On.BOTH)
+class ModelConfig(Facade):
+    """The settings of the connection's model, or of the controller's own model."""
+
+    def _model(self) -> Model:
+        if self.call.model is not None:
+            return self.call.model
+        return models.own(self.ctx)
+
+    @method(Needs.READ)
+    def model_get(self) -> ModelConfigResults:
+        """Return all settings with where they come from."""
+        found = self._model()
+        own = {"name": found.name, "uuid": found.uuid, "type": found.cloud_type}
+        shown = {key: {"value": value, "source": "model"} for key, value in own.items()}
+        return {"config": {**model_config.effective(self.ctx, found), **shown}}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def model_set(self, params: ModelSet) -> None:
+        """Change settings."""
+        values = {key: value for key, value in params.config.items() if key not in _FIXED}
+        model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(values=values))
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def model_unset(self, params: ModelUnset) -> None:
+        """Take settings back."""
+        model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(reset=params.keys))
+
+    @method(Needs.READ)
+    def get_model_constraints(self) -> GetConstraintsResults:
+        """Return the constraints of new machines."""
+        return {"constraints": constraints.get(self.ctx, self._model().uuid)}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_model_constraints(self, params: SetConstraints) -> None:
+        """Replace the constraints of new machines."""
+        model_config.set_constraints(self.ctx, self._model().uuid, known(params.constraints))
+
+    @method(Needs.READ, name="SLALevel")
+    def sla_level(self) -> StringResult:
+        """Return that no service level is sold."""
+        return {"result": "unsupported"}
+
+    @method(Needs.SUPERUSER, name="SetSLALevel")
+    def set_sla_level(self) -> None:
+        """Refuse."""
+        raise errors.not_supported("service levels are not supported")

@@ -1,0 +1,125 @@
+"""ModelManager: makes, lists, shows, destroys. Mirrors: juju apiserver/facades/client/modelmanager (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.basis.users import LEVELS, Kind
+from pushjuju.services.entities.model import new_models, sessions
+from pushjuju.services.entities.model.ssh_keys import KEY as KEYS
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests.model import destroy_model, ssh_keys
+from pushjuju.services.requests.user import access
+from pushjuju.services.requests.user.access import AccessOptions
+from pushjuju.web import errors, tags
+from pushjuju.web.call import (
+    each,
+    is_superuser,
+    reach,
+    require_add_model,
+    require_self,
+    require_superuser,
+)
+from pushjuju.web.errors import ErrorResults
+from pushjuju.web.facades import model_shapes
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes import models as shapes
+from pushjuju.web.shapes.common import Entities, Entity
+
+_ACTS = {"grant": access.grant, "revoke": access.revoke}
+
+
+@facade("ModelManager", versions=[9, 10], on=On.CONTROLLER)
+class ModelManager(Facade):
+    """The models of the controller."""
+
+    @method(Needs.LOGIN, changes=True)
+    def create_model(self, params: shapes.ModelCreateArgs) -> shapes.ModelInfo:
+        """Make a model, for the caller unless a superuser names another owner."""
+        owner = tags.user(params.owner_tag) if params.owner_tag else self.user
+        require_self(self.ctx, owner)
+        cloud = tags.cloud(params.cloud_tag) if params.cloud_tag else ""
+        require_add_model(self.ctx, cloud)
+        credential = tags.credential(params.credential)[2] if params.credential else ""
+        made = new_models.add_model(
+            self.ctx,
+            params.name,
+            cloud=f"{cloud}/{params.region}" if cloud else None,
+            credential=credential,
+            config={key: value for key, value in params.config.items() if key not in _NOT_OURS},
+            owner=owner,
+        )
+        ssh_keys.put_first(self.ctx, made.uuid, str(params.config.get(KEYS) or ""))
+        return model_shapes.info(self.ctx, made, self.call.version)
+
+    @method(Needs.LOGIN, changes=True)
+    def destroy_models(self, params: shapes.DestroyModels) -> ErrorResults:
+        """Destroy models that the caller administers."""
+        return {"results": [each(self._destroy, item) for item in params.models]}
+
+    def _destroy(self, item: shapes.DestroyModel) -> None:
+        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        sessions.require(self.ctx, found.uuid, blocks.DESTROY)
+        force = force_of(item.max_wait, force=item.force)
+        destroy_model.destroy_models(self.ctx, [found], force, destroy_storage=item.destroy_storage)
+
+    @method(Needs.LOGIN)
+    def list_models(self, params: Entity) -> shapes.UserModelList:
+        """Return the models that a user has access to."""
+        user = tags.user(params.tag)
+        require_self(self.ctx, user)
+        return {"user-models": model_shapes.of_user(self.ctx, user)}
+
+    @method(Needs.LOGIN)
+    def list_model_summaries(self, params: shapes.ModelSummariesRequest) -> shapes.ModelSummaryResults:
+        """Return the models that a user has access to, or all of them for a superuser."""
+        user = tags.user(params.user_tag)
+        require_self(self.ctx, user)
+        if params.all:
+            require_superuser(self.ctx)
+        every = params.all or (user == self.user and is_superuser(self.ctx))
+        return {"results": model_shapes.summaries(self.ctx, user, self.call.version, every=every)}
+
+    @method(Needs.LOGIN)
+    def model_info(self, params: Entities) -> shapes.ModelInfoResults:
+        """Return what there is to know of models."""
+        return {"results": [self._info(item.tag) for item in params.entities]}
+
+    def _info(self, tag: str) -> shapes.ModelInfoResult:
+        try:
+            found = reach(self.ctx, tags.model_to_reach(tag))
+            return {"result": model_shapes.info(self.ctx, found, self.call.version)}
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+
+    @method(Needs.LOGIN, changes=True)
+    def modify_model_access(self, params: shapes.ModifyModelAccessRequest) -> ErrorResults:
+        """Grant or revoke access to models that the caller administers."""
+        return {"results": [each(self._modify, item) for item in params.changes]}
+
+    def _modify(self, item: shapes.ModifyModelAccess) -> None:
+        found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
+        change(self, Kind.MODEL, item.action, item.access, item.user_tag, (found.uuid,))
+
+
+def force_of(max_wait: int | None, *, force: bool | None) -> removal.Force | None:
+    """Return how a removal is forced, or None; the wait is in nanoseconds."""
+    if not force:
+        return None
+    return removal.Force() if max_wait is None else removal.Force(wait_s=max_wait / 1e9)
+
+
+_NOT_OURS = ("type", "uuid", "name", KEYS)  # clients repeat them among the settings
+
+
+def change(made: Facade, kind: Kind, action: str, level: str, user: str, names: tuple[str, ...] = ()) -> None:
+    """Grant or revoke access.
+
+    Raises:
+        PushjujuError: There is no such action, level or user, or nothing to change.
+    """
+    if action not in _ACTS:
+        raise errors.ApiError(f'unknown action "{action}"', errors.BAD_REQUEST)
+    if level not in LEVELS[kind]:
+        raise errors.ApiError(f'could not modify {kind} access: "{level}" {kind} access not valid')
+    _ACTS[action](made.ctx, AccessOptions(user=tags.user(user), level=level, kind=kind, names=names))

@@ -1,0 +1,182 @@
+"""Models as ModelManager and Controller tell of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from pushjuju import JUJU_VERSION
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import constraints, model_access, models
+from pushjuju.services.views import documents
+from pushjuju.store.rows.model import Model
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
+from pushjuju.web import tags, times
+from pushjuju.web.call import is_superuser
+from pushjuju.web.shapes import models as shapes
+from pushjuju.web.shapes.common import EntityStatus
+
+_SLA: shapes.SLA = {"level": "unsupported", "owner": ""}
+_OLD = 9  # the version of ModelManager whose models have a series
+_FEATURE: shapes.Feature = {
+    "name": "juju", "description": "the version of Juju used by the model", "version": JUJU_VERSION,
+}  # fmt: skip
+
+
+def of_user(ctx: Context, user: str) -> list[shapes.UserModel]:
+    """Return the models that a user has access to."""
+    found: list[shapes.UserModel] = []
+    with ctx.store.read() as tx:
+        for model in models.listed(tx):
+            if model_access.level(tx, user, model):
+                owner = f"user-{model.owner}"
+                about: shapes.Model = {
+                    "name": model.name,
+                    "uuid": model.uuid,
+                    "type": "iaas",
+                    "owner-tag": owner,
+                }
+                found.append({"model": about, "last-connection": None})
+    return found
+
+
+def summaries(ctx: Context, user: str, version: int, *, every: bool) -> list[shapes.ModelSummaryResult]:
+    """Return the summaries of the models that a user has access to, or of all models."""
+    counts, settings = documents.model_counts(ctx), ctx.controller.settings()
+    found: list[shapes.ModelSummaryResult] = []
+    with ctx.store.read() as tx:
+        for model in models.listed(tx):
+            access = model_access.level(tx, user, model)
+            if access or every:
+                entry = documents.model_entry(ctx, tx, model, settings)
+                found.append(
+                    {"result": _summary(entry, model, access, counts.get(model.uuid, (0, 0, 0)), version)}
+                )
+    return found
+
+
+def _summary(
+    entry: dict[str, Any], model: Model, access: str, counts: tuple[int, int, int], version: int
+) -> shapes.ModelSummary:
+    names = ("machines", "cores", "units")
+    made: dict[str, Any] = {
+        **_basis(entry, model),
+        "user-access": access,
+        "last-connection": None,
+        "counts": [
+            {"entity": name, "count": count} for name, count in zip(names, counts, strict=True) if count
+        ],
+    }
+    if version <= _OLD:
+        made["default-series"] = ""
+    return cast("shapes.ModelSummary", made)
+
+
+def _basis(entry: dict[str, Any], model: Model) -> dict[str, Any]:
+    """Return what summary and description of a model have in common."""
+    found = {
+        "name": model.name,
+        "uuid": model.uuid,
+        "type": "iaas",
+        "controller-uuid": entry["controller-uuid"],
+        "is-controller": entry["is-controller"],
+        "provider-type": model.cloud_type,
+        "cloud-tag": f"cloud-{model.cloud}",
+        "owner-tag": f"user-{model.owner}",
+        "life": model.life,
+        "status": _status(entry["status"]),
+        "sla": _SLA,
+        "agent-version": JUJU_VERSION,
+    }
+    if model.region:
+        found["cloud-region"] = model.region
+    if model.credential:
+        found["cloud-credential-tag"] = tags.of_credential(model.cloud, model.owner, model.credential)
+    return found
+
+
+def _status(known: dict[str, Any]) -> EntityStatus:
+    since = known.get("since")
+    return {
+        "status": known["current"],
+        "info": str(known.get("message") or ""),
+        "data": {},
+        "since": times.text(since) if since else None,
+    }
+
+
+def info(ctx: Context, model: Model, version: int) -> shapes.ModelInfo:
+    """Return the description of a model; only its administrators see the other users and the machines."""
+    with ctx.store.read() as tx:
+        found = models.get(tx, model.uuid)
+        entry = documents.model_entry(ctx, tx, found)
+        is_admin = model_access.may(tx, ctx.user, found, "admin")
+        listed = _machines(tx, model.uuid) if is_admin else []
+    made: dict[str, Any] = {
+        **_basis(entry, found),
+        "users": _users(ctx, found, every=is_admin or is_superuser(ctx)),
+        "machines": listed,
+        "secret-backends": [],
+        "supported-features": [_FEATURE],
+    }
+    if "credential" in entry:
+        made["cloud-credential-validity"] = entry["credential"]["validity-check"] == "valid"
+    base = constraints.default_base(ctx, model.uuid)
+    if version <= _OLD:
+        made["default-series"] = base.series or ""
+    else:
+        made["default-base"] = f"{base.os}@{base.channel}"
+    return cast("shapes.ModelInfo", made)
+
+
+def users_of(ctx: Context, model: Model) -> list[shapes.ModelUser]:
+    """Return the users of a model: all for its administrators, else the one who asks."""
+    with ctx.store.read() as tx:
+        every = model_access.may(tx, ctx.user, model, "admin")
+    return _users(ctx, model, every=every)
+
+
+def _users(ctx: Context, model: Model, *, every: bool) -> list[shapes.ModelUser]:
+    known = documents.model_users(replace(ctx, user=DEFAULT_USER), model)
+    return [
+        {
+            "model-tag": f"model-{model.uuid}",
+            "user": name,
+            "display-name": str(entry.get("display-name", "")),
+            "access": entry["access"],
+            "last-connection": None,
+        }
+        for name, entry in known.items()
+        if every or name == ctx.user
+    ]
+
+
+def _machines(tx: Tx, model: str) -> list[shapes.ModelMachine]:
+    return [_machine(item) for item in machines.list_machines(tx, model)]
+
+
+def _machine(item: Machine) -> shapes.ModelMachine:
+    found: shapes.ModelMachine = {
+        "id": item.id,
+        "status": "started" if item.instance_id else "pending",
+        "hardware": _hardware(item),
+        "has-vote": False,
+        "wants-vote": False,
+    }
+    if item.instance_id:
+        found["instance-id"] = item.instance_id
+    if item.display_name:
+        found["display-name"] = item.display_name
+    return found
+
+
+def _hardware(item: Machine) -> dict[str, Any]:
+    numbers = ("cores", "cpu-power", "mem", "root-disk")
+    known = ("arch", *numbers, "availability-zone")
+    return {
+        key: int(item.hardware[key]) if key in numbers else item.hardware[key]
+        for key in known
+        if item.hardware.get(key)
+    }

@@ -1,0 +1,196 @@
+"""UserManager: users and their passwords. Mirrors: juju apiserver/facades/client/usermanager (3.6)"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NotRequired, TypedDict
+
+from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.services.requests.user import passwords, users
+from pushjuju.services.views.listings import users as listing
+from pushjuju.web import errors, tags, times
+from pushjuju.web.call import each, is_superuser, reach, require_self
+from pushjuju.web.errors import Error, ErrorResults
+from pushjuju.web.facades import model_shapes
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Entities, Entity
+
+UserInfo = TypedDict(
+    "UserInfo",
+    {
+        "username": str,
+        "display-name": str,
+        "access": str,
+        "created-by": str,
+        "date-created": str,
+        "last-connection": NotRequired[str | None],
+        "disabled": bool,
+    },
+)
+UserInfoResult = TypedDict("UserInfoResult", {"result": NotRequired[UserInfo], "error": NotRequired[Error]})
+UserInfoResults = TypedDict("UserInfoResults", {"results": list[UserInfoResult]})
+AddUserResult = TypedDict(
+    "AddUserResult", {"tag": NotRequired[str], "secret-key": NotRequired[str], "error": NotRequired[Error]}
+)
+AddUserResults = TypedDict("AddUserResults", {"results": list[AddUserResult]})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddUserParams:
+    """A user to add."""
+
+    username: str = ""
+    display_name: str = ""
+    password: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddUsers:
+    """Users to add."""
+
+    users: list[AddUserParams] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserInfoRequest:
+    """Which users to show; without names all of them."""
+
+    entities: list[Entity] = field(default_factory=list)
+    include_disabled: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityPassword:
+    """A new password."""
+
+    tag: str = ""
+    password: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityPasswords:
+    """New passwords."""
+
+    changes: list[EntityPassword] = field(default_factory=list)
+
+
+@facade("UserManager", versions=[3], on=On.CONTROLLER)
+class UserManager(Facade):
+    """The users of the controller."""
+
+    @method(Needs.LOGIN)
+    def user_info(self, params: UserInfoRequest) -> UserInfoResults:
+        """Return users: the caller, or for a superuser those who are named, or all."""
+        if not params.entities:
+            mine = is_superuser(self.ctx)
+            listed = listing.documents(self.ctx, disabled=params.include_disabled)
+            return {
+                "results": [
+                    {"result": _info(item)} for item in listed if mine or item["user-name"] == self.user
+                ]
+            }
+        return {"results": [self._info(item.tag) for item in params.entities]}
+
+    def _info(self, tag: str) -> UserInfoResult:
+        try:
+            name = tags.user(tag)
+            require_self(self.ctx, name)
+            return {"result": _info(listing.document(self.ctx, name))}
+        except NotFound:  # as for those who may not ask; libjuju reads "no such user" in it
+            return {"error": errors.told(errors.denied())}
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+
+    @method(Needs.SUPERUSER, changes=True)
+    def add_user(self, params: AddUsers) -> AddUserResults:
+        """Add users; those without a password cannot log in before one is set."""
+        return {"results": [self._add(item) for item in params.users]}
+
+    def _add(self, item: AddUserParams) -> AddUserResult:
+        try:
+            users.add(self.ctx, item.username, item.display_name)
+            if item.password:
+                passwords.set_password(self.ctx, item.username, item.password)
+                return {"tag": f"user-{item.username}"}
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {"tag": f"user-{item.username}", "secret-key": _key()}
+
+    @method(Needs.SUPERUSER, changes=True)
+    def remove_user(self, params: Entities) -> ErrorResults:
+        """Remove users."""
+        return {"results": [each(self._remove, item.tag) for item in params.entities]}
+
+    def _remove(self, tag: str) -> None:
+        users.remove(self.ctx, tags.user(tag))
+
+    @method(Needs.SUPERUSER, changes=True)
+    def enable_user(self, params: Entities) -> ErrorResults:
+        """Let users in again."""
+        return {"results": [each(self._enable, item.tag) for item in params.entities]}
+
+    def _enable(self, tag: str) -> None:
+        users.set_enabled(self.ctx, tags.user(tag), enabled=True)
+
+    @method(Needs.SUPERUSER, changes=True)
+    def disable_user(self, params: Entities) -> ErrorResults:
+        """Let users in no more."""
+        return {"results": [each(self._disable, item.tag) for item in params.entities]}
+
+    def _disable(self, tag: str) -> None:
+        users.set_enabled(self.ctx, tags.user(tag), enabled=False)
+
+    @method(Needs.LOGIN, changes=True)
+    def set_password(self, params: EntityPasswords) -> ErrorResults:
+        """Set passwords: the caller's own, or for a superuser those of anybody."""
+        return {"results": [each(self._set_password, item) for item in params.changes]}
+
+    def _set_password(self, item: EntityPassword) -> None:
+        name = tags.user(item.tag)
+        require_self(self.ctx, name)
+        passwords.set_password(self.ctx, name, item.password)
+
+    @method(Needs.SUPERUSER, changes=True)
+    def reset_password(self, params: Entities) -> AddUserResults:
+        """Take passwords away."""
+        return {"results": [self._reset(item.tag) for item in params.entities]}
+
+    def _reset(self, tag: str) -> AddUserResult:
+        try:
+            passwords.reset(self.ctx, tags.user(tag))
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {"tag": tag, "secret-key": _key()}
+
+    @method(Needs.LOGIN)
+    def model_user_info(self, params: Entities) -> dict[str, Any]:
+        """Return the users of models: all for an administrator of the model, else the caller."""
+        found: list[dict[str, Any]] = []
+        for item in params.entities:
+            try:
+                model = reach(self.ctx, tags.model_to_reach(item.tag))
+                found += [{"result": user} for user in model_shapes.users_of(self.ctx, model)]
+            except PushjujuError as error:
+                found.append({"error": errors.told(error)})
+        return {"results": found}
+
+
+def _key() -> str:
+    return base64.b64encode(secrets.token_bytes(32)).decode()
+
+
+def _info(known: Mapping[str, Any]) -> UserInfo:
+    disabled = bool(known.get("disabled"))
+    created, seen = known.get("date-created"), known.get("last-connection")
+    return {
+        "username": known["user-name"],
+        "display-name": str(known.get("display-name", "")),
+        "access": "" if disabled else str(known.get("access", "")),
+        "created-by": "admin",
+        "date-created": times.text(created) if created else times.NEVER,
+        "last-connection": times.text(seen) if seen else None,
+        "disabled": disabled,
+    }

@@ -1,0 +1,154 @@
+"""Login: the password, the limits of wrong passwords, and what a client hears then.
+
+Mirrors: juju apiserver/admin.go (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pushjuju.services.entities.basis import passwords, users
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.entities.model import model_access
+from pushjuju.services.requests.user import passwords as requests
+from pushjuju.services.views.listings import users as listing
+from pushjuju.store.rows.model import Model
+from pushjuju.web import errors
+from pushjuju.web.limits import Attempts
+from pushjuju.web.pool import Pool
+
+_HASHES = 2  # at once
+_REMEMBERED_S = 300.0
+_MOST_REMEMBERED = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedIn:
+    """A user who has logged in.
+
+    Attributes:
+        generation: Of the password; another one in the store ends the connection.
+        controller_access: `login`, `superuser` or empty.
+        model: The model of the connection, or None on a controller connection.
+        model_access: `read`, `write`, `admin` or empty.
+        last_connection: The time of the login before, or None.
+    """
+
+    user: str
+    display_name: str
+    generation: int
+    controller_access: str
+    model: Model | None = None
+    model_access: str = ""
+    last_connection: str | None = None
+
+
+@dataclass(slots=True)
+class Remembered:
+    """Right passwords of the last minutes, as digests under a key of this process."""
+
+    now: Callable[[], float]
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    known: dict[bytes, float] = field(default_factory=dict)
+
+    def digest(self, kept: str, password: str) -> bytes:
+        """Return what is kept of a password that matches a hash; another hash has another digest."""
+        text = f"{kept}\0{password}".encode("utf-8", "surrogatepass")
+        return hmac.new(self.key, text, hashlib.sha256).digest()
+
+    def knows(self, digest: bytes) -> bool:
+        """Return True when that password was right a short while ago."""
+        return self.known.get(digest, 0.0) > self.now()
+
+    def add(self, digest: bytes) -> None:
+        """Remember a right password."""
+        if len(self.known) >= _MOST_REMEMBERED:
+            self.known.clear()
+        self.known[digest] = self.now() + _REMEMBERED_S
+
+
+class Logins:
+    """Checks names and passwords for one server."""
+
+    def __init__(self, pool: Pool, attempts: Attempts, now: Callable[[], float]) -> None:
+        self._pool = pool
+        self._attempts = attempts
+        self._remembered = Remembered(now)
+        self._hashing = asyncio.Semaphore(_HASHES)
+
+    async def check(self, name: str, password: str, *, peer: str, model: str = "") -> LoggedIn:
+        """Return the user, who may use the controller, or the model of the connection.
+
+        Args:
+            name: The user's name, without `user-`.
+            peer: The address of the client, for the limit of wrong passwords.
+            model: The UUID of the connection's model, or empty.
+
+        Raises:
+            ApiError: The name or password is wrong, or the user has no access; the texts are Juju's.
+        """
+        if not self._attempts.may_try(peer, name):
+            raise errors.ApiError("try again", errors.TRY_AGAIN)
+        kept = await self._pool.run(lambda ctx: _kept(ctx, name))
+        if not await self._matches(password, kept):
+            self._attempts.failed(peer, name)
+            raise errors.refused_login()
+        self._attempts.succeeded(name)
+        return await self._pool.run(lambda ctx: _enter(ctx, name, model))
+
+    async def _matches(self, password: str, kept: str) -> bool:
+        digest = self._remembered.digest(kept, password)
+        if kept and self._remembered.knows(digest):
+            return True
+        async with self._hashing:
+            right = await asyncio.to_thread(passwords.matches, password[: passwords.LONGEST + 1], kept)
+        if right:
+            self._remembered.add(digest)
+        return right
+
+
+def _kept(ctx: Context, name: str) -> str:
+    """Return the hash of a user's password; empty for a user who cannot log in."""
+    with ctx.store.read() as tx:
+        if not users.is_name(name) or not users.is_enabled(tx, name):
+            return ""
+        return passwords.login_of(tx, name).password
+
+
+def _enter(ctx: Context, name: str, model: str) -> LoggedIn:
+    with ctx.store.read() as tx:
+        level = users.effective_level(tx, name, Kind.CONTROLLER)
+        login = passwords.login_of(tx, name)
+        found = tx.find(Model, "model_by_uuid", uuid=model) if model else None
+        if model and found is None:
+            raise errors.ApiError(f'unknown model: "{model}"', errors.MODEL_NOT_FOUND)
+        access = model_access.level(tx, name, found) if found else ""
+    if not (access if model else level):
+        raise errors.denied()
+    requests.note_connection(ctx, name)
+    return LoggedIn(
+        user=name,
+        display_name=str(listing.document(ctx, name).get("display-name", "")),
+        generation=login.generation,
+        controller_access=level,
+        model=found,
+        model_access=access,
+        last_connection=login.last_connection,
+    )
+
+
+def still_in(ctx: Context, entered: LoggedIn) -> bool:
+    """Return True when a user may keep the connection: enabled, with access, and with the same password."""
+    with ctx.store.read() as tx:
+        same = passwords.login_of(tx, entered.user).generation == entered.generation
+        if not same or not users.is_enabled(tx, entered.user):
+            return False
+        if entered.model is None:
+            return bool(users.effective_level(tx, entered.user, Kind.CONTROLLER))
+        return bool(model_access.level(tx, entered.user, entered.model))

@@ -1,0 +1,57 @@
+"""What the parts of the API see of each other: the connection and the server, without their modules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from pushjuju.web.login import LoggedIn
+
+
+class Quiet(Protocol):
+    """A connection, as its watchers see it."""
+
+    async def quiet(self) -> None:
+        """Wait until no request that changes something is under way."""
+
+
+class Member(Quiet, Protocol):
+    """A connection, as the server sees it."""
+
+    entered: LoggedIn | None
+
+    @property
+    def peer(self) -> str:
+        """The address of the client."""
+
+    async def close(self, code: int, reason: str) -> None:
+        """End the connection."""
+
+
+class ServerFacts(Protocol):
+    """The server, as facades see it."""
+
+    @property
+    def addresses(self) -> Sequence[tuple[str, int]]:
+        """(host, port) of all places where the server listens."""
+
+    @property
+    def ca(self) -> str:
+        """The certificate that clients trust, as PEM."""
+
+    @property
+    def controller_uuid(self) -> str:
+        """The UUID of the controller."""
+
+
+class OwnWatchers(Protocol):
+    """The watchers of a connection, as facades see them."""
+
+    async def watch(self, model: str) -> str:
+        """Begin to watch a model, and return the id of the watcher."""
+
+    async def next(self, name: str) -> list[str]:
+        """Return the deltas since the last call, as JSON."""
+
+    def stop(self, name: str) -> None:
+        """End a watcher."""

@@ -1,0 +1,66 @@
+"""Threads with a store each: facades are plain functions, and the event loop never waits for SQLite."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+from pushjuju.services.entities.basis.context import Context
+
+T = TypeVar("T")
+Job = Callable[[Context], None]
+
+
+class Pool:
+    """Threads that run functions of a context; each opens the controller for itself."""
+
+    def __init__(self, opened: Callable[[], Context], threads: int = 4) -> None:
+        self._opened = opened
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._threads = [
+            threading.Thread(target=self._run, name=f"api-{number}", daemon=True) for number in range(threads)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def one_more(self) -> Pool:
+        """Return a pool of one thread, whose functions all have the same store."""
+        return Pool(self._opened, threads=1)
+
+    def _run(self) -> None:
+        ctx: Context | None = None
+        while (job := self._jobs.get()) is not None:
+            if ctx is None:
+                ctx = self._opened()
+            job(ctx)
+        if ctx is not None:
+            ctx.close()
+
+    async def run(self, function: Callable[[Context], T]) -> T:
+        """Return what a function returns that runs in one of the threads."""
+        return await asyncio.wrap_future(self._submit(function))
+
+    def _submit(self, function: Callable[[Context], T]) -> Future[T]:
+        future: Future[T] = Future()
+
+        def job(ctx: Context) -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(function(ctx))
+            except BaseException as error:  # noqa: BLE001 - the caller gets it
+                future.set_exception(error)
+
+        self._jobs.put(job)
+        return future
+
+    async def close(self) -> None:
+        """Let the threads end what they do."""
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)

@@ -1,0 +1,169 @@
+"""The facades: which there are, in which versions, on which connections, and what each method needs.
+
+A facade is a class with methods; `@facade` and `@method` say what Juju's clients know of them. A method takes
+the params as a dataclass and returns a TypedDict whose keys are those of the wire.
+Mirrors: juju apiserver/facade/registry.go, apiserver/restrict_*.go (3.6)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, is_dataclass
+from enum import IntEnum, StrEnum
+from typing import Any, TypeVar, get_type_hints
+
+from pushjuju.web.call import Call
+from pushjuju.web.errors import NOT_IMPLEMENTED, NOT_SUPPORTED, ApiError
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound="type[Facade]")
+_NEWEST = 10_000
+
+
+class On(StrEnum):
+    """The kind of connection that a facade belongs to."""
+
+    CONTROLLER = "controller"
+    MODEL = "model"
+    BOTH = "both"
+
+
+class Needs(IntEnum):
+    """The access that a method needs, the least first.
+
+    Methods of a controller connection that are about a model check the access to that model themselves:
+    they need LOGIN.
+    """
+
+    LOGIN = 0
+    READ = 1
+    WRITE = 2
+    ADMIN = 3
+    SUPERUSER = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A method of a facade.
+
+    Attributes:
+        params: The dataclass of its params, or None for a method without params.
+        blocked_by: The set of disabled commands that forbids the method (`blocks.SETS`), or empty.
+        changes: True for a method that changes something.
+        waits: True for a coroutine, which runs in the event loop and not in a thread.
+        watch: True for a method of a watcher, which the request names by its id.
+    """
+
+    facade: type[Facade]
+    name: str
+    attribute: str
+    needs: Needs
+    params: type[Any] | None
+    since: int
+    until: int
+    changes: bool
+    blocked_by: str
+    waits: bool
+
+
+class Facade:
+    """The base of all facades: one object for one request."""
+
+    name: str
+    versions: tuple[int, ...]
+    on: On
+    methods: Mapping[str, Method]
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.ctx = call.ctx
+        self.user = call.ctx.user
+
+    @property
+    def model(self) -> str:
+        """The UUID of the connection's model."""
+        return self.call.model_uuid
+
+
+FACADES: dict[str, type[Facade]] = {}
+
+
+def method(
+    needs: Needs,
+    *,
+    name: str = "",
+    since: int = 0,
+    until: int = _NEWEST,
+    changes: bool = False,
+    blocked_by: str = "",
+) -> Callable[[F], F]:
+    """Mark a method of a facade; `full_status` is `FullStatus` on the wire unless a name is given."""
+
+    def mark(function: F) -> F:
+        function.__dict__["api"] = {
+            "needs": needs,
+            "name": name or "".join(word.capitalize() for word in function.__name__.split("_")),
+            "since": since,
+            "until": until,
+            "changes": changes or bool(blocked_by),
+            "blocked_by": blocked_by,
+        }
+        return function
+
+    return mark
+
+
+def facade(name: str, *, versions: Iterable[int], on: On) -> Callable[[C], C]:
+    """Register a facade with the versions that are announced."""
+
+    def register(kind: C) -> C:
+        kind.name, kind.versions, kind.on = name, tuple(versions), on
+        found = [_method(kind, item) for item in vars(kind).values() if hasattr(item, "api")]
+        kind.methods = {item.name: item for item in found}
+        FACADES[name] = kind
+        return kind
+
+    return register
+
+
+def _method(kind: type[Facade], function: Any) -> Method:
+    hints = get_type_hints(function)
+    params = next((hint for key, hint in hints.items() if key != "return" and is_dataclass(hint)), None)
+    return Method(
+        facade=kind,
+        attribute=function.__name__,
+        params=params if isinstance(params, type) else None,
+        waits=inspect.iscoroutinefunction(function),
+        **function.api,
+    )
+
+
+def announced(on: On) -> list[dict[str, Any]]:
+    """Return what Login tells of the facades that a kind of connection may use."""
+    return [
+        {"name": name, "versions": list(kind.versions)}
+        for name, kind in sorted(FACADES.items())
+        if kind.on in (on, On.BOTH) and name != "Admin"
+    ]
+
+
+def find(name: str, version: int, request: str, on: On) -> Method:
+    """Return the method that a request names.
+
+    Raises:
+        ApiError: There is no such facade, version or method on this kind of connection; the texts are Juju's.
+    """
+    kind = FACADES.get(name)
+    if kind is None and not version:
+        raise ApiError(f'unknown object type "{name}"', NOT_IMPLEMENTED)
+    if kind is None or version not in kind.versions:
+        raise ApiError(f'unknown version ({version}) of interface "{name}"', NOT_IMPLEMENTED)
+    if kind.on not in (on, On.BOTH):
+        raise ApiError(f'facade "{name}" not supported for {on} API connection', NOT_SUPPORTED)
+    found = kind.methods.get(request)
+    if found is None or not found.since <= version <= found.until:
+        raise ApiError(
+            f"no such request - method {name}({version}).{request} is not implemented", NOT_IMPLEMENTED
+        )
+    return found

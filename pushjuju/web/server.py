@@ -1,0 +1,169 @@
+"""The server: TLS, the paths of Juju's API, and its start and end."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket as sockets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from pushjuju.core.clock import SystemClock
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis.context import Context, open_context
+from pushjuju.web import certificates, facades, limits
+from pushjuju.web.api import Api
+from pushjuju.web.connection import Connection
+from pushjuju.web.pool import Pool
+
+PORT = 17070
+_HANDSHAKE_S = 10.0
+_END_S = 5.0  # for requests under way when the server ends
+_API: web.AppKey[Api] = web.AppKey("api", Api)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A place to listen at: an address or a name, and a port; port 0 is any free one."""
+
+    host: str
+    port: int = PORT
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Read `HOST`, `HOST:PORT`, `[V6]:PORT` or `:PORT`, which is every address.
+
+        Raises:
+            NotValid: The text is none of these.
+        """
+        parts = urlsplit(f"//{text}")
+        try:
+            port = parts.port
+        except ValueError:
+            raise NotValid(f'"{text}" is not an address to listen at: the port is no number') from None
+        if parts.path or parts.username or parts.query:
+            raise NotValid(f'"{text}" is not an address to listen at')
+        return cls(parts.hostname or "0.0.0.0", PORT if port is None else port)  # noqa: S104 - asked for
+
+
+class Server:
+    """An API server of one controller."""
+
+    def __init__(self, ctx: Context, listen: Sequence[Address], work: Callable[[], None]) -> None:
+        """Prepare a server.
+
+        Args:
+            ctx: The controller; the server opens stores of its own.
+            work: Called after each change: it must get the work done.
+        """
+        self._ctx = ctx
+        self._listen = listen
+        self._pool = Pool(lambda: _reopened(ctx))
+        self.api = Api(self._pool, str(ctx.controller.settings().get("uuid", "")), work)
+        self._servers: list[asyncio.Server] = []
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> None:
+        """Listen.
+
+        Raises:
+            OSError: An address cannot be listened at.
+        """
+        names = _names(self._listen)
+        found = certificates.ready(self._ctx.controller.root / "api", names, SystemClock().now())
+        self.api.ca = found.ca.read_text()
+        self.fingerprint = certificates.fingerprint(found)
+        self._runner = web.AppRunner(
+            application(self.api), max_line_size=8192, max_field_size=16384, access_log=None,
+            shutdown_timeout=_END_S,
+        )  # fmt: skip
+        await self._runner.setup()
+        assert self._runner.server is not None, "it was set up"
+        context = certificates.server_context(found)
+        for address in self._listen:
+            self._servers.append(
+                await asyncio.get_running_loop().create_server(
+                    self._runner.server, address.host, address.port, ssl=context,
+                    ssl_handshake_timeout=_HANDSHAKE_S, backlog=512,
+                )
+            )  # fmt: skip
+        self.api.addresses = tuple(self._reachable())
+        self.api.start()
+
+    def _reachable(self) -> list[tuple[str, int]]:
+        """Return where clients reach the server; for every address of the host, its name and loopback."""
+        found: list[tuple[str, int]] = []
+        for address, server in zip(self._listen, self._servers, strict=True):
+            port = server.sockets[0].getsockname()[1]
+            hosts = ["127.0.0.1", sockets.gethostname()] if _is_every(address.host) else [address.host]
+            found += [(host, port) for host in hosts]
+        return found
+
+    async def close(self) -> None:
+        """Stop listening, and end all connections."""
+        for server in self._servers:
+            server.close()
+        await self.api.close()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        await self._pool.close()
+
+
+def _reopened(ctx: Context) -> Context:
+    opened = open_context(ctx.datadir, ctx.controller.name, clock=ctx.clock, environ=ctx.environ)
+    return replace(opened, random=ctx.random)
+
+
+def _is_every(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+def _names(listen: Sequence[Address]) -> list[str]:
+    """Return the names and addresses that the server certificate is for."""
+    hosts = [address.host for address in listen if not _is_every(address.host)]
+    return sorted({"127.0.0.1", "::1", sockets.gethostname(), *hosts})
+
+
+def application(api: Api) -> web.Application:
+    """Return the aiohttp application with the paths of the API."""
+    facades.load()
+    made = web.Application(client_max_size=0)
+    made[_API] = api
+    made.router.add_get("/health", _health)
+    for path in ("/", "/api", "/model/{model}/api"):
+        made.router.add_get(path, _connect)
+    return made
+
+
+async def _health(_request: web.Request) -> web.Response:
+    return web.Response(text="running\n")
+
+
+async def _connect(request: web.Request) -> web.StreamResponse:
+    """Serve a websocket; a path of a model that does not exist is accepted like any other."""
+    api, peer = request.app[_API], request.remote or ""
+    if not _same_origin(request):
+        raise web.HTTPForbidden(text="this origin may not connect\n")
+    if not api.has_room(peer):
+        raise web.HTTPServiceUnavailable(text="too many connections\n")
+    socket = web.WebSocketResponse(max_msg_size=limits.LARGEST_MESSAGE, compress=False, timeout=_END_S)
+    await socket.prepare(request)
+    connection = Connection(api, socket, peer=peer, model=request.match_info.get("model", ""))
+    api.connections.add(connection)
+    try:
+        await connection.serve()
+    finally:
+        api.connections.discard(connection)
+    return socket
+
+
+def _same_origin(request: web.Request) -> bool:
+    """Return True when no page of another origin asks: browsers say where the page comes from."""
+    origin = request.headers.get("Origin")
+    return origin is None or urlsplit(origin).netloc == request.headers.get("Host")

@@ -1,0 +1,1 @@
+"""Params and results of facades: params are dataclasses, results TypedDicts with the keys of the wire."""

@@ -1,0 +1,204 @@
+"""FullStatus: the status of a model as Juju's clients get it, made of the rows that `status` shows.
+
+Mirrors: juju apiserver/facades/client/client/status.go, rpc/params/status.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core import constraints
+from pushjuju.core.base import Base
+from pushjuju.core.model.ports import text
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis import network
+from pushjuju.services.views.status import document
+from pushjuju.services.views.status.status_rows import ApplicationRow, MachineRow, Rows, Seen, UnitRow
+from pushjuju.web.times import text as moment_text
+
+
+class Kept(NamedTuple):
+    """What a filter leaves of a model; None leaves everything."""
+
+    machines: Collection[str]
+    applications: Collection[str]
+    units: Collection[str]
+
+
+def full_status(rows: Rows, joined: dict[int, Seen], kept: Kept | None = None) -> dict[str, Any]:
+    """Return the answer of FullStatus.
+
+    Args:
+        rows: The model, with times as texts.
+        joined: Relation -> its status.
+        kept: What the patterns of the request leave.
+    """
+    return {
+        "model": _model(rows),
+        "machines": {
+            item.id: _machine(rows, item)
+            for item in rows.contained.get(None, ())
+            if kept is None or item.id in kept.machines
+        },
+        "applications": {
+            name: _application(rows, app, kept)
+            for name, app in rows.applications.items()
+            if kept is None or name in kept.applications
+        },
+        "remote-applications": {},
+        "offers": {},
+        "relations": _relations(rows, joined),
+        "branches": {},
+        "controller-timestamp": moment_text(rows.now),
+    }
+
+
+def detailed(seen: Seen, *, life: str = document.ALIVE, version: bool = False) -> dict[str, Any]:
+    """Return a status."""
+    return {
+        "status": seen.status,
+        "info": seen.message,
+        "data": {} if seen.data == "{}" else json.loads(seen.data),
+        "since": seen.since,
+        "kind": "",
+        "version": JUJU_VERSION if version else "",
+        "life": "" if life == document.ALIVE else life,
+    }
+
+
+def _base(name: str) -> dict[str, str]:
+    base = Base.parse(name)
+    return {"name": base.os, "channel": base.channel}
+
+
+def _model(rows: Rows) -> dict[str, Any]:
+    model = rows.model
+    seen = document.seen_status(rows, StatusKind.MODEL, model.name, Seen("available"))
+    return {
+        "name": model.name,
+        "type": "iaas",
+        "cloud-tag": f"cloud-{model.cloud}",
+        "region": model.region,
+        "version": JUJU_VERSION,
+        "available-version": "",
+        "model-status": detailed(seen, life=model.life),
+        "meter-status": {"color": "", "message": ""},
+        "sla": "unsupported",
+    }
+
+
+def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
+    return {
+        "id": machine.id,
+        "agent-status": detailed(document.machine_agent(rows, machine), life=machine.life, version=True),
+        "instance-status": detailed(document.machine_instance(rows, machine)),
+        "modification-status": detailed(Seen("idle", since=machine.created)),
+        "hostname": machine.hostname,
+        "dns-name": machine.dns if machine.instance_id else "",
+        "ip-addresses": [str(item["value"]) for item in machine.addresses],
+        "instance-id": machine.instance_id or "pending",
+        "display-name": machine.display_name,
+        "base": _base(machine.base),
+        "network-interfaces": document.interfaces(rows, machine) if machine.addresses else {},
+        "containers": {item.id: _machine(rows, item) for item in rows.contained.get(machine.id, ())},
+        "constraints": constraints.render(machine.constraints) if machine.constraints else "",
+        "hardware": document.hardware_text(machine.hardware),
+        "jobs": ["JobHostUnits"],
+        "has-vote": False,
+        "wants-vote": False,
+        "lxd-profiles": rows.profiles.get(machine.id, ({}, ""))[0],
+    }
+
+
+def _application(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, Any]:
+    charm, origin = rows.charms[app.charm_url], rows.origins.get(app.name)
+    found: dict[str, Any] = {
+        "charm": app.charm_url,
+        "charm-version": charm.version,
+        "charm-profile": "",
+        "charm-channel": origin.channel if origin else "",
+        "charm-rev": int(app.charm_url.rpartition("-")[2]),
+        "base": _base(app.base),
+        "exposed": bool(app.exposed),
+        "life": "" if app.life == document.ALIVE else app.life,
+        "relations": _related(rows, app),
+        "can-upgrade-to": origin.latest_url if origin else "",
+        "subordinate-to": document.principals(rows, app),
+        "units": None if app.subordinate else _units(rows, app, kept),
+        "meter-statuses": {},
+        "status": detailed(document.shown_application(rows, app)),
+        "workload-version": app.workload_version,
+        "endpoint-bindings": _bindings(rows, app),
+        "public-address": "",
+    }
+    return found
+
+
+def _bindings(rows: Rows, app: ApplicationRow) -> dict[str, str]:
+    own = {endpoint: rows.spaces.get(space, "") for endpoint, space in rows.bindings.get(app.name, ())}
+    return {"": network.ALPHA, **own}
+
+
+def _related(rows: Rows, app: ApplicationRow) -> dict[str, list[str]]:
+    """Return endpoint -> the related applications."""
+    found: dict[str, list[str]] = {}
+    for sides in rows.sides_of.get(app.name, ()):
+        own = next(side for side in sides if side.application == app.name)
+        other = next((side for side in sides if side.application != app.name), sides[0])
+        found.setdefault(own.endpoint, []).append(other.application)
+    return {endpoint: sorted(names) for endpoint, names in found.items()}
+
+
+def _units(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, Any]:
+    return {
+        unit.name: _unit(rows, unit, app)
+        for unit in rows.units.get(app.name, ())
+        if not unit.principal and (kept is None or unit.name in kept.units)
+    }
+
+
+def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, Any]:
+    workload, agent = document.shown_unit(rows, unit)
+    machine = rows.machines.get(unit.machine or "")
+    found: dict[str, Any] = {
+        "agent-status": detailed(agent, life=unit.life, version=True),
+        "workload-status": detailed(workload),
+        "workload-version": app.workload_version,
+        "machine": unit.machine or "" if not unit.principal else "",
+        "opened-ports": [text(*item) for item in rows.ports.get(unit.name, ())],
+        "public-address": machine.dns if machine and machine.instance_id else "",
+        "charm": unit.charm_url if unit.charm_url and unit.charm_url != app.charm_url else "",
+        "subordinates": {
+            other.name: _unit(rows, other, rows.applications[other.application])
+            for other in rows.subordinates.get(unit.name, ())
+        },
+    }
+    if rows.leaders.get(unit.application) == unit.name:
+        found["leader"] = True
+    return found
+
+
+def _relations(rows: Rows, joined: dict[int, Seen]) -> list[dict[str, Any]]:
+    found = []
+    for number, sides in rows.sides.items():
+        ends = sorted(sides, key=lambda side: side.role != "requirer")
+        found.append(
+            {
+                "id": number,
+                "key": " ".join(f"{side.application}:{side.endpoint}" for side in ends),
+                "interface": ends[0].interface,
+                "scope": ends[0].scope,
+                "endpoints": [_end(rows, side.application, side.endpoint, side.role) for side in ends],
+                "status": detailed(joined.get(number, Seen("joining"))),
+            }
+        )
+    return found
+
+
+def _end(rows: Rows, application: str, endpoint: str, role: str) -> dict[str, Any]:
+    app = rows.applications.get(application)
+    subordinate = bool(app and app.subordinate)
+    return {"application": application, "name": endpoint, "role": role, "subordinate": subordinate}

@@ -1,0 +1,66 @@
+"""python-libjuju, the real client, against a served controller."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.world.api import ApiWorld
+from tests.world.controller import TestController
+from tests.world.libjuju import ConfigValue, controller_of, model_of
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJGVGbkpcaFWvGyzNCnWs6jDkQLwQC3bL0mpkC4qY2jL juju-client-key"
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore:.*pkg_resources.*:UserWarning", "ignore::ResourceWarning"
+)
+
+
+async def test_a_model_is_seen_with_its_units(served: ApiWorld, house: TestController) -> None:
+    house.active("web", 2)
+    async with model_of(served, house.model) as model:
+        assert model.name == "shop"
+        assert sorted(model.units) == ["web/0", "web/1"]
+        assert sorted(model.machines) == ["0", "1"]
+        assert model.units["web/0"].workload_status == "unknown"
+        assert model.units["web/0"].agent_status == "idle"
+        status = await model.get_status()
+        assert status.applications["web"].units["web/1"].agent_status.status == "idle"
+        assert status.machines["0"].instance_status.status == "running"
+
+
+async def test_changes_of_another_process_reach_a_model(served: ApiWorld, house: TestController) -> None:
+    async with model_of(served, house.model) as model:
+        assert not model.applications
+        house.active("web")
+        await model.block_until(lambda: "web" in model.applications, timeout=5)
+        await model.wait_for_idle(timeout=20, idle_period=0.1, check_freq=0.1)
+
+
+async def test_users_are_managed(served: ApiWorld) -> None:
+    async with controller_of(served) as controller:
+        kim = await controller.add_user("kim", "tulip", "Kim")
+        assert kim.display_name == "Kim"
+        await kim.set_password("rose")
+        async with controller_of(served, "kim", "rose") as theirs:
+            assert await theirs.list_models() == []
+            assert (await theirs.get_current_user()).username == "kim"
+        await kim.grant("superuser")
+        await kim.disable()
+        assert not (await controller.get_user("kim")).enabled
+        await kim.enable()
+        await controller.remove_user("kim")
+        assert await controller.get_user("kim") is None
+
+
+async def test_a_model_is_made_configured_and_destroyed(served: ApiWorld) -> None:
+    async with controller_of(served) as controller:
+        model = await controller.add_model("attic", config={"extra-info": "dusty", "authorized-keys": KEY})
+        try:
+            assert (await model.get_config())["extra-info"] == ConfigValue("model", "dusty")
+            await model.set_config({"update-status-hook-interval": "10m"})
+            config = await model.get_config()
+            assert config["update-status-hook-interval"].value == "10m"
+            await model.set_constraints({"mem": 2048, "cores": 2})
+            assert (await model.get_constraints())["mem"] == 2048
+        finally:
+            await model.disconnect()
+        assert "attic" in await controller.list_models()

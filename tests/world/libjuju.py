@@ -1,0 +1,46 @@
+"""python-libjuju as a client of a served controller."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from tests.world.api import PASSWORD, ApiWorld
+
+with warnings.catch_warnings():  # libjuju uses names of websockets that are old
+    warnings.simplefilter("ignore")
+    from juju.client.client import ConfigValue
+    from juju.controller import Controller
+    from juju.model import Model
+
+__all__ = ["ConfigValue", "controller_of", "model_of"]
+
+
+def _way_in(served: ApiWorld, user: str, password: str) -> dict[str, Any]:
+    return {"endpoint": served.endpoint, "username": user, "password": password, "cacert": served.api.ca}
+
+
+@asynccontextmanager
+async def model_of(
+    served: ApiWorld, uuid: str, user: str = "admin", password: str = PASSWORD
+) -> AsyncIterator[Any]:
+    model = Model()
+    await model.connect(uuid=uuid, **_way_in(served, user, password))
+    try:
+        yield model
+    finally:
+        await model.disconnect()
+
+
+@asynccontextmanager
+async def controller_of(
+    served: ApiWorld, user: str = "admin", password: str = PASSWORD
+) -> AsyncIterator[Any]:
+    controller = Controller()
+    await controller.connect(**_way_in(served, user, password))
+    try:
+        yield controller
+    finally:
+        await controller.disconnect()
