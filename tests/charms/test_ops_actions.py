@@ -8,9 +8,9 @@ import jubilant
 import pytest
 import yaml
 
-from pushjuju.charms.archive.unpack import unpack
 from tests.charms.client import PUSHJUJU, Client
 from tests.charms_tools.packing import ops_charm
+from tests.charms_tools.unpacking import unpack
 
 pytestmark = pytest.mark.machine
 UNIT = "test-hookcmds/0"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.archive.unpack import unpack
 from pushjuju.charms.values.model import Role
 from pushjuju.charms.values.wire import from_wire, to_wire
 from tests.charms_tools import packing
+from tests.charms_tools.unpacking import unpack
 
 # A hook tool that answers everything with nothing, and writes down what it was asked.
 TOOL = """#!/bin/sh

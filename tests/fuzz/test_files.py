@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import pushjuju.charms as charms_package
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.archive.unpack import unpack
 from pushjuju.charms.format.yamlsafe import load
 from pushjuju.core.errors import InvalidCharm, NotValid
 from pushjuju.runner.remote.disk import unzip
+from tests.charms_tools.unpacking import unpack
 from tests.fuzz.hostile import ODD, TEXTS, fuzz
 from tests.world.charms import Charms
 

@@ -35,7 +35,6 @@ _VERBATIM = (
     "subordinate",
     "terms",
 )
-_METADATA_KEYS = (*_REQUIRED, *_VERBATIM, "title", "links")
 _LINKS = {
     "contact": "maintainers",
     "documentation": "docs",

@@ -44,8 +44,6 @@ from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.records import Application, Machine, Offer
 from pushjuju.store.tx import Tx
 
-Tell = Callable[[Change], None]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:

@@ -404,22 +404,6 @@ def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> Pack
     return PackedCharm(path=target, sha256=record.sha256, size=record.size, members=(), charm=charm)
 
 
-def get(
-    ctx: Context, model: str, request: CharmRequest, folder: Path, tell: Tell | None = None
-) -> tuple[StoreOrigin, PackedCharm]:
-    """Resolve a charm and bring its archive: what `deploy NAME` and each charm of a bundle needs.
-
-    The origin goes into `NewApplication.origin`, the packed charm into `NewApplication.packed`.
-
-    Args:
-        request: Name or `ch:` URL, channel, revision, base, architecture.
-        folder: An empty folder that stays until the charm is stored.
-    """
-    store = open_store(ctx, model)
-    origin = resolve_one(ctx, model, request, store=store)
-    return origin, fetch(ctx, store, origin, folder, tell, model=model)
-
-
 # --- resources --------------------------------------------------------------------------------------------
 
 

@@ -200,21 +200,3 @@ def _found(ctx: Context, tx: Tx, item: Offer) -> dict[str, Any]:
         "endpoints": _offer_endpoints(tx, item),
         "users": _users(tx, item),
     }
-
-
-# --- bundles ----------------------------------------------------------------------------------------------
-
-
-def exported(tx: Tx, model: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return what a bundle says of a model: its SAAS, and per application its offers for the overlay.
-
-    Returns:
-        SAAS name -> `url`; application -> offer -> `endpoints` and `acl`.
-    """
-    saas = {item.name: {"url": item.url} for item in remote_applications.consumed(tx, model)}
-    offered: dict[str, dict[str, Any]] = {}
-    for item in offers.of_model(tx, model):
-        acl = {name: access for name, access in offers.users(tx, item).items() if name != offers.EVERYONE}
-        entry = {"endpoints": sorted(item.endpoints), "acl": acl}
-        offered.setdefault(item.application, {})[item.name] = entry
-    return saas, offered

@@ -44,9 +44,6 @@ from pushjuju.workers.provision import hostkeys, installing, provisioner
 from pushjuju.workers.provision.provisioner import StartFailed, is_manual
 from pushjuju.workers.runtime import Runtime
 
-BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
-BOOT_POLL_S = 0.05
-MOST_KILLS = 5  # times in a row that a killed hook is run again at once
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
 MOST_AHEAD_D = 3650.0  # days that a lease may be ahead; a machine that claims more has made it up

@@ -10,9 +10,9 @@ import pytest
 
 from pushjuju.charms.archive.pack import pack
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.archive.unpack import unpack
 from pushjuju.charms.format.config import OptionType
 from pushjuju.charms.values.hooks import hook_names
+from tests.charms_tools.unpacking import unpack
 from tests.world import CHECKOUT
 
 CONTRIB = CHECKOUT / "contrib/charms"

@@ -24,7 +24,6 @@ from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
 from pushjuju.services.entities.application import bindings, resources
 from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import constraints, model_config
 from pushjuju.services.entities.relation import offers, remote_applications
 from pushjuju.services.entities.storage import storage_instances
@@ -175,8 +174,3 @@ def _sequences(tx: Tx, model: str) -> dict[str, int]:
     for row in tx.rows("sequence_units", scope=model):
         found[f"application-{row['name'].removeprefix('unit-')}"] = int(row["next"])
     return found
-
-
-def default_space(tx: Tx, model: str) -> str:
-    """Return the name of the space that new applications are bound to."""
-    return spaces.names(tx, model)[spaces.default_space(tx, model)]

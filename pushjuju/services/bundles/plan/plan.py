@@ -22,8 +22,6 @@ from pushjuju.services.bundles.plan.placing import place_units
 from pushjuju.services.bundles.read.bases import machine_base
 from pushjuju.services.bundles.read.values import Application, Bundle, Exposed, endpoint
 
-_TARGETS = {"application": "", "machine": "new machine "}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedCharm:

@@ -13,7 +13,7 @@ from pushjuju.charms.format.yamlload import load
 from pushjuju.charms.values.goform import typed
 from pushjuju.core import cloudinit, jumps
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotValid
 from pushjuju.core.firewall import parse_cidr
 from pushjuju.core.storage import parse_size
 from pushjuju.portable.durations import parse_duration
@@ -378,10 +378,3 @@ def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:
     if present != value:
         raise NotValid(f'cannot change {key} from "{present}" to "{value}"')
     return True
-
-
-def require(tx: Tx, model: str, key: str) -> Any:
-    """Return the effective value of a key that a user named."""
-    if key not in ATTRIBUTES and key not in OWN and key not in stored(tx, model):
-        raise NotFound(f'key "{key}" not found in "{model}" model.')
-    return get(tx, model, key)

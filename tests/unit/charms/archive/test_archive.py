@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from pushjuju.charms.archive.archiving import ArchiveLimits
 from pushjuju.charms.archive.pack import pack
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.errors import InvalidCharm
+from tests.charms_tools.unpacking import unpack
 from tests.world.charm_trees import METADATA, charm_tree
 
 REG, DIR, LNK = stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK

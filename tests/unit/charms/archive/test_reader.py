@@ -10,8 +10,8 @@ import pytest
 
 from pushjuju.charms.archive.pack import pack
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.errors import InvalidCharm, NotFound
+from tests.charms_tools.unpacking import unpack
 from tests.world.charm_trees import METADATA, charm_tree, write_tree
 
 PROJECT = """

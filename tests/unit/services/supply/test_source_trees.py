@@ -9,12 +9,12 @@ import pytest
 
 from pushjuju.charms.archive.pack import PackedCharm, pack
 from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.archive.unpack import unpack
 from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.services.supply import charm_build
 from tests.charms_tools import trees
+from tests.charms_tools.unpacking import unpack
 from tests.charms_tools.wheelhouse import wheel
 
 

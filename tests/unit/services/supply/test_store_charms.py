@@ -114,10 +114,12 @@ def test_many_are_asked_together(site: TestController, hub: HubStore) -> None:
 def test_a_downloaded_charm_is_never_downloaded_again(
     site: TestController, hub: HubStore, tmp_path: Path
 ) -> None:
-    first = store_charms.get(site.ctx, site.model, CharmRequest(url="web"), tmp_path)
-    again = store_charms.get(site.ctx, site.model, CharmRequest(url="web"), tmp_path)
-    assert first[1].sha256 == again[1].sha256 == first[0].charm.download.sha256
-    assert first[1].charm.revision == 12
+    store = store_charms.open_store(site.ctx, site.model)
+    origin = store_charms.resolve_one(site.ctx, site.model, CharmRequest(url="web"), store=store)
+    first = store_charms.fetch(site.ctx, store, origin, tmp_path, model=site.model)
+    again = store_charms.fetch(site.ctx, store, origin, tmp_path, model=site.model)
+    assert first.sha256 == again.sha256 == origin.charm.download.sha256
+    assert first.charm.revision == 12
     assert len(hub.asked("download")) == 1
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from pushjuju.charms.archive.pack import pack
-from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.sources.places import GitCheckout
 from pushjuju.services.supply import charm_build, requirement_files, source_packages, wheels
 from tests.charms_tools.gitserver import git, repository, serving
+from tests.charms_tools.unpacking import unpack
 from tests.charms_tools.wheelhouse import sdist, wheel
 from tests.world.charm_trees import write_tree
 

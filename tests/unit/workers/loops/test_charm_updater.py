@@ -40,8 +40,9 @@ def site(runtime: TestController, hub: HubStore, tmp_path: Path) -> TestControll
     hub.add("web", data, revision=1, resources={"blob": 1})
     hub.add_resource("web", "blob", 1, b"one", "blob.txt")
     hub.add_resource("web", "blob", 2, b"two", "blob.txt")
-    origin, packed = store_charms.get(runtime.ctx, runtime.model, CharmRequest(url="web"), tmp_path)
     store = store_charms.open_store(runtime.ctx, runtime.model)
+    origin = store_charms.resolve_one(runtime.ctx, runtime.model, CharmRequest(url="web"), store=store)
+    packed = store_charms.fetch(runtime.ctx, store, origin, tmp_path, model=runtime.model)
     found = store_charms.pick_resources(store, origin, {}, packed.charm.meta.resources)
     request = NewApplication(
         application="web", packed=packed, base=origin.base, origin=origin,

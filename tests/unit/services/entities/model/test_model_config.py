@@ -95,12 +95,6 @@ def test_defaults_and_what_is_set(runtime: TestController) -> None:
     assert runtime.read(lambda tx: model_config.stored(tx, runtime.model)) == {}
 
 
-def test_keys_that_people_name(runtime: TestController) -> None:
-    assert runtime.read(lambda tx: model_config.require(tx, runtime.model, "test-mode")) is False
-    with pytest.raises(NotFound):
-        runtime.read(lambda tx: model_config.require(tx, runtime.model, "nothing"))
-
-
 def test_new_interval_restarts_the_wait_without_firing(runtime: TestController) -> None:
     """lifecycle 10.3: a change of the interval restarts the wait."""
     runtime.active(count=2)

@@ -11,6 +11,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.core.status import StatusKind
+from pushjuju.services.bundles import export
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.model import firewall, model_config, models, new_models
 from pushjuju.services.entities.relation import offers, remote_applications
@@ -363,10 +364,12 @@ def test_the_saas_has_the_status_of_what_is_offered(twins: TwoModels) -> None:
 def test_what_a_bundle_says(twins: TwoModels) -> None:
     twins.offer("server", "fast", name="hosted")
     twins.consume("prod.hosted", "mine")
-    saas, _ = twins.shop.read(lambda tx: offer_documents.exported(tx, twins.shop.model))
-    assert saas == {"mine": {"url": "home:admin/prod.hosted"}}
-    _, offered = twins.prod.read(lambda tx: offer_documents.exported(tx, twins.prod.model))
-    assert offered == {"db": {"hosted": {"endpoints": ["fast", "server"], "acl": {"admin": "admin"}}}}
+    bundle, _ = export.export(twins.ctx, twins.shop.model, export.Request())
+    assert bundle["saas"] == {"mine": {"url": "home:admin/prod.hosted"}}
+    _, overlay = export.export(twins.ctx, twins.prod.model, export.Request())
+    assert overlay is not None
+    offered = overlay["applications"]["db"]["offers"]
+    assert offered == {"hosted": {"endpoints": ["fast", "server"], "acl": {"admin": "admin"}}}
 
 
 # --- the end ----------------------------------------------------------------------------------------------

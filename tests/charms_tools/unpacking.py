@@ -1,7 +1,4 @@
-"""Unpacks a charm archive on this machine.
-
-A fresh directory is filled and synced, then renamed: what has its name is whole.
-"""
+"""Unpacks a charm archive for a test, as pushjuju reads the archive."""
 
 from __future__ import annotations
 
@@ -14,24 +11,12 @@ from typing import IO
 from pushjuju.charms.archive.archiving import Archive, ArchiveLimits, Entry, Kind, open_archive
 from pushjuju.charms.archive.reader import load
 from pushjuju.charms.values.hooks import hook_names
-from pushjuju.core.errors import AlreadyExists
-from pushjuju.portable.quote import quote
 
 
 def unpack(
     path: Path, dest: Path, *, revision: int | None = None, limits: ArchiveLimits | None = None
 ) -> None:
-    """Unpack an archive into a directory that does not exist yet.
-
-    Args:
-        revision: The new content of its `revision` file; None keeps the number of the archive.
-
-    Raises:
-        AlreadyExists: `dest` is there; a live tree is never written over.
-        InvalidCharm: The archive is refused; nothing is left behind.
-    """
-    if dest.exists() or dest.is_symlink():
-        raise AlreadyExists(f"{quote(str(dest))} already exists")
+    """Unpack an archive into a new directory; nothing is left behind of an archive that is refused."""
     with open_archive(path, limits) as archive:
         charm = load(archive.read)
         fresh = Path(tempfile.mkdtemp(prefix=f".{dest.name}.", dir=dest.parent))
@@ -39,7 +24,6 @@ def unpack(
             _fill(fresh, archive, hook_names(charm.meta))
             _write_file(fresh / "revision", str(charm.revision if revision is None else revision).encode())
             fresh.chmod(0o755)
-            _sync_tree(fresh)
             fresh.rename(dest)
         except BaseException:
             shutil.rmtree(fresh, ignore_errors=True)
@@ -83,15 +67,3 @@ def _write_file(target: Path, body: bytes) -> None:
     with _create(target) as stream:
         stream.write(body)
     target.chmod(0o644)
-
-
-def _sync_tree(root: Path) -> None:
-    for directory, _, files in os.walk(root):
-        for name in (*files, "."):
-            path = Path(directory) / name
-            if not path.is_symlink():
-                handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
