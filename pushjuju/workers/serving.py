@@ -16,7 +16,7 @@ LINGER_S = 10.0  # how long a background process waits for more work
 _TRIES = 20
 
 
-async def serve(
+def serve(
     ctx: Context, *, tell: Tell = silent, warn: Callable[[str], None] | None = None, until_idle: bool = False
 ) -> bool:
     """Work everything of a controller until told to stop (SIGTERM, SIGINT), or until idle.
@@ -26,6 +26,10 @@ async def serve(
     Returns:
         False when another process works for the controller, so this one has nothing to do.
     """
+    return asyncio.run(_serve(ctx, tell, warn, until_idle=until_idle))
+
+
+async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *, until_idle: bool) -> bool:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -89,7 +89,7 @@ class PlayedDrive:
         monkeypatch.setattr(drive, "settle", lambda *_, **__: None)
         monkeypatch.setattr(drive, "background", self._background)
         monkeypatch.setattr(waiting, "work", self.work)
-        monkeypatch.setattr(waiting, "foreground", self.foreground)
+        monkeypatch.setattr(waiting, "attend", self.foreground)
         return self
 
     def _background(self, *_: Any) -> None:

@@ -6,12 +6,12 @@ Mirrors: juju/cmd supercommand.go, juju cmd/juju/commands/plugin.go (3.6)
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from pushjuju.cli.app import lazy_imports
 from pushjuju.cli.commands import registry
 from pushjuju.cli.help import helptext
 from pushjuju.cli.help.version import version_text
@@ -48,7 +48,7 @@ class Root(click.Group):
         module_name = self._modules.get(name)
         if module_name is None:
             return None
-        module = importlib.import_module(f"pushjuju.cli.commands.{module_name}")
+        module = lazy_imports.import_command(f"pushjuju.cli.commands.{module_name}")
         found = (entry for entry in vars(module).values() if isinstance(entry, Command))
         return next((entry for entry in found if entry.name == name), None)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from pushjuju.charms.format.yamlload import load
+from pushjuju.charms.format import yamlload
 from pushjuju.cli.terminal.console import Console
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
@@ -19,7 +19,7 @@ from pushjuju.core.model.placement import Placement
 from pushjuju.core.storage import Directive, parse_directives
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.model.ssh_keys import parse
+from pushjuju.services.entities.model import ssh_keys
 
 MAX_FILE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
 
@@ -99,7 +99,7 @@ def public_keys(path: str) -> list[str]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):
             try:
-                found.append(parse(line.strip()).line)
+                found.append(ssh_keys.parse(line.strip()).line)
             except NotValid:
                 raise NotValid(
                     f"{path}, line {number}: no public SSH key", hint="such as id_ed25519.pub"
@@ -115,7 +115,7 @@ def yaml_map(content: bytes, name: str) -> dict[str, Any]:
     Raises:
         NotValid: The text is not a map in YAML.
     """
-    found = load(content)
+    found = yamlload.load(content)
     if found is None:
         return {}
     if not isinstance(found, dict):

@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.livetree import Row, tree
 from pushjuju.cli.terminal.paint import colours_on
 from pushjuju.cli.terminal.screen import Painter, size
-from pushjuju.workers.events import Event as ProgressEvent
+
+if TYPE_CHECKING:
+    from pushjuju.workers.events import Event, Tell
 
 _AFTER_S = 0.4  # what is over sooner draws nothing
 _EVERY_S = 0.12
 
-Report = Callable[[ProgressEvent], None]
-
 
 @contextmanager
-def progress(console: Console, *, lines: bool | None = None) -> Iterator[Report]:
+def progress(console: Console, *, lines: bool | None = None) -> Iterator[Tell]:
     """Show progress while the block runs.
 
     Args:
@@ -61,7 +62,7 @@ class _Lines:
         self._console = console
         self._last: dict[str, str] = {}
 
-    def report(self, event: ProgressEvent) -> None:
+    def report(self, event: Event) -> None:
         """Print the event unless it repeats the last text of its entity."""
         if event.line:
             self._console.detail(f"{event.entity}: {event.line}")
@@ -95,7 +96,7 @@ class _Screen:
         self._console.painter = None
         self._painter.clear()
 
-    def report(self, event: ProgressEvent) -> None:
+    def report(self, event: Event) -> None:
         """Take an event in."""
         with self._painter.lock:
             row = self._rows.get(event.entity)
@@ -108,7 +109,7 @@ class _Screen:
         if event.state == "done" and not event.line:
             self._console.detail(f"{event.entity}: {event.text}")
 
-    def _change(self, row: Row, event: ProgressEvent) -> None:
+    def _change(self, row: Row, event: Event) -> None:
         text = event.text or event.state
         if (row.text, row.state) != (text, event.state):
             row.began, row.line = time.monotonic(), ""

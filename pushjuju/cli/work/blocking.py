@@ -6,10 +6,8 @@ only read unless their flags ask for a change: they check that themselves, with 
 
 from __future__ import annotations
 
-from pushjuju.services.entities.basis import blocks
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis import blocks, context
 from pushjuju.services.entities.model import models, sessions
-from pushjuju.services.entities.model.sessions import Model
 
 DESTROYS = frozenset(("destroy-model", "destroy-controller"))
 REMOVES = frozenset(
@@ -44,7 +42,7 @@ def act_of(command: str) -> str:
     return blocks.CHANGE if command in CHANGES else ""
 
 
-def require(ctx: Context, model: Model, command: str) -> None:
+def require(ctx: context.Context, model: sessions.Model, command: str) -> None:
     """Check that no disabled set forbids a command to change a model.
 
     Raises:

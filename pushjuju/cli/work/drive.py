@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.cli.work import foreground
 from pushjuju.workers import background as process
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.work.foreground import Foreground
+    from pushjuju.services.entities.basis.context import Context
 
 _NO_WAIT = ("0", "false", "no")
 
@@ -51,14 +51,7 @@ def settle(
     def leave() -> None:
         background(cli, ctx)
 
-    foreground().settle(cli, ctx, model, touched=touched, routine=routine, leave=leave)
-
-
-def foreground() -> type[Foreground]:
-    """Return what works a model here."""
-    from pushjuju.cli.work.foreground import Foreground  # asyncio and the workers: not for who records only
-
-    return Foreground
+    foreground.settle(cli, ctx, model, touched=touched, routine=routine, leave=leave)
 
 
 def background(cli: Cli, ctx: Context) -> None:

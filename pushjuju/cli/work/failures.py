@@ -14,11 +14,11 @@ from pushjuju.core.errors import HookFailed
 from pushjuju.core.names import is_machine
 from pushjuju.core.problems import Problem, Subject
 from pushjuju.services.entities.basis import logs
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.views import hook_runs, next_steps
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
+    from pushjuju.services.entities.basis.context import Context
 
 _LINES = 10  # of the failed run's log that are shown from its start, and as many from its end
 _MOST_LINES = 1000  # that are looked at

@@ -1,4 +1,4 @@
-"""Work a model in the foreground: asyncio and the workers, loaded by commands that wait for their work."""
+"""Work a model in the foreground: asyncio and the workers, for commands that wait for their work."""
 
 from __future__ import annotations
 
@@ -9,92 +9,88 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.progress import progress, wants_output
 from pushjuju.cli.work import failures, session
-from pushjuju.services.entities.basis.context import Context
-from pushjuju.workers.driver import Driver
+from pushjuju.services.entities.basis import context
+from pushjuju.workers import driver as work
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.terminal.progress import Report
     from pushjuju.cli.work.session import Session
     from pushjuju.core.problems import Problem
+    from pushjuju.workers.events import Tell
 
 _POLL_S = 0.05
 
 
-class Foreground:
-    """Work that a command waits for."""
+def settle(
+    cli: Cli,
+    ctx: context.Context,
+    model: str,
+    *,
+    touched: Sequence[str] | None,
+    routine: bool,
+    leave: Callable[[], None],
+) -> None:
+    """Work a model until it is at rest, showing progress; the arguments are those of `drive.settle`.
 
-    @staticmethod
-    def settle(
-        cli: Cli,
-        ctx: Context,
-        model: str,
-        *,
-        touched: Sequence[str] | None,
-        routine: bool,
-        leave: Callable[[], None],
-    ) -> None:
-        """Work a model until it is at rest, showing progress; the arguments are those of `drive.settle`.
+    Args:
+        touched: What the command is about.
+        routine: The command asked for update-status.
+        leave: Called when some work is left to the background.
 
-        Args:
-            touched: What the command is about.
-            routine: The command asked for update-status.
-            leave: Called when some work is left to the background.
+    Raises:
+        HookFailed: Something that was touched is in error.
+    """
+    around = failures.around_of(ctx, model, touched or ())  # some are gone at the end
+    with progress(cli.console) as report:
+        watched = wants_output(cli.console)
+        since = session.first_claim(cli)
+        driver = work.Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched, since=since)
+        settled = asyncio.run(driver.settle(routine=routine))
+    if settled.left:
+        leave()
+    for problem in settled.elsewhere:
+        cli.console.warn(f"in another model: {problem}")
+    failures.judge(cli, ctx, model, settled.problems, None if touched is None else (*touched, *around))
 
-        Raises:
-            HookFailed: Something that was touched is in error.
-        """
-        around = failures.around_of(ctx, model, touched or ())  # some are gone at the end
-        with progress(cli.console) as report:
-            watched = wants_output(cli.console)
-            since = session.first_claim(cli)
-            driver = Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched, since=since)
-            settled = asyncio.run(driver.settle(routine=routine))
-        if settled.left:
-            leave()
-        for problem in settled.elsewhere:
-            cli.console.warn(f"in another model: {problem}")
-        failures.judge(cli, ctx, model, settled.problems, None if touched is None else (*touched, *around))
 
-    @staticmethod
-    def attend(
-        cli: Cli,
-        opened: Session,
-        look: Callable[[], bool],
-        *,
-        until: Callable[[], bool],
-        patience: float,
-        leave: Callable[[], None],
-    ) -> Sequence[Problem]:
-        """Drive the model and look every so often; the arguments are those of `waiting.foreground`.
+def attend(
+    cli: Cli,
+    opened: Session,
+    look: Callable[[], bool],
+    *,
+    until: Callable[[], bool],
+    patience: float,
+    leave: Callable[[], None],
+) -> Sequence[Problem]:
+    """Drive the model and look every so often; the arguments are those of `waiting.attend`.
 
-        Args:
-            leave: Called when some work is left to the background.
-        """
+    Args:
+        leave: Called when some work is left to the background.
+    """
 
-        async def go(report: Report) -> Sequence[Problem]:
-            watched = wants_output(cli.console)
-            warn, since = cli.console.warn, session.first_claim(cli)
-            driver = Driver(opened.ctx, opened.uuid, tell=report, warn=warn, watched=watched, since=since)
-            working = asyncio.create_task(driver.settle(until), name="settle")
-            busy = time.monotonic()
-            try:
-                while not working.done():
-                    await asyncio.wait({working}, timeout=_POLL_S)
-                    if not working.done() and not look():
-                        busy = time.monotonic()
-                    if not working.done() and time.monotonic() - busy > patience:
-                        leave()
-                        return ()
-                settled = working.result()
-                if settled.left:
+    async def go(report: Tell) -> Sequence[Problem]:
+        watched = wants_output(cli.console)
+        warn, since = cli.console.warn, session.first_claim(cli)
+        driver = work.Driver(opened.ctx, opened.uuid, tell=report, warn=warn, watched=watched, since=since)
+        working = asyncio.create_task(driver.settle(until), name="settle")
+        busy = time.monotonic()
+        try:
+            while not working.done():
+                await asyncio.wait({working}, timeout=_POLL_S)
+                if not working.done() and not look():
+                    busy = time.monotonic()
+                if not working.done() and time.monotonic() - busy > patience:
                     leave()
-                return settled.problems
-            finally:
-                working.cancel()
-                await asyncio.gather(working, return_exceptions=True)
+                    return ()
+            settled = working.result()
+            if settled.left:
+                leave()
+            return settled.problems
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
 
-        with progress(cli.console, lines=False) as report:
-            problems = asyncio.run(go(report))
-        look()
-        return problems
+    with progress(cli.console, lines=False) as report:
+        problems = asyncio.run(go(report))
+    look()
+    return problems

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import scope, session
-from pushjuju.cli.work.session import Session
 from pushjuju.services.entities.model import controllers, new_controllers, new_models, sessions
 
 FIRST_CLOUD = "local"
@@ -16,7 +15,7 @@ _UNFINISHED = "unfinished controller"  # the mark of a controller that this call
 _FIRST = "first model"  # the session of a controller that this call made
 
 
-def open_or_make_model(cli: Cli, text: str = "") -> Session:
+def open_or_make_model(cli: Cli, text: str = "") -> sessions.Session:
     """Open a model as `open_model` does; without any controller make one on this computer, and say so."""
     if session.any_controller(cli, text):
         return session.open_model(cli, text)
@@ -28,7 +27,7 @@ def open_or_make_model(cli: Cli, text: str = "") -> Session:
         f'No controller yet: made controller "{FIRST_CLOUD}" for machines on this computer, '
         f'with model "{FIRST_MODEL}"'
     )
-    made = Session(ctx=ctx, model=model)
+    made = sessions.Session(ctx=ctx, model=model)
     cli.extra[_FIRST] = made
     return made
 
@@ -46,7 +45,11 @@ def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
         failed = False
     finally:
         made = cli.extra.pop(_FIRST, None)
-        if isinstance(made, Session) and (failed or anyway) and not controllers.used(made.ctx.controller):
+        if (
+            isinstance(made, sessions.Session)
+            and (failed or anyway)
+            and not controllers.used(made.ctx.controller)
+        ):
             cli.extra.pop(f"controller {FIRST_CLOUD}", None)
             made.ctx.close()
             controllers.remove(session.data_dir(cli), FIRST_CLOUD)

@@ -7,12 +7,15 @@ writing goes to the client. Mirrors: juju cmd/modelcmd/clientorcontroller.go (3.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis.plugin_host import PluginHost
-from pushjuju.services.entities.model.sides import Sides
+from pushjuju.services.entities.basis import plugin_host
+from pushjuju.services.entities.model import sides
 
-__all__ = ["Sides"]
+if TYPE_CHECKING:
+    Sides = sides.Sides
 
 
 def for_reading(cli: Cli, *, client: bool, controller: str) -> Sides:
@@ -22,14 +25,14 @@ def for_reading(cli: Cli, *, client: bool, controller: str) -> Sides:
         "" if client else cli.env.get("JUJU_CONTROLLER") or folder.current_controller() or ""
     )
     ctx = session.open_controller(cli, named) if named else None
-    return Sides(folder=folder, host=host(cli), client=client or not controller, ctx=ctx)
+    return sides.Sides(folder=folder, host=host(cli), client=client or not controller, ctx=ctx)
 
 
 def for_writing(cli: Cli, *, client: bool, controller: str) -> Sides:
     """Return where to write: the client unless a controller was named."""
     ctx = session.open_controller(cli, controller) if controller else None
-    return Sides(folder=session.data_dir(cli), host=host(cli), client=client or ctx is None, ctx=ctx)
+    return sides.Sides(folder=session.data_dir(cli), host=host(cli), client=client or ctx is None, ctx=ctx)
 
 
-def host(cli: Cli) -> PluginHost:
-    return PluginHost(environ=cli.env, warn=cli.console.warn)
+def host(cli: Cli) -> plugin_host.PluginHost:
+    return plugin_host.PluginHost(environ=cli.env, warn=cli.console.warn)

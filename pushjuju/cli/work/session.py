@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.work import blocking
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.services.entities.basis import blocks
-from pushjuju.services.entities.basis.context import Context, open_context
+from pushjuju.services.entities.basis import blocks, context
 from pushjuju.services.entities.model import controllers, sessions
-from pushjuju.services.entities.model.sessions import DataDir, Session
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
+    from pushjuju.services.entities.model.sessions import DataDir
 
-__all__ = ["Session"]
+    Session = sessions.Session
 
 _SWEPT = "swept"
 _FIRST_CLAIM = "first claim"  # the number of the next claim when this call began
@@ -35,7 +34,7 @@ def data_dir(cli: Cli) -> DataDir:
     return found
 
 
-def open_controller(cli: Cli, name: str = "") -> Context:
+def open_controller(cli: Cli, name: str = "") -> context.Context:
     """Open a controller: the named one, else `JUJU_CONTROLLER`'s, else the current one.
 
     Raises:
@@ -45,9 +44,9 @@ def open_controller(cli: Cli, name: str = "") -> Context:
     chosen = controllers.current(folder, name or None, cli.env)
     key = f"controller {chosen}"
     if key not in cli.extra:
-        cli.extra[key] = open_context(folder, chosen, clock=cli.clock, environ=cli.env)
+        cli.extra[key] = context.open_context(folder, chosen, clock=cli.clock, environ=cli.env)
     found = cli.extra[key]
-    assert isinstance(found, Context), "the key is ours alone"
+    assert isinstance(found, context.Context), "the key is ours alone"
     found.store.require_file()  # a command that reads again and again must not get the cached text
     return found
 

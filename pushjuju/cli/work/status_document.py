@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.times import clock_text, stored_text
-from pushjuju.cli.work.session import Session
 from pushjuju.services.views.status import document as status
+
+if TYPE_CHECKING:
+    from pushjuju.cli.work.session import Session
 
 
 def status_document(opened: Session, *, utc: bool) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.problems import Subject
 from pushjuju.core.suggest import closest, distance, is_alike
-from pushjuju.services.entities.cloud.clouds import BUILT_IN
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.views import known_names
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _models(cli: Cli) -> Iterable[str]:
 
 
 def _clouds(cli: Cli) -> Iterable[str]:
-    return {*BUILT_IN, *session.data_dir(cli).clouds()}
+    return {*clouds.BUILT_IN, *session.data_dir(cli).clouds()}
 
 
 def _users(cli: Cli) -> Iterable[str]:

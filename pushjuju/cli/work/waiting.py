@@ -11,17 +11,17 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.times import log_line
-from pushjuju.cli.work import drive
+from pushjuju.cli.work import drive, foreground
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.tasks import TaskStatus
 from pushjuju.services.views import tasks
-from pushjuju.services.views.tasks import Task
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.cli.work.session import Session
     from pushjuju.core.problems import Problem
+    from pushjuju.services.views.tasks import Task
 
 _POLL_S = 0.05
 _PATIENCE_S = 5.0  # with what else is under way, once all that is waited for is over
@@ -120,7 +120,7 @@ def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
     if look():
         return
     if drive.waits(cli):
-        foreground(cli, opened, look, until=look, patience=_PATIENCE_S)
+        attend(cli, opened, look, until=look, patience=_PATIENCE_S)
         return
     begun = 0.0
     while not look():
@@ -131,7 +131,7 @@ def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
         time.sleep(_POLL_S)
 
 
-def foreground(
+def attend(
     cli: Cli,
     opened: Session,
     look: Callable[[], bool],
@@ -150,7 +150,7 @@ def foreground(
     def leave() -> None:
         drive.background(cli, opened.ctx)
 
-    return drive.foreground().attend(cli, opened, look, until=until, patience=patience, leave=leave)
+    return foreground.attend(cli, opened, look, until=until, patience=patience, leave=leave)
 
 
 def failures(found: Sequence[dict[str, object]]) -> str:

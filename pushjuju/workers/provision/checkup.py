@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.plugins.api.clouds import Reached
 from pushjuju.plugins.api.findings import Finding
-from pushjuju.plugins.api.providers import ModelInfo, Reachable, Services, no_progress
+from pushjuju.plugins.api.providers import ModelInfo, Provider, Reachable, Services, no_progress
 from pushjuju.plugins.install import install_packages, load_modules
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
@@ -22,7 +22,7 @@ from pushjuju.workers.clouds import services_for
 from pushjuju.workers.timeouts import CALL_S, within
 
 
-async def examine(
+def examine(
     datadir: DataDir,
     cloud: str,
     *,
@@ -50,12 +50,16 @@ async def examine(
         config={},
         services=Services(data_dir=datadir.root / "doctor", environ=environ, warn=warn),
     )
+    return [_entry(item) for item in asyncio.run(_findings(provider, install=install))]
+
+
+async def _findings(provider: Provider, *, install: bool) -> Sequence[Finding]:
     found = await provider.doctor()
     # A package may be all that a probe of the kernel lacked: look again before a module is loaded.
     for mend in (install_packages, load_modules) if install else ():
         if await asyncio.to_thread(mend, found, no_progress):
             found = await provider.doctor()
-    return [_entry(item) for item in found]
+    return found
 
 
 def reach(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall, models, ssh_keys
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.tx import Tx
-from pushjuju.workers.events import Event
+from pushjuju.workers.events import Event, Tell
 from pushjuju.workers.provision import hostkeys
 from pushjuju.workers.provision.provisioner import hardware_document
 from pushjuju.workers.runtime import MANUAL, STARTS, Runtime, target_document
@@ -45,10 +45,30 @@ class GivenHost:
     jump: str = ""
 
 
-async def take_in(
-    runtime: Runtime, model: str, hosts: Sequence[GivenHost], public_keys: Sequence[str]
+def take_in(
+    ctx: Context,
+    model: str,
+    hosts: Sequence[GivenHost],
+    public_keys: Sequence[str],
+    *,
+    tell: Tell,
+    warn: Callable[[str], None],
 ) -> list[str | PushjujuError]:
     """Take in machines, several at a time; return the id of each one, or the error that kept it out."""
+
+    async def work() -> list[str | PushjujuError]:
+        runtime = Runtime(ctx, tell, warn)
+        try:
+            return await _take_in(runtime, model, hosts, public_keys)
+        finally:
+            await runtime.close()
+
+    return asyncio.run(work())
+
+
+async def _take_in(
+    runtime: Runtime, model: str, hosts: Sequence[GivenHost], public_keys: Sequence[str]
+) -> list[str | PushjujuError]:
     slots = asyncio.Semaphore(STARTS)
 
     async def enlist(host: GivenHost) -> str | PushjujuError:

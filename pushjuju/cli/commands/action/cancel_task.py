@@ -14,7 +14,6 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
-from pushjuju.services.views.tasks import Task
 
 
 @command(
@@ -41,7 +40,7 @@ def cancel_task(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     cli.output.write({"actions": [_cancelled(task) for task in found]})
 
 
-def _cancelled(task: Task) -> dict[str, Any]:
+def _cancelled(task: tasks.Task) -> dict[str, Any]:
     document = {"id": str(task.id), "action": task.action, task.kind: task.receiver, "status": task.status}
     if task.completed:
         document["completed at"] = formatters.moment_text(from_iso(task.completed), utc=False)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from pushjuju.charms.format.yamlsafe import load
+from pushjuju.charms.format import yamlsafe
 from pushjuju.cli.commands.action import task_table as formatters
 from pushjuju.cli.commands.action.task_start import (
     check_wait,
@@ -79,7 +79,7 @@ def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[
             if not isinstance(node.get(key), dict):
                 node[key] = {}
             node = node[key]
-        node[keys[-1]] = text if as_text else load(text)
+        node[keys[-1]] = text if as_text else yamlsafe.load(text)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.action import task_table as formatters
 from pushjuju.cli.syntax.command import Cli
@@ -15,7 +15,9 @@ from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
-from pushjuju.services.views.tasks import Task
+
+if TYPE_CHECKING:
+    from pushjuju.services.views.tasks import Task
 
 
 def is_receiver(text: str) -> bool:

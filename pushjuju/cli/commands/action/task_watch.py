@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
@@ -11,7 +11,9 @@ from pushjuju.cli.work import session
 from pushjuju.cli.work.waiting import TimedOut, Waiter, is_over
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.views.tasks import Task
+
+if TYPE_CHECKING:
+    from pushjuju.services.views.tasks import Task
 
 FORMATS = ("plain", "yaml", "json")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pushjuju.cli.commands.application import deploying
 from pushjuju.cli.commands.application.charm_flags import CONFIG
 from pushjuju.cli.commands.application.deploy_flags import DeployFlags
 from pushjuju.cli.commands.bundle.bundling import OVERLAY
@@ -56,6 +57,4 @@ from pushjuju.cli.syntax.gnuflag import Kind
 )
 def deploy(cli: Cli, args: tuple[str, ...], flags: DeployFlags) -> None:
     """Deploy a charm or a bundle."""
-    from pushjuju.cli.commands.application import deploying  # the requests: not for a help text
-
     deploying.deploy(cli, args[0], args[1] if len(args) > 1 else "", flags)

@@ -9,19 +9,17 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from pushjuju.charms.archive.bundles import names_bundle
-from pushjuju.charms.format.arguments import ArgumentKind
+from pushjuju.charms.archive import bundles
+from pushjuju.charms.format import arguments
 from pushjuju.cli.commands.bundle import bundling
 from pushjuju.cli.syntax import values
-from pushjuju.cli.work import checks, drive, making, session
+from pushjuju.cli.work import drive, making, session
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.services.bundles import requests as bundle_requests
-from pushjuju.services.bundles.requests import BundleOptions
+from pushjuju.services.bundles import requests
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.requests.application import deploy as request
-from pushjuju.services.requests.application.deploy import NEEDS_CHANNEL, DeployOptions
-from pushjuju.services.supply import charm_places
-from pushjuju.services.supply.store_charms import OtherKind
+from pushjuju.services.supply import charm_places, store_charms
+from pushjuju.workers.provision import precheck
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.cli.work.session import Session
     from pushjuju.services.bundles.requests import Proposal
-    from pushjuju.services.requests.application.deploy import ReadCharm
+    from pushjuju.services.requests.application.deploy import DeployOptions, ReadCharm
     from pushjuju.services.requests.application.new_application import Deployed
 
 Recorded: TypeAlias = "tuple[Session, Sequence[str]]"  # the model, and the applications that are worked
@@ -52,20 +50,20 @@ def deploy(cli: Cli, argument: str, name: str, flags: DeployFlags) -> None:
 
 def _record(cli: Cli, argument: str, name: str, flags: DeployFlags) -> Recorded:
     """Record what a charm or bundle asks for; a name of the store may be either."""
-    if names_bundle(argument):
+    if bundles.names_bundle(argument):
         return _bundle(cli, argument, flags)
     _check_flags(flags)
     options = _options(cli, argument, name, flags)
     kind = charm_places.kind_of(argument, cli.env, cli.console)
     for_bundle = [f"--{key.replace('_', '-')}" for key in _FOR_BUNDLES if getattr(flags, key)]
     bundle_first = _fixed_revision(cli, flags) or bool(for_bundle)
-    if kind is not ArgumentKind.CHARMHUB:
+    if kind is not arguments.ArgumentKind.CHARMHUB:
         _refuse(cli, flags, for_bundle)
     try:
-        if kind is ArgumentKind.CHARMHUB and bundle_first:
+        if kind is arguments.ArgumentKind.CHARMHUB and bundle_first:
             return _bundle(cli, argument, flags)
         return _charm(cli, kind, options, flags)
-    except OtherKind:
+    except store_charms.OtherKind:
         _refuse(cli, flags, for_bundle)
         return _bundle(cli, argument, flags)
 
@@ -82,7 +80,7 @@ def _options(cli: Cli, argument: str, name: str, flags: DeployFlags) -> DeployOp
     """Return what the flags ask for."""
     base = values.base(flags.base, flags.series, cli.console)
     config = values.settings(flags.config)
-    return DeployOptions(
+    return request.DeployOptions(
         charm=argument,
         application=name,
         num_units=flags.num_units if "num_units" in cli.given else None,
@@ -112,25 +110,24 @@ def _fixed_revision(cli: Cli, flags: DeployFlags) -> bool:
 def _refuse(cli: Cli, flags: DeployFlags, for_bundle: list[str]) -> None:
     """Refuse for a charm what only bundles take."""
     if _fixed_revision(cli, flags):
-        raise NotValid(NEEDS_CHANNEL)
+        raise NotValid(request.NEEDS_CHANNEL)
     if for_bundle:
         text = ", ".join(for_bundle)
         raise UsageError(f"options provided but not supported when deploying a charm: {text}")
 
 
-def _charm(cli: Cli, kind: ArgumentKind, options: DeployOptions, flags: DeployFlags) -> Recorded:
+def _charm(cli: Cli, kind: arguments.ArgumentKind, options: DeployOptions, flags: DeployFlags) -> Recorded:
     """Deploy a charm."""
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         read: ReadCharm | None = None
-        if kind is ArgumentKind.UPLOADED or session.any_controller(cli, flags.model):
+        if kind is arguments.ArgumentKind.UPLOADED or session.any_controller(cli, flags.model):
             opened = session.open_model(cli, flags.model)
         else:
-            if kind is ArgumentKind.LOCAL:  # a charm that is refused makes no controller
+            if kind is arguments.ArgumentKind.LOCAL:  # a charm that is refused makes no controller
                 read = request.read_local(options, Path(folder), cli.env, cli.console)
             opened = making.open_or_make_model(cli, flags.model)
-        units = checks.of_clouds().units
         deployed = request.deploy(
-            opened.ctx, opened.uuid, options, notices=cli.console, precheck=units, read=read
+            opened.ctx, opened.uuid, options, notices=cli.console, precheck=precheck.precheck_units, read=read
         )
     _tell(cli, deployed, dry_run=flags.dry_run)
     return opened, (deployed.application,)
@@ -155,7 +152,7 @@ def _tell(cli: Cli, deployed: Deployed, *, dry_run: bool) -> None:
 def _bundle(cli: Cli, argument: str, flags: DeployFlags) -> Recorded:
     """Deploy a bundle of a file or of the model's store: show what it changes, and change it."""
     _check_bundle_flags(cli, flags)
-    options = BundleOptions(
+    options = requests.BundleOptions(
         bundle=argument,
         overlays=flags.overlay,
         channel=flags.channel,
@@ -166,7 +163,7 @@ def _bundle(cli: Cli, argument: str, flags: DeployFlags) -> Recorded:
         storage=bundling.storage(flags.storage),
         dry_run=flags.dry_run,
     )
-    loaded = bundle_requests.read(options, cli.console) if names_bundle(argument) else None
+    loaded = requests.read(options, cli.console) if bundles.names_bundle(argument) else None
     opened = making.open_or_make_model(cli, flags.model)
 
     def agree(proposal: Proposal) -> bool:
@@ -177,9 +174,14 @@ def _bundle(cli: Cli, argument: str, flags: DeployFlags) -> Recorded:
             cli.console.info("No changes to apply.")
         return True
 
-    units = checks.of_clouds().units
-    applied = bundle_requests.deploy(
-        opened.ctx, opened.uuid, options, notices=cli.console, precheck=units, agree=agree, loaded=loaded
+    applied = requests.deploy(
+        opened.ctx,
+        opened.uuid,
+        options,
+        notices=cli.console,
+        precheck=precheck.precheck_units,
+        agree=agree,
+        loaded=loaded,
     )
     if cli.rehearsal:
         cli.extra[bundling.NOT_THERE] = applied.proposal.left

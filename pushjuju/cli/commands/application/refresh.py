@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pushjuju.cli.commands.application import refreshing
 from pushjuju.cli.commands.application.charm_flags import CONFIG
 from pushjuju.cli.commands.application.refresh_flags import RefreshFlags
 from pushjuju.cli.syntax import flags
@@ -50,6 +51,4 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 )  # fmt: skip
 def refresh(cli: Cli, args: tuple[str, ...], flags: RefreshFlags) -> None:
     """Put an application on another revision of its charm."""
-    from pushjuju.cli.commands.application import refreshing  # the requests: not for a help text
-
     refreshing.refresh(cli, args[0], flags)

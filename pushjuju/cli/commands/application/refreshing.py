@@ -13,14 +13,13 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import HookFailed, UsageError
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.requests.application import refresh as request
-from pushjuju.services.requests.application.refresh import RefreshOptions
 
 if TYPE_CHECKING:
     from pushjuju.cli.commands.application.refresh_flags import RefreshFlags
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.cli.work.session import Session
     from pushjuju.services.requests.application.new_charm import Stayed
-    from pushjuju.services.requests.application.refresh import Refreshed
+    from pushjuju.services.requests.application.refresh import Refreshed, RefreshOptions
 
 
 def refresh(cli: Cli, name: str, flags: RefreshFlags) -> None:
@@ -45,7 +44,7 @@ def _options(name: str, flags: RefreshFlags) -> RefreshOptions:
     config = values.settings(flags.config)
     if len(config.files) > 1:
         raise UsageError("only one config file can be given to refresh")
-    return RefreshOptions(
+    return request.RefreshOptions(
         application=name,
         path=flags.path,
         switch=flags.switch,

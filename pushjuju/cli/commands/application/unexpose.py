@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
-from pushjuju.services.entities.model.firewall import split
+from pushjuju.services.entities.model import firewall
 from pushjuju.services.requests.application import expose as service
 
 
@@ -28,5 +28,5 @@ from pushjuju.services.requests.application import expose as service
 def unexpose(cli: Cli, args: tuple[str, ...], *, model: str, endpoints: str, no_wait: bool) -> None:
     """Let an application's ports be reached no more."""
     opened = session.open_model(cli, model)
-    service.unexpose(opened.ctx, opened.uuid, args[0], split(endpoints))
+    service.unexpose(opened.ctx, opened.uuid, args[0], firewall.split(endpoints))
     drive.settle(cli, opened.ctx, opened.uuid, touched=(args[0],), no_wait=no_wait)

@@ -14,7 +14,6 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.requests.controller import backups
-from pushjuju.services.requests.controller.backups import Backup
 
 _NOT_SET = "juju-backup-<date>-<time>.tar.gz"
 
@@ -94,7 +93,7 @@ def _work_tree(path: Path) -> Path | None:
     return next((folder for folder in path.resolve().parents if (folder / ".git").exists()), None)
 
 
-def _described(made: Backup, started: datetime, finished: datetime) -> str:
+def _described(made: backups.Backup, started: datetime, finished: datetime) -> str:
     """Return Juju's document of a backup; a controller here is no machine, so the host stands for it."""
     with made.path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.sha1(usedforsecurity=False)).digest()

@@ -9,10 +9,10 @@ from pushjuju.cli.commands.bundle import bundling
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
-from pushjuju.cli.work import checks, drive, session
+from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.bundles import plan_files, requests
-from pushjuju.services.bundles.requests import ApplyOptions, Proposal
+from pushjuju.workers.provision import precheck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ def apply(cli: Cli, args: tuple[str, ...], flags: ApplyFlags) -> None:
         opened.uuid,
         options,
         notices=cli.console,
-        precheck=checks.of_clouds().units,
+        precheck=precheck.precheck_units,
         agree=lambda proposal: _agree(cli, flags, proposal),
     )
     if applied.done:
@@ -99,7 +99,7 @@ def apply(cli: Cli, args: tuple[str, ...], flags: ApplyFlags) -> None:
     drive.settle(cli, opened.ctx, opened.uuid, touched=applied.proposal.applications, no_wait=flags.no_wait)
 
 
-def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> ApplyOptions:
+def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> requests.ApplyOptions:
     """Return what the flags ask for."""
     if flags.destroy_storage and not flags.prune:
         raise UsageError("--destroy-storage needs --prune")
@@ -108,7 +108,7 @@ def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> ApplyOptions:
     if flags.save_plan and flags.plan:
         raise UsageError("--save-plan and --plan are mutually exclusive")
     save = Path(flags.save_plan).expanduser() if flags.save_plan and not cli.rehearsal else None
-    return ApplyOptions(
+    return requests.ApplyOptions(
         bundle=bundle,
         overlays=flags.overlay,
         channel=flags.channel,
@@ -125,7 +125,7 @@ def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> ApplyOptions:
     )
 
 
-def _agree(cli: Cli, flags: ApplyFlags, proposal: Proposal) -> bool:
+def _agree(cli: Cli, flags: ApplyFlags, proposal: requests.Proposal) -> bool:
     """Show the changes, and ask; return True when the changes are to be made."""
     if proposal.fixed:
         lines = "\n".join(f"- {line}" for line in proposal.fixed)

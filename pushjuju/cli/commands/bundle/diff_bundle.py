@@ -13,7 +13,6 @@ from pushjuju.core.errors import UsageError
 from pushjuju.portable.output import format_yaml
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles import requests
-from pushjuju.services.bundles.requests import DiffOptions
 
 _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
 
@@ -60,7 +59,7 @@ class DiffFlags:
 def diff_bundle(cli: Cli, args: tuple[str, ...], flags: DiffFlags) -> None:
     """Show what is different between a bundle and a model."""
     _check_diff(flags)
-    options = DiffOptions(
+    options = requests.DiffOptions(
         bundle=args[0],
         overlays=flags.overlay,
         map_machines=flags.map_machines,

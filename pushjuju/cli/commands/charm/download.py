@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pushjuju.charms.values.charm_bases import DEFAULT_LTS
+from pushjuju.charms.values import charm_bases
 from pushjuju.cli.commands.charm.store_names import (
     EVERY,
     NOT_THERE,
@@ -25,7 +25,6 @@ from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform, StoreCharm
 from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.services.supply import store_charms
-from pushjuju.services.supply.store_charms import CharmStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +115,11 @@ def _ask(cli: Cli, name: str, flags: DownloadFlags) -> Ask:
         name=name,
         channel=Channel.parse(flags.channel or "latest/stable"),
         revision=flags.revision,
-        platform=Platform.of(base or DEFAULT_LTS, arch),
+        platform=Platform.of(base or charm_bases.DEFAULT_LTS, arch),
     )
 
 
-def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> StoreCharm:
+def _located(cli: Cli, store: store_charms.CharmStore, ask: Ask, *, base_given: bool) -> StoreCharm:
     """Return the revision to download; a charm that is not for the default base is asked for its own."""
     (found,) = store.resolve([ask])
     if not isinstance(found, HubError):
@@ -155,7 +154,7 @@ def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> Stor
     return again
 
 
-def _of_own_track(cli: Cli, store: CharmStore, ask: Ask, base_given: bool) -> StoreCharm | None:
+def _of_own_track(cli: Cli, store: store_charms.CharmStore, ask: Ask, base_given: bool) -> StoreCharm | None:
     """Return what the default track of a charm without `latest` has, for another base if need be."""
     asks = [replace(ask, channel=None)]
     if not base_given:
@@ -208,7 +207,7 @@ def _copy(path: Path, target: Path) -> None:
         raise NotFound(f"cannot write {target}: {error.strerror}") from None
 
 
-def _resources(cli: Cli, store: CharmStore, charm: StoreCharm, folder: Path) -> list[str]:
+def _resources(cli: Cli, store: store_charms.CharmStore, charm: StoreCharm, folder: Path) -> list[str]:
     """Download the resources of a charm; return the flags that deploy it with them."""
     hints = []
     for item in charm.resources:

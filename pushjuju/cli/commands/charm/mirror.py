@@ -6,8 +6,8 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from pushjuju.charms.archive.bundles import is_bundle
-from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.archive import bundles
+from pushjuju.charms.format import url
 from pushjuju.cli.commands.charm.store_names import open_store
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
@@ -15,7 +15,6 @@ from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.services.bundles import mirroring
-from pushjuju.services.bundles.mirroring import Wanted
 
 
 @command(
@@ -69,10 +68,10 @@ def mirror(
         _serve(cli, folder, address)
 
 
-def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[Wanted]:
+def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[mirroring.Wanted]:
     """Return what a word names: a charm, or all charms of a bundle's file."""
     if text.startswith((".", "/", "~")) or Path(text).suffix in (".yaml", ".yml", ".zip"):
-        if not is_bundle(Path(text).expanduser()):
+        if not bundles.is_bundle(Path(text).expanduser()):
             raise NotFound(f'no bundle was found at "{text}"', hint="charms are named as in the store")
         return mirroring.of_bundle(Path(text).expanduser(), platforms[0].arch)
 
@@ -80,7 +79,7 @@ def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[Wa
     chosen = own or channel
     if chosen:
         Channel.parse(chosen)
-    return [mirroring.Wanted(name=parse_url(name).name, channel=chosen, platforms=platforms)]
+    return [mirroring.Wanted(name=url.parse_url(name).name, channel=chosen, platforms=platforms)]
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -7,17 +7,16 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushjuju.charms.archive import tree
-from pushjuju.charms.archive.pack import pack as write
-from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.archive import pack as archive
+from pushjuju.charms.archive import reader, tree
 from pushjuju.charms.build import charmcraft
 from pushjuju.charms.format import manifest
-from pushjuju.charms.values.model import Charm
+from pushjuju.charms.values import model
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
-from pushjuju.services.entities.model.architectures import own_arch
+from pushjuju.services.entities.model import architectures
 from pushjuju.services.supply import charm_build, charm_places
 
 _USUAL = Base("ubuntu", "24.04")
@@ -58,7 +57,7 @@ def pack(
     folder = Path(destination).expanduser()
     if not folder.is_dir():
         raise NotFound(f"open {destination}: no such directory")
-    charm = read_charm(path).charm
+    charm = reader.read_charm(path).charm
     wanted = values.base(base, "", cli.console)
     left: list[InvalidCharm] = []
     targets = _targets(path, charm, wanted, platform)
@@ -67,7 +66,7 @@ def pack(
         try:
             _write(cli, path, target, out, scripts=allow_build_scripts)
         except InvalidCharm as error:
-            if platform or target.arch in ("", own_arch()):
+            if platform or target.arch in ("", architectures.own_arch()):
                 raise
             left.append(error)
             cli.console.warn(f"left out {out}: {error.message}")
@@ -86,7 +85,7 @@ def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -
         tree = charm_places.built(path, Path(work), cli.env, cli.console, build)
         if not target.arch:
             _check_pure(tree)
-        packed = write(tree, out)
+        packed = archive.pack(tree, out)
     out.chmod(0o644)
     for text in packed.charm.warnings:
         cli.console.warn(text)
@@ -112,12 +111,12 @@ class _Target:
     suffix: str = ""
     alone: bool = False
 
-    def choose(self, _charm: Charm) -> tuple[Base, str]:
+    def choose(self, _charm: model.Charm) -> tuple[Base, str]:
         """Return what the sources are built for."""
         return self.base, self.arch
 
 
-def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> list[_Target]:
+def _targets(path: Path, charm: model.Charm, wanted: Base | None, platform: str) -> list[_Target]:
     """Return the archives to write."""
     if platform:
         return _of_platform(path, platform, wanted)
@@ -133,7 +132,7 @@ def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> li
     # As charmcraft: `bases` without architectures are for this computer's, as packages may be machine code.
     data = tree.read_document(tree.resolve_root(path), charmcraft.FILE)
     named = charmcraft.names_architectures(data or b"")
-    own = "" if named else own_arch()
+    own = "" if named else architectures.own_arch()
     found = []
     for item in bases:
         arches = _arches(charm, item, own)
@@ -149,7 +148,7 @@ def _suffix(base: Base, several: bool) -> str:
     return f"_{base.os}-{base.track}" if several else ""
 
 
-def _arches(charm: Charm, base: Base, own: str) -> list[str]:
+def _arches(charm: model.Charm, base: Base, own: str) -> list[str]:
     """Return the architectures that a charm names for a base, or `own` (empty: any) where it names none."""
     entries = [item for item in charm.manifest.bases if item.base.matches(base)] if charm.manifest else []
     return list(dict.fromkeys(arch for item in entries for arch in item.architectures)) or [own]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pushjuju.charms.format.url import parse_url
+from pushjuju.charms.format import url as charm_url
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.core.channel import Channel
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.supply import store_charms
-from pushjuju.services.supply.store_charms import DEFAULT_URL, CharmStore
 
 STORE_ARCHES = ("all", "amd64", "arm64", "ppc64el", "riscv64", "s390x")
 
@@ -16,10 +15,10 @@ EVERY = "all"
 NOT_THERE = ("not-found", "name-not-found")
 
 
-def open_store(cli: Cli, url: str) -> CharmStore:
+def open_store(cli: Cli, url: str) -> store_charms.CharmStore:
     """Return the store at `--charmhub-url`, else at `CHARMHUB_URL`, else Charmhub."""
     given = url if "charmhub_url" in cli.given else ""
-    address = given or cli.env.get("CHARMHUB_URL") or url or DEFAULT_URL
+    address = given or cli.env.get("CHARMHUB_URL") or url or store_charms.DEFAULT_URL
     if "://" not in address:
         raise UsageError(f'invalid charmhub-url: parse "{address}": invalid URI for request')
     return store_charms.store_at(address, cli.env, cli.clock, cli.console)
@@ -28,7 +27,7 @@ def open_store(cli: Cli, url: str) -> CharmStore:
 def store_name(text: str, *, what: str) -> str:
     """Return the name of a charm of a store."""
     try:
-        url = parse_url(text)
+        url = charm_url.parse_url(text)
     except NotValid:
         raise NotValid(f'charm or bundle name, "{text}", is not valid') from None
     if url.schema != "ch":
@@ -42,7 +41,7 @@ def check_arch(arch: str) -> None:
         raise UsageError(f'unexpected architecture flag value "{arch}", expected <{known}>')
 
 
-def alike_hint(store: CharmStore, name: str) -> str:
+def alike_hint(store: store_charms.CharmStore, name: str) -> str:
     """Return a hint with names that resemble an unknown name; empty when there are no such names."""
     names = store_charms.alike(store, name)
     return f"did you mean: {', '.join(names)}" if names else ""

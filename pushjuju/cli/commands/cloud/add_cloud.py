@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.cloud.cloud_sources import cloud_of_file
 from pushjuju.cli.syntax import flags, values
@@ -13,9 +13,11 @@ from pushjuju.cli.work import scope
 from pushjuju.core.clouds import Cloud, is_cloud
 from pushjuju.core.errors import NotValid, PushjujuError, UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.plugin_host import ProviderType, Question
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.plugin_host import ProviderType, Question
 
 _NO_CREDENTIAL = (
     "You will need to add a credential for this cloud (`{program} add-credential {name}`)\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.cloud import cloud_table
 from pushjuju.cli.commands.cloud.cloud_sources import controller_clouds
@@ -11,9 +11,11 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
 from pushjuju.core.errors import not_found
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.plugin_host import ProviderType
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.plugin_host import ProviderType
 
 
 @command(

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import checks, session
+from pushjuju.cli.work import session
+from pushjuju.workers.provision import precheck
 
 
 def check_change(cli: Cli, opened: session.Session, asked: Mapping[str, Any], what: str) -> None:
     if asked:
-        checks.of_clouds().constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)
+        precheck.check_constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)

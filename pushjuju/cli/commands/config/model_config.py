@@ -13,7 +13,6 @@ from pushjuju.cli.work import drive, scope, session, subjects
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.requests.model import model_config as request
-from pushjuju.services.requests.model.model_config import ModelConfigOptions
 
 
 @command(
@@ -46,11 +45,11 @@ def model_config_command(
     if options.change:
         session.require_change(opened)
         changes = _changes(cli, options, skip_read_only=ignore_read_only_fields)
-        return _set(cli, opened, ModelConfigOptions(values=changes, reset=options.reset))
+        return _set(cli, opened, request.ModelConfigOptions(values=changes, reset=options.reset))
     return _show(cli, request.effective(opened.ctx, opened.model), options.key, opened.model.name)
 
 
-def _set(cli: Cli, opened: session.Session, options: ModelConfigOptions) -> None:
+def _set(cli: Cli, opened: session.Session, options: request.ModelConfigOptions) -> None:
     """Change the configuration; warn of unknown keys, but like Juju, set them all the same."""
     for key in request.unknown_keys(opened.ctx, opened.model, options, scope.host(cli)):
         cli.console.warn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.config import config_arguments
 from pushjuju.cli.commands.config import config_table as formatters
@@ -10,11 +10,13 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotFound, UsageError
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config, provider_keys
 from pushjuju.services.entities.model import model_defaults as service
 from pushjuju.services.requests.model import model_defaults as request
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
 
 
 @command(

@@ -13,8 +13,7 @@ from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.requests.controller import bootstrap as request
-from pushjuju.services.requests.controller.bootstrap import BootstrapOptions, StoragePool
-from pushjuju.workers.provision.checkup import reach
+from pushjuju.workers.provision import checkup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,12 +116,12 @@ def bootstrap(cli: Cli, args: tuple[str, ...], flags: BootstrapFlags) -> None:
     return None
 
 
-def _options(cli: Cli, flags: BootstrapFlags) -> BootstrapOptions:
+def _options(cli: Cli, flags: BootstrapFlags) -> request.BootstrapOptions:
     config = values.model_settings(flags.config)
     defaults = values.model_settings(flags.model_default)
     constraints = values.constraints(flags.constraints, cli.console)
     values.constraints(flags.bootstrap_constraints, cli.console)  # checked, and of no use
-    return BootstrapOptions(
+    return request.BootstrapOptions(
         credential=flags.credential,
         config=config,
         defaults=defaults,
@@ -132,13 +131,13 @@ def _options(cli: Cli, flags: BootstrapFlags) -> BootstrapOptions:
     )
 
 
-def _pool(texts: Sequence[str]) -> StoragePool:
+def _pool(texts: Sequence[str]) -> request.StoragePool:
     """Return the pool of `--storage-pool`."""
     found = {key: str(value) for key, value in values.model_settings(texts).items()}
     for key in ("name", "type"):
         if not found.get(key):
             raise UsageError(f"missing storage pool {key}")
-    return StoragePool(name=found.pop("name"), kind=found.pop("type"), attributes=found)
+    return request.StoragePool(name=found.pop("name"), kind=found.pop("type"), attributes=found)
 
 
 def _reach(cli: Cli, text: str, credential: str) -> str:
@@ -152,7 +151,7 @@ def _reach(cli: Cli, text: str, credential: str) -> str:
     region = clouds.choose_region(places, cloud, options)
     chosen = clouds.choose_credential(places, name, credential)
     if cloud.type not in clouds.BUILT_IN.values():
-        found = reach(
+        found = checkup.reach(
             folder, host, cloud, region=region, credential=chosen, environ=cli.env, warn=cli.console.warn
         )
         if found:

@@ -8,19 +8,18 @@ from pushjuju.cli.commands.model.model_removal import count_text
 from pushjuju.cli.commands.model.model_table import emptied
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import controllers as service
-from pushjuju.services.entities.model import models
-from pushjuju.services.entities.model.sessions import Model
-from pushjuju.services.requests.model.destroy_model import counts
+from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.requests.model import destroy_model
 
 ENDS = "controller ends"  # the time, as a plan gets it
 
 STILL_ALL = "The models go on dying; give the command again to end it."
 
 
-def confirm_controller(cli: Cli, ctx: Context, hosted: Sequence[Model]) -> None:
-    hosts, applications = counts(ctx, hosted)
+def confirm_controller(cli: Cli, ctx: context.Context, hosted: Sequence[sessions.Model]) -> None:
+    hosts, applications = destroy_model.counts(ctx, hosted)
     named = "".join(f'   - "{model.qualified}" ({model.life})\n' for model in hosted)
     name = ctx.controller.name
     cli.console.warn(
@@ -41,10 +40,10 @@ def ask_for_controller(cli: Cli, name: str) -> None:
     )
 
 
-def tell_left(cli: Cli, ctx: Context, left: Sequence[Model]) -> None:
+def tell_left(cli: Cli, ctx: context.Context, left: Sequence[sessions.Model]) -> None:
     """Say what a controller waits for."""
     if there := sum(models.exists(ctx, model.uuid) for model in left):
-        hosts, applications = counts(ctx, left)
+        hosts, applications = destroy_model.counts(ctx, left)
         waited = emptied([(there, "model"), (hosts, "machine"), (applications, "application")])
         cli.console.info(f"Waiting for {waited}")
 

@@ -25,7 +25,7 @@ from pushjuju.core.errors import (
     Blocked,
     Conflict,
 )
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import blocks
 
@@ -110,7 +110,7 @@ def destroy_controller(
     remove_directory(cli, args[0])
 
 
-def _require_unblocked(ctx: Context) -> None:
+def _require_unblocked(ctx: context.Context) -> None:
     """Check that no model of a controller has disabled commands."""
     if listed := blocks.of_controller(ctx):
         raise Blocked(_BLOCKED, detail=table(listed))

@@ -20,11 +20,10 @@ from pushjuju.core.errors import (
     PushjujuError,
     StoreError,
 )
-from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.model import models
-from pushjuju.services.entities.model.sessions import Model
+from pushjuju.services.entities.basis import context
+from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.lifecycle import removal
-from pushjuju.workers.provision.killing import end_model
+from pushjuju.workers.provision import killing
 
 KILLS = "controller kills"  # ... that what is left of models then is ended directly
 
@@ -83,7 +82,7 @@ def _kill_blind(cli: Cli, name: str, error: StoreError, *, no_prompt: bool) -> N
     remove_directory(cli, name)
 
 
-def _kill_model(cli: Cli, ctx: Context, model: Model, until: float) -> None:
+def _kill_model(cli: Cli, ctx: context.Context, model: sessions.Model, until: float) -> None:
     """Let a model go by itself until the time is up, then end it through its cloud."""
     if time.monotonic() < until:
         try:
@@ -94,5 +93,5 @@ def _kill_model(cli: Cli, ctx: Context, model: Model, until: float) -> None:
         return
     cli.console.info(f"Ending model {model.qualified} directly")
 
-    for problem in end_model(ctx, model, cli.console.warn):
+    for problem in killing.end_model(ctx, model, cli.console.warn):
         cli.console.warn(problem)

@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.refusing import refusal
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis.context import DEFAULT_USER
+from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import controllers as service
 from pushjuju.services.views import documents
 
@@ -34,6 +34,6 @@ def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool, managed: boo
     if not folder.controllers():
         raise service.no_controller(folder)
     document = documents.controllers_document(
-        folder, DEFAULT_USER, lambda name, error: session.warn_of_controller(cli, name, error)
+        folder, context.DEFAULT_USER, lambda name, error: session.warn_of_controller(cli, name, error)
     )
     cli.output.write(document, formatters.formatters(refreshed=refresh, colour=cli.output.colour))

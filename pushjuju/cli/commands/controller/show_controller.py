@@ -6,9 +6,9 @@ from pushjuju.cli.commands.controller import controller_table as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis.context import DEFAULT_USER
+from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import controllers as service
-from pushjuju.services.views.controller_document import show_controller as details
+from pushjuju.services.views import controller_document
 
 
 @command(
@@ -23,8 +23,12 @@ from pushjuju.services.views.controller_document import show_controller as detai
 def show_controller(cli: Cli, args: tuple[str, ...], *, show_password: bool) -> None:
     """Show controllers."""
     if show_password:
-        cli.console.warn(f"{DEFAULT_USER} has no password: a user who can read the data directory needs none")
+        cli.console.warn(
+            f"{context.DEFAULT_USER} has no password: a user who can read the data directory needs none"
+        )
     folder = session.data_dir(cli)
     names = args or (service.current(folder, None, cli.env),)
-    document = {name: details(session.open_controller(cli, name)) for name in names}
+    document = {
+        name: controller_document.show_controller(session.open_controller(cli, name)) for name in names
+    }
     cli.output.text(formatters.show_controller(cli.output.form, document))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pushjuju.cli.commands.model.model_table import switched
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
@@ -10,7 +12,9 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.model import controllers as service
 from pushjuju.services.entities.model import models, sessions
-from pushjuju.services.entities.model.sessions import DataDir
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.model.sessions import DataDir
 
 
 @command(

@@ -19,10 +19,9 @@ from pushjuju.core.clouds import (
 )
 from pushjuju.core.errors import Aborted, NotFound, NotValid, Silent
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.plugin_host import Attr, ProviderType
+from pushjuju.services.entities.basis import plugin_host
 from pushjuju.services.entities.cloud import clouds as service
-from pushjuju.services.entities.cloud.clouds import CloudFiles
-from pushjuju.services.requests.cloud.credentials import exchanged, finished, keep, known_cloud
+from pushjuju.services.requests.cloud import credentials
 
 FILE = flags.text("file", "The YAML file containing credentials", short="f")
 
@@ -47,7 +46,7 @@ def add_credential(
 ) -> None:
     """Add credentials from a file, or one from answers."""
     where, name = scope.for_writing(cli, client=client, controller=controller), args[0]
-    cloud, kind = known_cloud(where, name)
+    cloud, kind = credentials.known_cloud(where, name)
     allowed = _auth_types(cloud, kind)
     if not allowed:
         raise NotValid(f"cloud {quote(name)} does not require credentials")
@@ -57,7 +56,7 @@ def add_credential(
         found, verb = _interview(cli, where, cloud, kind, region)
     else:
         found, verb = _from_file(cli, file, cloud, kind, allowed), "added"
-    found = {key: exchanged(where, cloud, item) for key, item in found.items()}
+    found = {key: credentials.exchanged(where, cloud, item) for key, item in found.items()}
     failed = False
     if where.client:
         failed = _keep_here(cli, where.files, cloud.name, kind, found, verb, file)
@@ -67,7 +66,7 @@ def add_credential(
         raise Silent
 
 
-def _auth_types(cloud: Cloud, kind: ProviderType) -> list[str]:
+def _auth_types(cloud: Cloud, kind: plugin_host.ProviderType) -> list[str]:
     known = service.auth_types(kind)
     return [name for name in cloud.auth_types if name in known] or known
 
@@ -79,7 +78,7 @@ def require_region(cloud: Cloud, region: str) -> None:
 
 
 def _from_file(
-    cli: Cli, path: str, cloud: Cloud, kind: ProviderType, allowed: Sequence[str]
+    cli: Cli, path: str, cloud: Cloud, kind: plugin_host.ProviderType, allowed: Sequence[str]
 ) -> dict[str, StoredCredential]:
     """Read the credentials of a cloud from Juju's YAML."""
     listed = read_given(cli, path).get(cloud.name)
@@ -93,7 +92,9 @@ def _from_file(
                 f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}, "
                 f"valid auth types for cloud {quote(cloud.name)} are [{' '.join(allowed)}]"
             )
-    return {name: finished(cloud.name, name, item, kind) for name, item in listed.credentials.items()}
+    return {
+        name: credentials.finished(cloud.name, name, item, kind) for name, item in listed.credentials.items()
+    }
 
 
 def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
@@ -106,9 +107,9 @@ def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
 
 def _keep_here(
     cli: Cli,
-    files: CloudFiles,
+    files: service.CloudFiles,
     cloud: str,
-    kind: ProviderType,
+    kind: plugin_host.ProviderType,
     found: Mapping[str, StoredCredential],
     verb: str,
     path: str,
@@ -122,7 +123,7 @@ def _keep_here(
         )
     new = [name for name in found if name not in known]
     for name in new:
-        keep(files, cloud, name, found[name], kind)
+        credentials.keep(files, cloud, name, found[name], kind)
     if not new:
         cli.output.text(f"No local credentials for cloud {quote(cloud)} changed.\n")
     else:
@@ -132,7 +133,7 @@ def _keep_here(
 
 
 def _interview(
-    cli: Cli, where: scope.Sides, cloud: Cloud, kind: ProviderType, region: str
+    cli: Cli, where: scope.Sides, cloud: Cloud, kind: plugin_host.ProviderType, region: str
 ) -> tuple[dict[str, StoredCredential], str]:
     """Ask for a credential; return it, and whether it was added or updated."""
     asking = Asking(cli.console.stdin, cli.console.stdout)
@@ -154,7 +155,7 @@ def _interview(
         if value:
             given[key] = value
     item = StoredCredential(auth_type=auth_type, attributes=given)
-    return {name: finished(cloud.name, name, item, kind)}, verb
+    return {name: credentials.finished(cloud.name, name, item, kind)}, verb
 
 
 def _ask_region(asking: Asking, cloud: Cloud, region: str) -> None:
@@ -180,7 +181,7 @@ def _ask_auth_type(asking: Asking, allowed: Sequence[str]) -> str:
     return asking.select("auth type", "auth types", allowed, default).lower()
 
 
-def _ask_attribute(asking: Asking, attr: Attr) -> tuple[str, str]:
+def _ask_attribute(asking: Asking, attr: plugin_host.Attr) -> tuple[str, str]:
     """Return the key and the value of an answer; the path of a file where the text comes from one."""
     if attr.choices:
         return attr.name, asking.select(attr.name, attr.name, attr.choices, attr.choices[0])

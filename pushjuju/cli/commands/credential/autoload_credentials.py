@@ -14,8 +14,8 @@ from pushjuju.core.clouds import (
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.plugin_host import DetectedCredential, ProviderType
-from pushjuju.services.requests.cloud.credentials import finished, keep, known_cloud
+from pushjuju.services.entities.basis import plugin_host
+from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -62,7 +62,11 @@ def _type_meant(where: scope.Sides, word: str) -> str:
     return named[1].type
 
 
-def _offer(cli: Cli, where: scope.Sides, found: Sequence[tuple[ProviderType, DetectedCredential]]) -> None:
+def _offer(
+    cli: Cli,
+    where: scope.Sides,
+    found: Sequence[tuple[plugin_host.ProviderType, plugin_host.DetectedCredential]],
+) -> None:
     while True:
         lines = [
             f"{number}. {item.label} ({'new' if _is_new(where, kind, item) else 'existing, will overwrite'})"
@@ -93,30 +97,36 @@ def _answer(cli: Cli, question: str) -> str:
     return line.strip() if line else "q"
 
 
-def _clouds_of(where: scope.Sides, kind: ProviderType) -> list[str]:
+def _clouds_of(where: scope.Sides, kind: plugin_host.ProviderType) -> list[str]:
     listed = documents.client_clouds(where.host, where.files).items()
     return sorted(name for name, (_, cloud) in listed if cloud.type == kind.name)
 
 
-def _is_new(where: scope.Sides, kind: ProviderType, item: DetectedCredential) -> bool:
+def _is_new(where: scope.Sides, kind: plugin_host.ProviderType, item: plugin_host.DetectedCredential) -> bool:
     clouds = _clouds_of(where, kind)
     return not any(item.name in where.files.credentials(cloud).credentials for cloud in clouds)
 
 
-def _save(cli: Cli, where: scope.Sides, name: str, kind: ProviderType, item: DetectedCredential) -> None:
+def _save(
+    cli: Cli,
+    where: scope.Sides,
+    name: str,
+    kind: plugin_host.ProviderType,
+    item: plugin_host.DetectedCredential,
+) -> None:
     if not name:
         return cli.console.info("No cloud name entered.")
     try:
-        cloud, real = known_cloud(where, name)
+        cloud, real = credentials.known_cloud(where, name)
     except PushjujuError as error:
         return cli.console.warn(error.message)
     if real.name != kind.name:
         return cli.console.warn(f"chosen credential not compatible with {quote(cloud.type)} cloud")
     stored = StoredCredential(auth_type=item.auth_type, attributes=dict(item.attributes))
-    stored = finished(name, item.name, stored, kind)
+    stored = credentials.finished(name, item.name, stored, kind)
     if where.client:
         before = where.files.credentials(name)
-        keep(where.files, name, item.name, stored, kind)
+        credentials.keep(where.files, name, item.name, stored, kind)
         if item.region and item.region in {region.name for region in cloud.regions}:
             where.files.set_default(name, "default-region", item.region)
         if item.default and not before.default_credential:

@@ -11,8 +11,8 @@ from pushjuju.core.clouds import (
     StoredCredential,
 )
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.plugin_host import ProviderType
-from pushjuju.services.requests.cloud.credentials import keep
+from pushjuju.services.entities.basis import plugin_host
+from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
 SHOW_SECRETS = flags.switch("show-secrets", "Show secrets, displaying sensitive information")
@@ -22,7 +22,7 @@ def upload(
     cli: Cli,
     where: scope.Sides,
     cloud: str,
-    kind: ProviderType,
+    kind: plugin_host.ProviderType,
     found: Mapping[str, StoredCredential],
     verb: str,
 ) -> None:
@@ -37,7 +37,7 @@ def upload(
         )
         return
     for credential, item in found.items():
-        keep(ctx.controller.cloud_files, cloud, credential, item, kind)
+        credentials.keep(ctx.controller.cloud_files, cloud, credential, item, kind)
         cli.console.info(
             f"Controller credential {quote(credential)} for user {quote(ctx.user)} for cloud {quote(cloud)} "
             f"on controller {quote(name)} {verb}.\n"

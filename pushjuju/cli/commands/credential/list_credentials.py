@@ -9,7 +9,7 @@ from pushjuju.cli.commands.credential.credential_entries import SHOW_SECRETS
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
-from pushjuju.services.requests.cloud.credentials import kinds_of
+from pushjuju.services.requests.cloud import credentials as request
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -38,7 +38,7 @@ def credentials(
     for stored in (there, here):
         wanted = {name: item for name, item in stored.items() if name in (args or (name,))}
         found, left_out = documents.credentials_document(
-            wanted, kinds_of(where, wanted), secrets=show_secrets
+            wanted, request.kinds_of(where, wanted), secrets=show_secrets
         )
         shown.append(found)
         missing |= set(left_out)

@@ -7,7 +7,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
-from pushjuju.services.requests.cloud.credentials import keep, kinds_of
+from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -64,10 +64,10 @@ def _remove_here(cli: Cli, where: scope.Sides, cloud: str, name: str) -> None:
         return cli.console.info(
             f"No credential called {quote(name)} exists for cloud {quote(cloud)} on this client"
         )
-    kind = kinds_of(where, {cloud: stored})[cloud]
+    kind = credentials.kinds_of(where, {cloud: stored})[cloud]
     for controller in where.folder.controllers():
         own = where.folder.controller(controller).cloud_files
         if _may_use(cli, controller, cloud, name) and name not in own.credentials(cloud).credentials:
-            keep(own, cloud, name, stored.credentials[name], kind)
+            credentials.keep(own, cloud, name, stored.credentials[name], kind)
     where.files.remove_credential(cloud, name)
     return cli.console.info(f"Credential {quote(name)} for cloud {quote(cloud)} removed from this client.")

@@ -14,7 +14,7 @@ from pushjuju.core.clouds import (
     CloudCredentials,
 )
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.services.requests.cloud.credentials import kinds_of
+from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -60,7 +60,7 @@ def _contents(
     used: bool,
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    kinds = kinds_of(where, stored)
+    kinds = credentials.kinds_of(where, stored)
     for cloud, entry in sorted(stored.items()):
         for name, item in sorted(entry.credentials.items()):
             if wanted not in ((), (cloud, name)):

@@ -19,10 +19,8 @@ from pushjuju.core.clouds import (
 )
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.plugin_host import ProviderType
+from pushjuju.services.entities.basis import context, plugin_host
 from pushjuju.services.requests.cloud import credentials
-from pushjuju.services.requests.cloud.credentials import exchanged, finished, keep, known_cloud
 from pushjuju.workers.machine import credentials as trial
 
 
@@ -59,9 +57,9 @@ def update_credential(
         raise UsageError("Usage: pushjuju update-credential [options] [<cloud-name> [<credential-name>]]")
     where = scope.for_writing(cli, client=client, controller=controller)
     found = _wanted(cli, where, args, file)
-    ready: list[tuple[str, str, StoredCredential, ProviderType]] = []
+    ready: list[tuple[str, str, StoredCredential, plugin_host.ProviderType]] = []
     for cloud, entry in found.items():
-        known, kind = known_cloud(where, cloud)
+        known, kind = credentials.known_cloud(where, cloud)
         if region and not force:
             require_region(known, region)
         if where.client and not where.files.credentials(cloud).credentials:
@@ -71,15 +69,22 @@ def update_credential(
         for name, item in entry.credentials.items():
             if item.auth_type not in kind.credential_schemas:
                 raise NotValid(f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}")
-            ready.append((cloud, name, exchanged(where, known, finished(cloud, name, item, kind)), kind))
+            ready.append(
+                (
+                    cloud,
+                    name,
+                    credentials.exchanged(where, known, credentials.finished(cloud, name, item, kind)),
+                    kind,
+                )
+            )
     refused = _tried(cli, where, ready, force=force)
     for cloud, name, item, kind in ready:
         if (cloud, name) in refused:
             continue
         if where.client and file:
-            keep(where.files, cloud, name, item, kind)
+            credentials.keep(where.files, cloud, name, item, kind)
         if where.ctx:
-            keep(where.ctx.controller.cloud_files, cloud, name, item, kind)
+            credentials.keep(where.ctx.controller.cloud_files, cloud, name, item, kind)
             cli.console.info(
                 f"Controller credential {quote(name)} for user {quote(where.ctx.user)} on cloud "
                 f"{quote(cloud)} updated.\n"
@@ -95,7 +100,7 @@ def update_credential(
 def _tried(
     cli: Cli,
     where: scope.Sides,
-    ready: Sequence[tuple[str, str, StoredCredential, ProviderType]],
+    ready: Sequence[tuple[str, str, StoredCredential, plugin_host.ProviderType]],
     *,
     force: bool,
 ) -> set[tuple[str, str]]:
@@ -133,7 +138,7 @@ def _bad_lines(bad: Mapping[str, Sequence[str]], *, force: bool) -> list[str]:
     ]
 
 
-def _meant(cli: Cli, where: scope.Sides) -> Iterator[Context]:
+def _meant(cli: Cli, where: scope.Sides) -> Iterator[context.Context]:
     """Open the controllers whose models may use what changes; a warning names one that cannot be read."""
     if where.ctx:
         yield where.ctx

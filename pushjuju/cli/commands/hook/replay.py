@@ -12,7 +12,7 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.services.entities.application import decisions
-from pushjuju.workers.deciding import replayed
+from pushjuju.workers import deciding
 
 DIFFERS = 2  # exit status of a decision that would be another one today
 
@@ -53,7 +53,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
     else:
         opened = session.open_model(cli, model)
         found = decisions.find(opened.ctx, opened.uuid, args[0])
-    again = replayed(found.record)
+    again = deciding.replayed(found.record)
     document = shown.document(found, again)
     table = {"tabular": lambda written: shown.text(written, colour=cli.output.colour)}
     cli.output.write(document, table)

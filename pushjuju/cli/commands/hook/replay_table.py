@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.hook.run_table import struct
 from pushjuju.cli.terminal.paint import GREEN, RED, paint
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.portable.gotypes import Struct
-from pushjuju.services.entities.application.decisions import Decided
-from pushjuju.workers.deciding import Decision, Replayed, decision_text
+from pushjuju.workers import deciding
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.application.decisions import Decided
+    from pushjuju.workers.deciding import Decision, Replayed
 
 
 def document(found: Decided, again: Replayed) -> Struct:
@@ -33,7 +36,7 @@ def _decision(decision: Decision) -> Struct:
     effects = [effect.kind.value for effect in decision.effects]
     return struct(
         answer=decision.answer.value,
-        doing=decision_text(decision),
+        doing=deciding.decision_text(decision),
         reason=decision.reason,
         resolver=decision.badge,
         effects=effects,

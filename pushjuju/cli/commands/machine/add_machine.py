@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.terminal.progress import Report, progress
-from pushjuju.cli.work import checks, drive, making, session
+from pushjuju.cli.terminal.progress import progress
+from pushjuju.cli.work import drive, making, session
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.model.placement import PlacementKind
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model.constraints import default_base
+from pushjuju.services.entities.model import constraints as model_constraints
 from pushjuju.services.requests import inventories
-from pushjuju.services.requests.machine.add_machines import AddMachinesOptions, add_machines
-from pushjuju.workers.provision.enlist import GivenHost, take_in
-from pushjuju.workers.runtime import Runtime
+from pushjuju.services.requests.machine import add_machines as request
+from pushjuju.workers.provision import enlist, precheck
 
 
 @command(
@@ -96,7 +94,7 @@ def add_machine(
     chosen = values.base(base, series, cli.console)
     opened = making.open_or_make_model(cli, model)
     if target is not None and target.kind is PlacementKind.SSH:
-        host = GivenHost(target=str(target), identities=_identities(private_key))
+        host = enlist.GivenHost(target=str(target), identities=_identities(private_key))
         (found,) = _enlist(cli, opened, [host], values.public_keys(public_key))
         if isinstance(found, PushjujuError):
             raise found
@@ -105,8 +103,8 @@ def add_machine(
     else:
         inside = target if target is not None and target.kind is PlacementKind.CONTAINER else None
         placement = "" if target is None or inside else str(target)
-        real = chosen or default_base(opened.ctx, opened.uuid)
-        checks.of_clouds().machine(
+        real = chosen or model_constraints.default_base(opened.ctx, opened.uuid)
+        precheck.precheck(
             opened.ctx,
             opened.uuid,
             base=real,
@@ -114,10 +112,10 @@ def add_machine(
             directives=[] if inside and inside.parent else [placement],
             warn=cli.console.warn,
         )
-        options = AddMachinesOptions(
+        options = request.AddMachinesOptions(
             base=real, constraints=wanted, placement=placement, container=inside, disks=volumes, count=n
         )
-        made = add_machines(opened.ctx, opened.uuid, options)
+        made = request.add_machines(opened.ctx, opened.uuid, options)
         for machine_id in made:
             cli.console.info(f"created {'container' if '/' in machine_id else 'machine'} {machine_id}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=made, no_wait=no_wait)
@@ -143,7 +141,9 @@ def _take_in_file(
     if len(new) < len(listed):
         cli.console.info(f"{len(listed) - len(new)} of {len(listed)} hosts are machines of the model already")
     hosts = [
-        GivenHost(target=item.target, identities=_identities(private_key, item.identity), jump=item.jump)
+        enlist.GivenHost(
+            target=item.target, identities=_identities(private_key, item.identity), jump=item.jump
+        )
         for item in new
     ]
     found = _enlist(cli, opened, hosts, keys)
@@ -160,19 +160,12 @@ def _take_in_file(
 
 
 def _enlist(
-    cli: Cli, opened: session.Session, hosts: Sequence[GivenHost], public_keys: Sequence[str]
+    cli: Cli, opened: session.Session, hosts: Sequence[enlist.GivenHost], public_keys: Sequence[str]
 ) -> list[str | PushjujuError]:
     """Return the id of each host's machine, or the error for that host."""
 
-    async def enlist(report: Report) -> list[str | PushjujuError]:
-        runtime = Runtime(opened.ctx, report, cli.console.warn)
-        try:
-            return await take_in(runtime, opened.uuid, hosts, public_keys)
-        finally:
-            await runtime.close()
-
     with progress(cli.console) as report:
-        return asyncio.run(enlist(report))
+        return enlist.take_in(opened.ctx, opened.uuid, hosts, public_keys, tell=report, warn=cli.console.warn)
 
 
 def _identities(*paths: str) -> list[Path]:

@@ -185,7 +185,7 @@ class _Follower:
         )
         problems: Sequence[Problem] = ()
         if drive.waits(self._cli):
-            problems = waiting.foreground(self._cli, self._opened, self.look)
+            problems = waiting.attend(self._cli, self._opened, self.look)
         else:
             waiting.work(self._cli, self._opened, self.look)
         ctx, uuid = self._opened.ctx, self._opened.uuid

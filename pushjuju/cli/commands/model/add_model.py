@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
-from pushjuju.cli.work import checks, session
+from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound
-from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.plugin_host import PluginHost
+from pushjuju.services.entities.basis import plugin_host
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import new_models, sessions
+from pushjuju.workers.provision import checkup
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
 
 
 @command(
@@ -69,14 +72,14 @@ def add_model(
 
 def _checked(cli: Cli, ctx: Context, settings: dict[str, Any]) -> new_models.Check:
     """Return what lets a cloud refuse settings of its own."""
-    return partial(checks.of_clouds().settings, ctx, settings, warn=cli.console.warn)
+    return partial(checkup.check_settings, ctx, settings, warn=cli.console.warn)
 
 
 def _cloud(ctx: Context, text: str) -> str:
     """Return `cloud/region` of the argument, which may be a region of the controller's cloud."""
     name, slash, _ = text.partition("/")
     places = clouds.folders(ctx.datadir, ctx.controller)
-    host = PluginHost(environ=ctx.environ)
+    host = plugin_host.PluginHost(environ=ctx.environ)
     try:
         clouds.definition(places, name, host)
     except NotFound:

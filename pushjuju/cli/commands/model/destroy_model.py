@@ -20,12 +20,9 @@ from pushjuju.core.errors import (
     NotValid,
 )
 from pushjuju.portable.natural import natural_key
-from pushjuju.services.entities.basis import blocks
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis import blocks, context
 from pushjuju.services.entities.model import models, sessions
-from pushjuju.services.entities.model.sessions import Model
 from pushjuju.services.requests.model import destroy_model as request
-from pushjuju.services.requests.model.destroy_model import Contents
 
 _STILL = "Model {model} goes on dying{until}; '{program} update-status' continues it."
 
@@ -88,7 +85,7 @@ def destroy_model(
     cli.console.info("Model destroyed.")
 
 
-def _confirm(cli: Cli, ctx: Context, model: Model, *, released: bool) -> None:
+def _confirm(cli: Cli, ctx: context.Context, model: sessions.Model, *, released: bool) -> None:
     lines = _affected(request.contents(ctx, model.uuid), released=released)
     cli.console.warn(
         f'This command will destroy the "{model.qualified}" model and affect the following resources. '
@@ -101,7 +98,7 @@ def _confirm(cli: Cli, ctx: Context, model: Model, *, released: bool) -> None:
     )
 
 
-def _affected(there: Contents, *, released: bool) -> list[str]:
+def _affected(there: request.Contents, *, released: bool) -> list[str]:
     """Return the lines that list what a model's end removes, as Juju's client prints them."""
     hosts, names = there.machines, there.applications
     lines = []

@@ -14,9 +14,8 @@ from pushjuju.core.errors import (
     NotFound,
     UsageError,
 )
-from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.model import models
-from pushjuju.services.entities.model.sessions import Model
+from pushjuju.services.entities.basis import context
+from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.model import destroy_model
 from pushjuju.workers import background
@@ -59,7 +58,11 @@ def count_text(number: int, noun: str) -> str:
 
 
 def begin_removal(
-    ctx: Context, doomed: Sequence[Model], force: removal.Force | None, *, destroy_storage: bool | None
+    ctx: context.Context,
+    doomed: Sequence[sessions.Model],
+    force: removal.Force | None,
+    *,
+    destroy_storage: bool | None,
 ) -> str:
     """Make models die, all of them or, after a refusal, none; return what waits for that, in words."""
     if not destroy_model.destroy_models(ctx, doomed, force, destroy_storage=destroy_storage):
@@ -68,7 +71,9 @@ def begin_removal(
     return emptied([(hosts, "machine"), (applications, "application")])
 
 
-def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: float | None = None) -> None:
+def await_removal(
+    cli: Cli, ctx: context.Context, model: sessions.Model, *, forced: bool, until: float | None = None
+) -> None:
     """Wait until a model is gone, as Juju's client does, also when another process works on the removal.
 
     Args:
@@ -99,7 +104,7 @@ def await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: 
         time.sleep(_LOOK_AGAIN_S)
 
 
-def _work_on_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool) -> None:
+def _work_on_removal(cli: Cli, ctx: context.Context, model: sessions.Model, *, forced: bool) -> None:
     try:
         drive.settle(cli, ctx, model.uuid)
     except HookFailed:

@@ -10,7 +10,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.offerurl import OfferUrl, parse
-from pushjuju.services.entities.relation.offers import Wanted
+from pushjuju.services.entities.relation import offers
 from pushjuju.services.views import offer_documents
 
 
@@ -43,5 +43,5 @@ def find_offers(cli: Cli, args: tuple[str, ...], *, model: str, url: str, interf
     ctx = session.open_controller(cli, place.controller or session.split_model(model)[0])
     if term and not place.owner:
         place = replace(place, owner=ctx.user)
-    wanted = Wanted(part=(place.offer or offer), interface=interface)
+    wanted = offers.Wanted(part=(place.offer or offer), interface=interface)
     cli.output.write(offer_documents.find_offers(ctx, place, wanted), formatters.found())

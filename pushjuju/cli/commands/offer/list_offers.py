@@ -6,7 +6,7 @@ from pushjuju.cli.commands.offer import offer_table as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.relation.offers import Wanted
+from pushjuju.services.entities.relation import offers
 from pushjuju.services.views import offer_documents
 
 
@@ -43,7 +43,7 @@ def list_offers(
 ) -> None:
     """List the offers of a model."""
     opened = session.open_model(cli, model)
-    wanted = Wanted(
+    wanted = offers.Wanted(
         name=args[0] if args else "",
         application=application,
         interface=interface,

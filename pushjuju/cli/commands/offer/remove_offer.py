@@ -10,7 +10,7 @@ from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.portable.names import is_application
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.relation import consume as crossmodel
@@ -52,12 +52,12 @@ def _warning(urls: Iterable[OfferUrl]) -> str:
     )
 
 
-def _settle_all(cli: Cli, ctx: Context, places: Sequence[str]) -> None:
+def _settle_all(cli: Cli, ctx: context.Context, places: Sequence[str]) -> None:
     for model in places:
         drive.settle(cli, ctx, model, touched=())
 
 
-def _offer_url(ctx: Context, text: str) -> OfferUrl:
+def _offer_url(ctx: context.Context, text: str) -> OfferUrl:
     """Read an offer's URL; a name alone means one of the current model."""
     try:
         return parse(text)

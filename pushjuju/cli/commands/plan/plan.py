@@ -26,11 +26,10 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, PushjujuError, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis import context as services
 from pushjuju.services.requests.controller import copies
-from pushjuju.services.views import inventory
-from pushjuju.services.views.inventory import Change, Inventory
-from pushjuju.workers.rehearsal import Foreseen, Rehearsal, rehearse
+from pushjuju.services.views import inventory as stocks
+from pushjuju.workers import rehearsal as rehearsals
 
 CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
 
@@ -41,8 +40,8 @@ _YES = "y\n" * 100  # nothing is at stake in a copy
 class _Side:
     """How a copy ends: what would happen in it, and what there is then."""
 
-    rehearsal: Rehearsal
-    inventory: Inventory
+    rehearsal: rehearsals.Rehearsal
+    inventory: stocks.Inventory
 
 
 @command(
@@ -117,25 +116,27 @@ def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _side(ctx: Context, *, kills: bool = False) -> _Side:
+def _side(ctx: services.Context, *, kills: bool = False) -> _Side:
     """Rehearse what is due in a copy, and take stock.
 
     Args:
         kills: Models that go and do not come to their end are ended directly.
     """
-    found = rehearse(ctx)
+    found = rehearsals.rehearse(ctx)
     if kills:
         for text in found.blocked:
             found.cannot_know(f"how far this gets before the model is ended directly: {text}")
         found.blocked.clear()
         copies.end_models(ctx)
-    return _Side(rehearsal=found, inventory=inventory.stock(ctx))
+    return _Side(rehearsal=found, inventory=stocks.stock(ctx))
 
 
-def _compared(words: Sequence[str], inner: Cli, ctx: Context, before: _Side | None, after: _Side) -> Plan:
+def _compared(
+    words: Sequence[str], inner: Cli, ctx: services.Context, before: _Side | None, after: _Side
+) -> Plan:
     """Return what is other with the command than without it; `before` is None for a new controller."""
     now = before.inventory if before is not None else {}
-    changes = inventory.changes(ctx, now, after.inventory)
+    changes = stocks.changes(ctx, now, after.inventory)
     blocked = after.rehearsal.blocked
     if before is None:
         changes.insert(0, _of_controller("add", ctx.controller.name))
@@ -154,8 +155,8 @@ def _compared(words: Sequence[str], inner: Cli, ctx: Context, before: _Side | No
     )
 
 
-def _of_controller(action: str, name: str, fields: Mapping[str, str] | None = None) -> Change:
-    return Change(action=action, kind="controller", name=name, model="", fields=fields or {})
+def _of_controller(action: str, name: str, fields: Mapping[str, str] | None = None) -> stocks.Change:
+    return stocks.Change(action=action, kind="controller", name=name, model="", fields=fields or {})
 
 
 def _left(inner: Cli) -> Sequence[str]:
@@ -165,7 +166,7 @@ def _left(inner: Cli) -> Sequence[str]:
     return [str(line).strip().removeprefix("- ") for line in found]
 
 
-def _without(cli: Cli, opened: Context, folder: Path) -> _Side | None:
+def _without(cli: Cli, opened: services.Context, folder: Path) -> _Side | None:
     """Return what would happen, and be, without the command; None when it makes the controller."""
     ctx = copies.open_copy(folder, opened.controller.name, clock=cli.clock, environ=cli.env)
     if ctx is None:
@@ -176,7 +177,9 @@ def _without(cli: Cli, opened: Context, folder: Path) -> _Side | None:
         ctx.close()
 
 
-def _steps(before: Rehearsal | None, after: Rehearsal) -> list[tuple[Foreseen, bool]]:
+def _steps(
+    before: rehearsals.Rehearsal | None, after: rehearsals.Rehearsal
+) -> list[tuple[rehearsals.Foreseen, bool]]:
     """Mark the operations that would run without the command too."""
     anyway = Counter(_same(step) for step in (before.steps if before is not None else ()))
     found = []
@@ -187,7 +190,7 @@ def _steps(before: Rehearsal | None, after: Rehearsal) -> list[tuple[Foreseen, b
     return found
 
 
-def _same(step: Foreseen) -> tuple[str, ...]:
+def _same(step: rehearsals.Foreseen) -> tuple[str, ...]:
     """Return the key by which two operations count as the same."""
     return (step.model, step.machine, step.unit, step.title)
 
@@ -226,9 +229,9 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
     return inner
 
 
-def _controller(inner: Cli) -> Context | None:
+def _controller(inner: Cli) -> services.Context | None:
     """Return the controller that a command opened, if it opened one."""
-    return next((item for item in inner.extra.values() if isinstance(item, Context)), None)
+    return next((item for item in inner.extra.values() if isinstance(item, services.Context)), None)
 
 
 def _close(inner: Cli) -> None:

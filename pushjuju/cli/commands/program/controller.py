@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.progress import progress
@@ -49,7 +47,7 @@ def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
     end = "nothing is due any more" if until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
     with progress(cli.console, lines=True) as report:  # the log of a service
-        asyncio.run(serving.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
+        serving.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle)
 
 
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:

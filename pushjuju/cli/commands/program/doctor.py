@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from pushjuju.cli.commands.program.doctor_table import findings
@@ -35,8 +34,7 @@ def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) ->
         regular.schedule(folder)
     found: list[dict[str, Any]] = []
     for cloud in args or (making.FIRST_CLOUD,):
-        look = checkup.examine(folder, cloud, environ=cli.env, warn=cli.console.warn, install=install)
-        found += asyncio.run(look)
+        found += checkup.examine(folder, cloud, environ=cli.env, warn=cli.console.warn, install=install)
     found += regular.look(folder, cli.env)
     cli.output.write(found, {"tabular": lambda entries: findings(entries, colour=cli.output.colour)})
     if any(entry["level"] == "error" for entry in found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pushjuju.charms.values.endpoints import parse_endpoint
+from pushjuju.charms.values import endpoints
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import NotValid, UsageError
@@ -15,7 +15,7 @@ from pushjuju.services.requests.relation import integrate as service
 def applications_of(args: Sequence[str]) -> list[str]:
     """Return the applications of `APP[:ENDPOINT]` words."""
     try:
-        return [parse_endpoint(arg)[0] for arg in args]
+        return [endpoints.parse_endpoint(arg)[0] for arg in args]
     except NotValid as error:
         raise UsageError(error.message) from None
 

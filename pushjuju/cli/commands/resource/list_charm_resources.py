@@ -6,10 +6,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pushjuju.charms.archive.reader import read_charm
-from pushjuju.charms.format.arguments import ArgumentKind
-from pushjuju.charms.format.url import parse_url
-from pushjuju.charms.values.model import ResourceMeta
+from pushjuju.charms.archive import reader
+from pushjuju.charms.format import arguments, url
+from pushjuju.charms.values import model as charms
 from pushjuju.cli.commands.charm import store_names
 from pushjuju.cli.commands.resource import resource_table as formatters
 from pushjuju.cli.commands.resource.resource_texts import NOTHING
@@ -38,7 +37,7 @@ from pushjuju.services.views import resource_documents
 )
 def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str) -> None:
     """List what a charm declares."""
-    if charm_places.kind_of(args[0], cli.env, cli.console) is ArgumentKind.CHARMHUB:
+    if charm_places.kind_of(args[0], cli.env, cli.console) is arguments.ArgumentKind.CHARMHUB:
         found = resource_documents.in_store(_in_store(cli, args[0], model=model, channel=channel))
     else:
         found = resource_documents.declared(_declared(cli, args[0], model=model).values())
@@ -48,7 +47,7 @@ def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str
     cli.output.write(found, {"tabular": formatters.charm_table})
 
 
-def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMeta]:
+def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, charms.ResourceMeta]:
     """Return what a local charm declares."""
     if "channel" in cli.given:
         raise NotValid("--channel chooses among a store's charms: this one is local")
@@ -57,12 +56,12 @@ def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMe
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         origin = "" if charm_places.is_brought(argument) else None
         path = charm_places.bring(argument, Path(folder), cli.env, cli.console)
-        return read_charm(path, origin=origin).charm.meta.resources
+        return reader.read_charm(path, origin=origin).charm.meta.resources
 
 
 def _in_store(cli: Cli, argument: str, *, model: str, channel: str) -> Sequence[StoreResource]:
     """Return the resources of a store's charm, in the model's store or in Charmhub."""
-    ask = Ask(name=parse_url(argument).name, channel=Channel.parse(channel))
+    ask = Ask(name=url.parse_url(argument).name, channel=Channel.parse(channel))
     try:
         opened = session.open_model(cli, model)
         store = store_charms.open_store(opened.ctx, opened.uuid)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.terminal.tabwriter import TabWriter
-from pushjuju.services.views.resource_documents import Detail, Shown, Update
+
+if TYPE_CHECKING:
+    from pushjuju.services.views.resource_documents import Detail, Shown, Update
 
 
 def table(found: Sequence[Shown], *, of_unit: bool) -> str:

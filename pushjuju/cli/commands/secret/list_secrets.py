@@ -9,7 +9,7 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.secrets import OwnerKind
 from pushjuju.portable.names import is_application, is_unit
-from pushjuju.services.entities.secret.secrets import MODEL, Owner
+from pushjuju.services.entities.secret import secrets as owners
 from pushjuju.services.views.listings import user_secrets as view
 
 
@@ -34,14 +34,14 @@ def secrets(cli: Cli, _args: tuple[str, ...], *, model: str, owner: str) -> None
     return cli.output.text(formatters.secrets(cli.output.form, document))
 
 
-def _owner(text: str) -> Owner:
+def _owner(text: str) -> owners.Owner:
     """Read a tag: `application-web`, `unit-web-0`, `model-UUID`."""
     kind, _, name = text.partition("-")
     unit = "/".join(name.rsplit("-", 1))
     if kind == "application" and is_application(name):
-        return Owner(kind=OwnerKind.APPLICATION, name=name)
+        return owners.Owner(kind=OwnerKind.APPLICATION, name=name)
     if kind == "unit" and is_unit(unit):
-        return Owner(kind=OwnerKind.UNIT, name=unit)
+        return owners.Owner(kind=OwnerKind.UNIT, name=unit)
     if kind == "model" and name:
-        return MODEL
+        return owners.MODEL
     raise NotValid(f'invalid owner "{text}"')

@@ -8,7 +8,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.secret.secrets import Change
+from pushjuju.services.entities.secret import secrets
 from pushjuju.services.requests.secret import user_secrets as service
 
 
@@ -40,7 +40,7 @@ def update_secret(
     content = content_given(cli, args[1:], file)
     if not (content or info or name or auto_prune is not None):
         raise UsageError("specify at least one of label, description, or content to update")
-    change = Change(
+    change = secrets.Change(
         content=content or None,
         label=name or None,
         description=info or None,

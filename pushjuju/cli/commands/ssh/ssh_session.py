@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pushjuju.cli.commands.ssh import ssh_config
+from pushjuju.cli.commands.ssh import ssh_config, stopped_machine
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
@@ -22,7 +23,9 @@ from pushjuju.core.jumps import Hop
 from pushjuju.core.names import machine_tag, parent_machine
 from pushjuju.services.entities.model import jump_hosts
 from pushjuju.services.views import ssh_targets
-from pushjuju.services.views.ssh_targets import Machine
+
+if TYPE_CHECKING:
+    from pushjuju.services.views.ssh_targets import Machine
 
 _GIVEN = "manual"  # who made machines that were taken in
 
@@ -99,8 +102,6 @@ def _hops(
 def _start_if_stopped(cli: Cli, opened: session.Session, machine: Machine) -> None:
     """Start a machine of this computer that is stopped, as every contact does: OpenSSH could not reach it."""
     if opened.model.cloud_type in _ASKED_AT_ONCE:
-        from pushjuju.cli.commands.ssh import stopped_machine  # what works on machines is large
-
         stopped_machine.start(cli, opened, machine)
 
 

@@ -7,15 +7,15 @@ import asyncio
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import session, waiting
 from pushjuju.services.requests.machine import provisioning
-from pushjuju.services.views.ssh_targets import Machine
-from pushjuju.workers.machine.contact import can_resume
-from pushjuju.workers.runtime import Runtime
+from pushjuju.services.views import ssh_targets
+from pushjuju.workers import runtime
+from pushjuju.workers.machine import contact
 
 
-def start(cli: Cli, opened: session.Session, machine: Machine) -> None:
+def start(cli: Cli, opened: session.Session, machine: ssh_targets.Machine) -> None:
     """Start a machine of this computer when it is stopped."""
-    if not asyncio.run(can_resume(Runtime(opened.ctx, warn=cli.console.warn), machine)):
+    if not asyncio.run(contact.can_resume(runtime.Runtime(opened.ctx, warn=cli.console.warn), machine)):
         return
     cli.console.info(f"machine {machine.id} is stopped; starting it")
     provisioning.contact(opened.ctx, opened.uuid, machine.id, "a person logs in")
-    waiting.foreground(cli, opened, lambda: True)
+    waiting.attend(cli, opened, lambda: True)

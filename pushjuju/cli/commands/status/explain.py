@@ -9,7 +9,7 @@ from pushjuju.cli.terminal.times import since_text
 from pushjuju.cli.work import hints, session
 from pushjuju.portable.gotypes import Struct
 from pushjuju.services.views import explain as service
-from pushjuju.workers.deciding import explained
+from pushjuju.workers import deciding
 
 
 @command(
@@ -28,7 +28,7 @@ def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     """Show the last decisions and what waits in the queue."""
     opened = session.open_model(cli, model)
     at, entries = hints.model_flag(cli, opened.ctx, opened.model), []
-    for found in explained(opened.ctx, opened.uuid, args):
+    for found in deciding.explained(opened.ctx, opened.uuid, args):
         fields = {
             "subject": found.subject,
             "doing": found.doing,

@@ -7,7 +7,7 @@ from typing import Any
 
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
-from pushjuju.services.entities.machine.machine_work import Hands
+from pushjuju.services.entities.machine import machine_work
 
 
 def reasons(
@@ -33,7 +33,7 @@ def reasons(
     if wide:
         return table.text() + "".join(_more(entry, program) for entry in entries)
     left = ", ".join(dict.fromkeys(entry["subject"] for entry in entries if entry.get("unattended")))
-    return table.text() + (f"\n{left}: {Hands().text(program)}\n" if left else "")
+    return table.text() + (f"\n{left}: {machine_work.Hands().text(program)}\n" if left else "")
 
 
 def _more(entry: Mapping[str, Any], program: str) -> str:
@@ -46,9 +46,9 @@ def _more(entry: Mapping[str, Any], program: str) -> str:
     if entry.get("held-by"):
         lines.append(f"worked by process {entry['held-by']}")
     if entry.get("attended-by"):
-        lines.append(Hands(waiting=entry["attended-by"]).text(program, entry.get("again", "")))
+        lines.append(machine_work.Hands(waiting=entry["attended-by"]).text(program, entry.get("again", "")))
     if entry.get("unattended"):
-        lines.append(Hands().text(program))
+        lines.append(machine_work.Hands().text(program))
     if entry.get("leader"):
         lines.append(f"leader: {entry['leader']}")
     lines += [f"next: {program} {text}" for text in entry.get("next", ())]

@@ -13,7 +13,8 @@ from pushjuju.cli.terminal.times import wants_utc
 from pushjuju.cli.work import session
 from pushjuju.cli.work.status_document import is_empty, status_document
 from pushjuju.core.errors import UsageError
-from pushjuju.services.views.status.status_filter import filter_status
+from pushjuju.services.views import relation_rows
+from pushjuju.services.views.status import status_filter
 
 
 @command(
@@ -87,7 +88,7 @@ def _status(
     opened = session.open_model(cli, model)
     document, rows = status_document(opened, utc=utc), _relations(opened) if relations else []
     if patterns:
-        document, rows = filter_status(document, patterns, rows)
+        document, rows = status_filter.filter_status(document, patterns, rows)
     forms = formatters(relations=rows, storage=storage, colour=cli.output.colour)
     text = cli.output.rendered(document, forms)
     if not is_empty(document):
@@ -98,6 +99,4 @@ def _status(
 
 
 def _relations(opened: session.Session) -> list[Mapping[str, Any]]:
-    from pushjuju.services.views.relation_rows import relation_rows  # its rows cost a fourth of status
-
-    return list(relation_rows(opened.ctx, opened.uuid))
+    return list(relation_rows.relation_rows(opened.ctx, opened.uuid))

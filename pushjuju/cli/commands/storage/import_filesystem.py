@@ -7,7 +7,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.core.storage import is_store
-from pushjuju.workers.provision.storage_import import import_found
+from pushjuju.workers.provision import storage_import
 
 
 @command(
@@ -33,5 +33,7 @@ def import_filesystem(cli: Cli, args: tuple[str, ...], *, model: str, force: boo
 
     opened = session.open_model(cli, model)
     cli.console.info(f'importing "{provider_id}" from storage pool "{pool}" as storage "{name}"')
-    made = import_found(opened.ctx, opened.uuid, pool, provider_id, name, warn=cli.console.warn)
+    made = storage_import.import_found(
+        opened.ctx, opened.uuid, pool, provider_id, name, warn=cli.console.warn
+    )
     cli.console.info(f"imported storage {made}")

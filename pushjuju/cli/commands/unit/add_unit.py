@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.work import checks, drive, session
+from pushjuju.cli.work import drive, session
+from pushjuju.services.requests.application import add_units
 from pushjuju.services.requests.application import add_units as request
-from pushjuju.services.requests.application.add_units import AddUnitsOptions
+from pushjuju.workers.provision import precheck
 
 
 @command(
@@ -35,7 +36,7 @@ def add_unit(
     no_wait: bool,
 ) -> None:
     """Add units."""
-    options = AddUnitsOptions(
+    options = add_units.AddUnitsOptions(
         application=args[0],
         num_units=num_units,
         placements=values.placements(to),
@@ -43,7 +44,7 @@ def add_unit(
     )
     opened = session.open_model(cli, model)
     added = request.add_units(
-        opened.ctx, opened.uuid, options, notices=cli.console, precheck=checks.of_clouds().units
+        opened.ctx, opened.uuid, options, notices=cli.console, precheck=precheck.precheck_units
     )
     cli.console.detail(f"added {', '.join(added)}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=added, no_wait=no_wait)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Command, Function, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.basis.users import LEVELS, Kind
-from pushjuju.services.requests.user.access import AccessOptions
-
-Act = Callable[[Context, AccessOptions], None]
+from pushjuju.services.entities.basis import users
+from pushjuju.services.requests.user import access
 
 _NOTE = "Recorded for the day when there is a server; who may read the data directory is admin today."
 
@@ -31,30 +28,38 @@ def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
     return args[0], args[1].lower(), args[2:]
 
 
-def _kind(word: str, level: str, targets: Sequence[str]) -> Kind:
+def _kind(word: str, level: str, targets: Sequence[str]) -> users.Kind:
     """Return what the targets are."""
     # An owner may have a dot: bob@example.com/shop.
     offers = [target for target in targets if "." in target.rpartition("/")[2]]
     if offers and len(offers) < len(targets):
         raise UsageError("either specify model names or offer URLs but not both")
-    kind = Kind.OFFER if offers else Kind.MODEL if targets else Kind.CONTROLLER
-    if level in LEVELS[kind]:
+    kind = users.Kind.OFFER if offers else users.Kind.MODEL if targets else users.Kind.CONTROLLER
+    if level in users.LEVELS[kind]:
         return kind
-    if kind is Kind.MODEL and level in LEVELS[Kind.CONTROLLER]:
+    if kind is users.Kind.MODEL and level in users.LEVELS[users.Kind.CONTROLLER]:
         how = "do not specify any model names"
         raise UsageError(_MEANT.format(is_="controller", level=level, other="controller", how=how, word=word))
-    if kind is Kind.CONTROLLER and level in LEVELS[Kind.MODEL]:
+    if kind is users.Kind.CONTROLLER and level in users.LEVELS[users.Kind.MODEL]:
         how = "you need to specify one or more model names"
         raise UsageError(_MEANT.format(is_="model", level=level, other="model", how=how, word=word))
-    raise UsageError(f'"{level}" {kind} access not valid', hint=f"known levels: {', '.join(LEVELS[kind])}")
+    raise UsageError(
+        f'"{level}" {kind} access not valid', hint=f"known levels: {', '.join(users.LEVELS[kind])}"
+    )
 
 
-def access_command(name: str, summary: str, act: Act, examples: str) -> Command:
+def _change(cli: Cli, controller: str, word: str, options: access.AccessOptions) -> None:
+    """Grant or revoke access, as the command's word says."""
+    change = access.revoke if word.startswith("revoke") else access.grant
+    change(session.open_controller(cli, controller), options)
+
+
+def access_command(name: str, summary: str, examples: str) -> Command:
     def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
         user, level, targets = _word(args)
         kind = _kind(name, level, targets)
-        options = AccessOptions(user=user, level=level, kind=kind, names=targets)
-        act(session.open_controller(cli, controller), options)
+        options = access.AccessOptions(user=user, level=level, kind=kind, names=targets)
+        _change(cli, controller, name, options)
 
     function: Function = run
     run.__doc__ = summary
@@ -71,17 +76,18 @@ def access_command(name: str, summary: str, act: Act, examples: str) -> Command:
     )(function)
 
 
-def cloud_access_command(name: str, summary: str, act: Act) -> Command:
+def cloud_access_command(name: str, summary: str) -> Command:
     def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
         user, level, names = _word(args)
         if not names:
             raise UsageError("no cloud specified")
-        if level not in LEVELS[Kind.CLOUD]:
+        if level not in users.LEVELS[users.Kind.CLOUD]:
             raise UsageError(
-                f'"{level}" cloud access not valid', hint=f"known levels: {', '.join(LEVELS[Kind.CLOUD])}"
+                f'"{level}" cloud access not valid',
+                hint=f"known levels: {', '.join(users.LEVELS[users.Kind.CLOUD])}",
             )
-        options = AccessOptions(user=user, level=level, kind=Kind.CLOUD, names=names)
-        act(session.open_controller(cli, controller), options)
+        options = access.AccessOptions(user=user, level=level, kind=users.Kind.CLOUD, names=names)
+        _change(cli, controller, name, options)
 
     function: Function = run
     run.__doc__ = summary

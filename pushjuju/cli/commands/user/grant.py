@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.user.access_words import access_command
-from pushjuju.services.requests.user import access
 
 grant = access_command(
     "grant",
     "Grants access level to a Juju user for a model, controller, or application offer.",
-    access.grant,
     "    pushjuju grant kim read shop\n    pushjuju grant kim superuser\n",
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.user.access_words import cloud_access_command
-from pushjuju.services.requests.user import access
 
 grant_cloud = cloud_access_command(
-    "grant-cloud", "Grants access level to a Juju user for a cloud.", access.grant
+    "grant-cloud",
+    "Grants access level to a Juju user for a cloud.",
 )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.refusing import refusal
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotPermitted, UsageError
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models, sessions
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
 
 
 @command(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.user.access_words import access_command
-from pushjuju.services.requests.user import access
 
 revoke = access_command(
     "revoke",
     "Revokes access from a Juju user for a model, controller, or application offer.",
-    access.revoke,
     "    pushjuju revoke kim write shop\n",
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pushjuju.cli.commands.user.access_words import cloud_access_command
-from pushjuju.services.requests.user import access
 
 revoke_cloud = cloud_access_command(
-    "revoke-cloud", "Revokes access from a Juju user for a cloud.", access.revoke
+    "revoke-cloud",
+    "Revokes access from a Juju user for a cloud.",
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import secrets
 from base64 import urlsafe_b64encode
+from typing import TYPE_CHECKING
 
-from pushjuju.services.entities.basis.context import Context
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+
 
 NO_USE = "There is no server to register with yet: {name} works this controller where its data directory is."
 

@@ -8,7 +8,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis.context import DEFAULT_USER
+from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import controllers as service
 
 
@@ -25,7 +25,7 @@ def whoami(cli: Cli, _args: tuple[str, ...]) -> None:
     folder = session.data_dir(cli)
     controller = service.current(folder, None, cli.env)
     model = str(folder.controller(controller).settings().get("current-model") or "").rpartition("/")[2]
-    document = {"controller": controller, **({"model": model} if model else {}), "user": DEFAULT_USER}
+    document = {"controller": controller, **({"model": model} if model else {}), "user": context.DEFAULT_USER}
     cli.output.write(document, {"tabular": _table})
 
 

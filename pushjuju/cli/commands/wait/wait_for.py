@@ -16,11 +16,9 @@ from pushjuju.core.names import is_machine, is_model
 from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
-from pushjuju.services.views.query import scopes
-from pushjuju.services.views.query.run import Asked, Query
-from pushjuju.services.views.query.scopes import Goal
+from pushjuju.services.views.query import run, scopes
 
 _POLL_S = 0.2  # while a model that is waited for is not there yet
 
@@ -93,16 +91,16 @@ def wait_for(
     """Wait for a model, an application, a unit or a machine."""
     word, name = _target(args)
 
-    asked = Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)
+    asked = run.Query(query if "query" in cli.given else _KINDS[word].query, cli.output.text)
     deadline = time.monotonic() + timeout
     if word == "model":
         ctx = session.open_controller(cli, session.split_model(model)[0])
-        watch = _Watch(cli, ctx, Goal(kind=word, name=name, within=ctx.user), asked, deadline)
+        watch = _Watch(cli, ctx, scopes.Goal(kind=word, name=name, within=ctx.user), asked, deadline)
         opened = watch.model_when_there()
     else:
         opened = session.open_model(cli, model)
         ctx = opened.ctx
-        watch = _Watch(cli, ctx, Goal(kind=word, name=name, within=opened.uuid), asked, deadline)
+        watch = _Watch(cli, ctx, scopes.Goal(kind=word, name=name, within=opened.uuid), asked, deadline)
         watch.model = opened.identifier
     try:
         watch.follow(opened)
@@ -131,13 +129,15 @@ def _target(args: tuple[str, ...]) -> tuple[str, str]:
 class _Watch:
     """Looks at one entity whenever the store has changed."""
 
-    def __init__(self, cli: Cli, ctx: Context, goal: Goal, query: Query, deadline: float) -> None:
+    def __init__(
+        self, cli: Cli, ctx: context.Context, goal: scopes.Goal, query: run.Query, deadline: float
+    ) -> None:
         self._cli, self._ctx, self._goal = cli, ctx, goal
         self._word, self._name = goal.kind, goal.name
         self._query, self._deadline = query, deadline
         self.model = ""  # of the entity, as messages name the model; empty for a model itself
         self._seen: tuple[int, int] | None = None  # the store's version at the last look
-        self._asked: Asked | None = None  # of the entity, when it was there
+        self._asked: run.Asked | None = None  # of the entity, when it was there
         self._said = ""
         self._life = ""
         self._holds = False
@@ -216,7 +216,7 @@ class _Watch:
         self._cli.output.text(_summary(self._asked, _KINDS[self._word].within))
 
 
-def _summary(asked: Asked, within: Sequence[str]) -> str:
+def _summary(asked: run.Asked, within: Sequence[str]) -> str:
     parts: list[tuple[str, Any]] = [("properties", asked.values)]
     found = ((kind, asked.within.get(kind, {})) for kind in within)
     parts += [(kind, {name: each.values for name, each in inner.items()}) for kind, inner in found if inner]

@@ -5,8 +5,12 @@ Mirrors: juju state/block.go, cmd/juju/block (3.6)
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pushjuju.core.errors import Blocked
-from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:  # help texts show the sets, and need no store
+    from pushjuju.store.tx import Tx
 
 DESTROY, REMOVE, CHANGE = "destroy-model", "remove-object", "all"
 SETS = (DESTROY, REMOVE, CHANGE)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from pushjuju.cli.work import drive, waiting
-from pushjuju.cli.work.session import Session
 from pushjuju.core.errors import StoreGone
+from pushjuju.services.entities.model.sessions import Session
 from pushjuju.workers import background
 from tests.waiting import comes
 from tests.world.controller import TestController

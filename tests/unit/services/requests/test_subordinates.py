@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from pushjuju.cli.commands.status.status_tabular import tabular
-from pushjuju.cli.work.session import Session
 from pushjuju.cli.work.status_document import status_document
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.model.sessions import Session
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved
 from pushjuju.services.views.status.document import document
