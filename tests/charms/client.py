@@ -143,6 +143,37 @@ class Client:
             for name, unit in self.units(application).items()
         }
 
+    def leader(self, application: str) -> str:
+        """Return the unit that leads."""
+        (found,) = [name for name, unit in self.units(application).items() if unit.get("leader")]
+        return found
+
+    def workload(self, unit: str) -> tuple[str, str]:
+        """Return the status of a unit's workload, and its message."""
+        shown = self.units(unit.partition("/")[0])[unit]["workload-status"]
+        return shown["current"], shown.get("message", "")
+
+    def revision(self, application: str) -> int:
+        """Return the revision of the charm that an application is on."""
+        return int(self.status()["applications"][application]["charm-rev"])
+
+    def address(self, machine: str, model: str = "") -> str:
+        """Return the address of a machine, of the current model unless another one is named."""
+        return str(self.json("status", "-m", model)["machines"][machine]["dns-name"])
+
+    def relation_rows(self) -> list[str]:
+        """Return the rows of the relations in the status, their columns apart by a blank each."""
+        _, _, rows = self.run("status", "--relations").partition("Integration provider")
+        return [" ".join(row.split()) for row in rows.splitlines()[1:] if row.strip()]
+
+    def check_at_rest(self) -> None:
+        """Check that every unit is active and idle, subordinates too."""
+        for application in self.status()["applications"].values():
+            for unit, shown in application.get("units", {}).items():
+                for name, status in {unit: shown, **shown.get("subordinates", {})}.items():
+                    words = (status["workload-status"]["current"], status["juju-status"]["current"])
+                    assert words == ("active", "idle"), name
+
     def log(self, *include: str) -> list[str]:
         """Return the lines of the log, of some entities or all."""
         words = [word for name in include for word in ("--include", name)]

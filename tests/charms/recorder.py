@@ -123,6 +123,31 @@ def _seen(tag: str, text: str) -> Seen:
     )
 
 
+class Recording:
+    """A model with recording charms, and what was seen since the last look.
+
+    Attributes:
+        witness: What every unit knew at the last look.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.witness = Witness()
+        self._looked = 0
+
+    def deploy(self, name: str, *to: int) -> None:
+        """Deploy one of the charms with a unit on each of these machines."""
+        words = ["-n", str(len(to)), "--to", ",".join(map(str, to))] if to else []
+        self.client.run("deploy", charm(self.client.work, name), *words)
+
+    def news(self) -> list[Seen]:
+        """Return what was seen since the last call; all of it so far must be in order."""
+        every = recorded(self.client)
+        self.witness = check(every)
+        found, self._looked = every[self._looked :], len(every)
+        return found
+
+
 def check(seen: Iterable[Seen]) -> Witness:
     """Hold what was seen against the order of hooks; return what every unit knows now."""
     witness = Witness()

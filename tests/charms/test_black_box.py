@@ -31,8 +31,8 @@ _ANY = "any text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Town:
-    """The deployment.
+class Deployment:
+    """What all tests of this module look at.
 
     Attributes:
         uuid: Of the model.
@@ -48,20 +48,14 @@ class Town:
     broken: list[list[Said]]
     created: list[list[Said]]
 
-    def leader(self, application: str = "near") -> str:
-        """Return the unit that leads now."""
-        units = self.client.units(application)
-        return next(name for name, unit in units.items() if unit.get("leader"))
 
-    def other(self, application: str = "near") -> str:
-        """Return the unit that does not lead."""
-        return next(
-            unit for unit in (f"{application}/0", f"{application}/1") if unit != self.leader(application)
-        )
+def _other(client: Client) -> str:
+    """Return the unit of `near` that does not lead."""
+    return "near/0" if client.leader("near") == "near/1" else "near/1"
 
 
 @pytest.fixture(scope="module")
-def town(shared_client: Client, tmp_path_factory: pytest.TempPathFactory) -> Town:
+def deployment(shared_client: Client, tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     """Everything deployed and related; a third unit of `near` came and went again."""
     client, folder = shared_client, tmp_path_factory.mktemp("charms")
     retry = "automatically-retry-hooks=false"
@@ -98,7 +92,7 @@ def town(shared_client: Client, tmp_path_factory: pytest.TempPathFactory) -> Tow
     client.on("1", "rm /var/lib/probe/in-* /var/lib/probe/from-*")
     lives = {**runs(client, "0"), **runs(client, "1")}
     units = {name: unit for app in ("near", "far") for name, unit in client.units(app).items()}
-    return Town(
+    return Deployment(
         client=client, tree=tree, uuid=client.json("show-model")["box"]["model-uuid"],
         machines={name: unit["machine"] for name, unit in units.items()}, lives=lives, **found,
     )  # fmt: skip
@@ -107,7 +101,7 @@ def town(shared_client: Client, tmp_path_factory: pytest.TempPathFactory) -> Tow
 # --- 1: the environment of one run per kind ---------------------------------------------------------------
 
 
-def _environ(town: Town, unit: str, name: str, **more: str) -> dict[str, Any]:
+def _environ(deployment: Deployment, unit: str, name: str, **more: str) -> dict[str, Any]:
     """Return the whole environment of a hook; patterns for what differs from run to run."""
     tag = unit.replace("/", "-")
     box = _BOX.format(tag)
@@ -120,11 +114,11 @@ def _environ(town: Town, unit: str, name: str, **more: str) -> dict[str, Any]:
         "JUJU_AGENT_SOCKET_ADDRESS": f"/var/lib/juju/agents/unit-{tag}/agent.socket",
         "JUJU_AGENT_SOCKET_NETWORK": "unix",
         "JUJU_UNIT_NAME": unit,
-        "JUJU_MODEL_UUID": town.uuid,
+        "JUJU_MODEL_UUID": deployment.uuid,
         "JUJU_MODEL_NAME": "box",
         "JUJU_API_ADDRESSES": re.compile(r"\S+:\d+"),
         "JUJU_VERSION": JUJU_VERSION,
-        "JUJU_MACHINE_ID": "1" if unit.endswith("/2") else town.machines.get(unit, _ANY),
+        "JUJU_MACHINE_ID": "1" if unit.endswith("/2") else deployment.machines.get(unit, _ANY),
         "JUJU_PRINCIPAL_UNIT": "",
         "JUJU_AVAILABILITY_ZONE": "",
         "CLOUD_API_VERSION": "",
@@ -173,31 +167,33 @@ def _fits(found: str | None, wanted: Any) -> bool:
     return wanted in (_ANY, found)
 
 
-def _one(town: Town, unit: str, name: str, **wanted: str) -> dict[str, str]:
+def _one(deployment: Deployment, unit: str, name: str, **wanted: str) -> dict[str, str]:
     """Return the environment of a unit's first run of a name that has these values."""
-    for run in town.lives[unit]:
+    for run in deployment.lives[unit]:
         if run.name == name and all(run.environ.get(key) == value for key, value in wanted.items()):
             return dict(run.environ)
-    raise AssertionError(f"{unit} never ran {name} with {wanted}: {[run.name for run in town.lives[unit]]}")
+    raise AssertionError(
+        f"{unit} never ran {name} with {wanted}: {[run.name for run in deployment.lives[unit]]}"
+    )
 
 
 @pytest.mark.parametrize("name", ["install", "config-changed", "start", "stop", "remove"])
-def test_environment_of_plain_hooks(town: Town, name: str) -> None:
-    assert _differences(_one(town, "near/2", name), _environ(town, "near/2", name)) == {}
+def test_environment_of_plain_hooks(deployment: Deployment, name: str) -> None:
+    assert _differences(_one(deployment, "near/2", name), _environ(deployment, "near/2", name)) == {}
 
 
-def test_environment_of_leaders_and_of_update_status(town: Town) -> None:
-    elected = next(unit for unit in ("near/0", "near/1") if "leader-elected" in _names(town, unit))
+def test_environment_of_leaders_and_of_update_status(deployment: Deployment) -> None:
+    elected = next(unit for unit in ("near/0", "near/1") if "leader-elected" in _names(deployment, unit))
     for unit, name in (
         (elected, "leader-elected"),
         ("near/2", "leader-settings-changed"),
         ("near/0", "update-status"),
     ):
-        assert _differences(_one(town, unit, name), _environ(town, unit, name)) == {}
+        assert _differences(_one(deployment, unit, name), _environ(deployment, unit, name)) == {}
 
 
-def _names(town: Town, unit: str) -> list[str]:
-    return [run.name for run in town.lives[unit]]
+def _names(deployment: Deployment, unit: str) -> list[str]:
+    return [run.name for run in deployment.lives[unit]]
 
 
 @pytest.mark.parametrize(
@@ -227,64 +223,68 @@ def _names(town: Town, unit: str) -> list[str]:
         ),
     ],
 )
-def test_environment_of_relation_hooks(town: Town, unit: str, name: str, relation: dict[str, str]) -> None:
-    found = _one(town, unit, name, JUJU_REMOTE_UNIT=relation["JUJU_REMOTE_UNIT"])
-    assert _differences(found, _environ(town, unit, name, **relation)) == {}
+def test_environment_of_relation_hooks(
+    deployment: Deployment, unit: str, name: str, relation: dict[str, str]
+) -> None:
+    found = _one(deployment, unit, name, JUJU_REMOTE_UNIT=relation["JUJU_REMOTE_UNIT"])
+    assert _differences(found, _environ(deployment, unit, name, **relation)) == {}
 
 
-def test_environment_of_a_subordinate(town: Town) -> None:
+def test_environment_of_a_subordinate(deployment: Deployment) -> None:
     for unit in ("below/0", "below/1"):
-        found = _one(town, unit, "host-relation-joined")
+        found = _one(deployment, unit, "host-relation-joined")
         principal = found["JUJU_PRINCIPAL_UNIT"]
         wanted = _environ(
-            town, unit, "host-relation-joined", JUJU_PRINCIPAL_UNIT=principal,
-            JUJU_MACHINE_ID=town.machines[principal], **_relation("host", "3", principal, "far"),
+            deployment, unit, "host-relation-joined", JUJU_PRINCIPAL_UNIT=principal,
+            JUJU_MACHINE_ID=deployment.machines[principal], **_relation("host", "3", principal, "far"),
         )  # fmt: skip
         assert _differences(found, wanted) == {}
 
 
-def test_environment_of_an_action(town: Town) -> None:
-    found = _one(town, "near/0", "do")
+def test_environment_of_an_action(deployment: Deployment) -> None:
+    found = _one(deployment, "near/0", "do")
     number = found["JUJU_ACTION_UUID"]
     wanted = _environ(
-        town, "near/0", "do", JUJU_HOOK_NAME="", JUJU_DISPATCH_PATH="actions/do", JUJU_ACTION_NAME="do",
+        deployment, "near/0", "do", JUJU_HOOK_NAME="", JUJU_DISPATCH_PATH="actions/do", JUJU_ACTION_NAME="do",
         JUJU_ACTION_UUID=number, JUJU_ACTION_TAG=f"action-{number}",
     )  # fmt: skip
     assert number.isdigit()
     assert _differences(found, wanted) == {}
 
 
-def test_environment_of_commands_and_of_proxies(town: Town) -> None:
+def test_environment_of_commands_and_of_proxies(deployment: Deployment) -> None:
     text = "tr '\\0' '\\n' < /proc/$$/environ"
-    wanted = _environ(town, "near/0", "run-commands", JUJU_HOOK_NAME="")
+    wanted = _environ(deployment, "near/0", "run-commands", JUJU_HOOK_NAME="")
     del wanted["JUJU_DISPATCH_PATH"]
-    assert _differences(_lines(town.client.run("exec", "--unit", "near/0", text)), wanted) == {}
+    assert _differences(_lines(deployment.client.run("exec", "--unit", "near/0", text)), wanted) == {}
     own = ["juju-http-proxy=http://own:1", "juju-no-proxy=own"]
     plain = ["http-proxy=http://plain:2", "no-proxy=b,a,b"]
     with_own = {**wanted, "JUJU_CHARM_HTTP_PROXY": "http://own:1", "JUJU_CHARM_NO_PROXY": "own"}
-    assert _differences(_lines(_with_config(town, own, text)), with_own) == {}
+    assert _differences(_lines(_with_config(deployment, own, text)), with_own) == {}
     for name, value in (("http_proxy", "http://plain:2"), ("no_proxy", "a,b")):
         wanted[name] = wanted[name.upper()] = value
-    assert _differences(_lines(_with_config(town, plain, text)), wanted) == {}
+    assert _differences(_lines(_with_config(deployment, plain, text)), wanted) == {}
 
 
-def _with_config(town: Town, settings: list[str], command: str) -> str:
+def _with_config(deployment: Deployment, settings: list[str], command: str) -> str:
     """Run a command on a unit while the model has some settings."""
-    town.client.run("model-config", *settings)
+    deployment.client.run("model-config", *settings)
     try:
-        return town.client.run("exec", "--unit", "near/0", command)
+        return deployment.client.run("exec", "--unit", "near/0", command)
     finally:
-        town.client.run("model-config", "--reset", ",".join(item.partition("=")[0] for item in settings))
+        deployment.client.run(
+            "model-config", "--reset", ",".join(item.partition("=")[0] for item in settings)
+        )
 
 
 def _lines(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if line)
 
 
-def test_the_process_of_a_run(town: Town) -> None:
+def test_the_process_of_a_run(deployment: Deployment) -> None:
     """Directory, user, mask, open files, standard input."""
     text = "pwd; id -u; id -g; umask; readlink /proc/$$/fd/0; ulimit -n; ulimit -Hn"
-    *said, files, most = town.client.run("exec", "--unit", "near/0", text).splitlines()
+    *said, files, most = deployment.client.run("exec", "--unit", "near/0", text).splitlines()
     assert said == [_BOX.format("near-0"), "0", "0", "0022", "/dev/null"]
     assert int(files) == min(64000, int(most))
 
@@ -298,25 +298,39 @@ def _faults(rows: Rows, said: list[Said]) -> list[tuple[str, Said]]:
     return [(row[0], one) for row, one, two in zip(rows, said, wanted, strict=True) if one != two]
 
 
-def test_errors_of_the_tools(town: Town) -> None:
+def test_errors_of_the_tools(deployment: Deployment) -> None:
     rows = COMMON + NO_ACTION
-    assert _faults(rows, ask(town.client, town.leader(), *(row[0] for row in rows))) == []
+    assert (
+        _faults(rows, ask(deployment.client, deployment.client.leader("near"), *(row[0] for row in rows)))
+        == []
+    )
 
 
-def test_errors_of_a_unit_that_does_not_lead(town: Town) -> None:
-    assert _faults(NOT_LEADER, ask(town.client, town.other(), *(row[0] for row in NOT_LEADER))) == []
+def test_errors_of_a_unit_that_does_not_lead(deployment: Deployment) -> None:
+    assert (
+        _faults(
+            NOT_LEADER, ask(deployment.client, _other(deployment.client), *(row[0] for row in NOT_LEADER))
+        )
+        == []
+    )
 
 
-def test_errors_of_the_tools_in_an_action(town: Town) -> None:
+def test_errors_of_the_tools_in_an_action(deployment: Deployment) -> None:
     rows = COMMON + IN_ACTION
-    assert _faults(rows, ask_in_action(town.client, town.leader(), *(row[0] for row in rows))) == []
+    assert (
+        _faults(
+            rows,
+            ask_in_action(deployment.client, deployment.client.leader("near"), *(row[0] for row in rows)),
+        )
+        == []
+    )
 
 
-def test_a_tool_whose_run_is_over(town: Town) -> None:
+def test_a_tool_whose_run_is_over(deployment: Deployment) -> None:
     """The id of a run that ended is refused; so is a socket where nobody listens."""
-    (said,) = ask(town.client, "near/0", "echo $JUJU_CONTEXT_ID")
+    (said,) = ask(deployment.client, "near/0", "echo $JUJU_CONTEXT_ID")
     late, away = ask(
-        town.client,
+        deployment.client,
         "near/0",
         f"JUJU_CONTEXT_ID={said.out.strip()} config-get",
         "JUJU_AGENT_SOCKET_ADDRESS=/nowhere/agent.socket config-get",
@@ -326,12 +340,12 @@ def test_a_tool_whose_run_is_over(town: Town) -> None:
     assert re.fullmatch(r"ERROR .*connect: no such file or directory\n", away.err)
 
 
-def test_ports_that_collide(town: Town) -> None:
+def test_ports_that_collide(deployment: Deployment) -> None:
     """With those of the same unit, of the same run, and of another unit on the machine."""
     unit = "near/0"
-    other = next(u for u, m in town.machines.items() if m == town.machines[unit] and u != unit)
-    assert ask(town.client, other, "open-port 100-200")[0].rc == 0
-    assert ask(town.client, unit, "open-port 80-90")[0].rc == 0
+    other = next(u for u, m in deployment.machines.items() if m == deployment.machines[unit] and u != unit)
+    assert ask(deployment.client, other, "open-port 100-200")[0].rc == 0
+    assert ask(deployment.client, unit, "open-port 80-90")[0].rc == 0
     rows = [
         (
             "open-port 50-100",
@@ -365,19 +379,21 @@ def test_ports_that_collide(town: Town) -> None:
             ),
         ),
     ]
-    assert _faults(rows, ask(town.client, unit, *(row[0] for row in rows))) == []
+    assert _faults(rows, ask(deployment.client, unit, *(row[0] for row in rows))) == []
     good = ask(
-        town.client, unit, "open-port 80-90", "open-port 100-200/udp", "open-port --endpoints up 80-90"
+        deployment.client, unit, "open-port 80-90", "open-port 100-200/udp", "open-port --endpoints up 80-90"
     )
     assert good == [Said(rc=0, out="", err="")] * 3
-    ask(town.client, unit, "close-port 80-90", "close-port 100-200/udp", "close-port 300-310")
-    ask(town.client, other, "close-port 100-200")
-    assert ask(town.client, unit, "opened-ports --format=json")[0].out == "[]\n"
+    ask(deployment.client, unit, "close-port 80-90", "close-port 100-200/udp", "close-port 300-310")
+    ask(deployment.client, other, "close-port 100-200")
+    assert ask(deployment.client, unit, "opened-ports --format=json")[0].out == "[]\n"
 
 
-def test_an_endpoint_of_a_port_that_is_not_there(town: Town) -> None:
+def test_an_endpoint_of_a_port_that_is_not_there(deployment: Deployment) -> None:
     """It is noticed when the run ends: the run has failed."""
-    done = town.client.try_run("run", "near/0", "do", "script=open-port --endpoints x 80", "--format", "json")
+    done = deployment.client.try_run(
+        "run", "near/0", "do", "script=open-port --endpoints x 80", "--format", "json"
+    )
     task = json.loads(done.stdout)["near/0"]
     assert (task["status"], task["message"]) == ("failed", "committing requested changes failed")
     assert task["results"]["stderr"] == (
@@ -386,9 +402,9 @@ def test_an_endpoint_of_a_port_that_is_not_there(town: Town) -> None:
     assert task["results"]["return-code"] == 1
 
 
-def test_hooks_without_a_remote_unit(town: Town) -> None:
+def test_hooks_without_a_remote_unit(deployment: Deployment) -> None:
     """In -created and -broken nobody is there; the application stands for its units."""
-    assert town.created == [
+    assert deployment.created == [
         [
             Said(rc=0, out="", err=""),
             Said(rc=0, out="down:2\n", err=""),
@@ -396,7 +412,7 @@ def test_hooks_without_a_remote_unit(town: Town) -> None:
             Said(rc=0, out="far\n", err=""),
         ]
     ]
-    ((members, ids, application, late, own, remote, by_id),) = town.broken
+    ((members, ids, application, late, own, remote, by_id),) = deployment.broken
     assert members == by_id == Said(rc=0, out="", err="")
     assert ids.out == '["down:2"]\n', "the relation lives on, it is the unit that leaves"
     assert application.out == "far\n"
@@ -438,12 +454,14 @@ VALUES = [
 ]
 
 
-def test_values_in_three_formats(town: Town) -> None:
+def test_values_in_three_formats(deployment: Deployment) -> None:
     data = json.dumps({"word": "abc", "truth": "true", "whole": "3", "markup": "<a&b> é", "lines": "a\nb",
                        "last": "a\n"}, ensure_ascii=False)  # fmt: skip
-    town.client.run("exec", "--unit", "far/0", f"printf %s {shlex.quote(data)} | relation-set -r 2 --file -")
+    deployment.client.run(
+        "exec", "--unit", "far/0", f"printf %s {shlex.quote(data)} | relation-set -r 2 --file -"
+    )
     lines = [line for command, *_ in VALUES for line in _formats(command)]
-    said = ask(town.client, town.leader(), *lines)
+    said = ask(deployment.client, deployment.client.leader("near"), *lines)
     wanted = [text for _, *texts in VALUES for text in texts]
     differing = [
         (line, one)
@@ -451,12 +469,14 @@ def test_values_in_three_formats(town: Town) -> None:
         if one != Said(rc=0, out=text, err="")
     ]
     assert differing == []
-    town.client.run("exec", "--unit", "far/0", "relation-set -r 2 word= truth= whole= markup= lines= last=")
+    deployment.client.run(
+        "exec", "--unit", "far/0", "relation-set -r 2 word= truth= whole= markup= lines= last="
+    )
 
 
-def test_maps_in_three_formats(town: Town) -> None:
+def test_maps_in_three_formats(deployment: Deployment) -> None:
     smart, yaml_text, json_text, every = ask(
-        town.client, "near/0", *_formats("config-get"), "config-get --all --format=json"
+        deployment.client, "near/0", *_formats("config-get"), "config-get --all --format=json"
     )
     assert smart == yaml_text
     assert yaml_text.out == (
@@ -468,9 +488,9 @@ def test_maps_in_three_formats(town: Town) -> None:
     assert json.loads(every.out) == {**wanted, "unset": None}
 
 
-def test_output_goes_to_a_file(town: Town) -> None:
+def test_output_goes_to_a_file(deployment: Deployment) -> None:
     first, second = ask(
-        town.client,
+        deployment.client,
         "near/0",
         "cd /tmp && config-get -o found word && cat found && rm found",
         "config-get -o /nowhere/found word",
@@ -483,16 +503,16 @@ def test_output_goes_to_a_file(town: Town) -> None:
 
 
 @contextmanager
-def _mended(town: Town) -> Iterator[None]:
+def _mended(deployment: Deployment) -> Iterator[None]:
     """Take the script of config-changed away at the end, and let units go on that are in error."""
     try:
         yield
     finally:
-        town.client.try_run("config", "near", "--reset", "config-changed")
-        for unit, (workload, _) in town.client.agents("near").items():
+        deployment.client.try_run("config", "near", "--reset", "config-changed")
+        for unit, (workload, _) in deployment.client.agents("near").items():
             if workload == "error":
-                town.client.run("resolved", unit)
-    assert set(town.client.agents("near").values()) == {("active", "idle")}
+                deployment.client.run("resolved", unit)
+    assert set(deployment.client.agents("near").values()) == {("active", "idle")}
 
 
 _KEPT = """if [ $JUJU_UNIT_NAME = {leader} ]; then
@@ -510,10 +530,10 @@ exit 3
 fi"""
 
 
-def test_what_is_left_of_a_hook_that_fails(town: Town) -> None:
-    client, leader = town.client, town.leader()
-    boot = client.on(town.machines[leader], "cat /proc/sys/kernel/random/boot_id")
-    with _mended(town):
+def test_what_is_left_of_a_hook_that_fails(deployment: Deployment) -> None:
+    client, leader = deployment.client, deployment.client.leader("near")
+    boot = client.on(deployment.machines[leader], "cat /proc/sys/kernel/random/boot_id")
+    with _mended(deployment):
         done = client.fail("config", "near", f"config-changed={_KEPT.format(leader=leader)}")
         assert 'hook failed: "config-changed"' in done.error
         status = client.status()["applications"]["near"]
@@ -531,17 +551,17 @@ def test_what_is_left_of_a_hook_that_fails(town: Town) -> None:
         assert said[1].out == "yes\n"
         assert [one.out for one in said[2:6]] == ["", "", "", ""]
         assert said[6] == Said(rc=0, out="", err="")
-        assert client.on(town.machines[leader], "cat /proc/sys/kernel/random/boot_id") == boot
+        assert client.on(deployment.machines[leader], "cat /proc/sys/kernel/random/boot_id") == boot
         client.run("exec", "--unit", leader, "leader-set kept=; payload-unregister web 17; status-set active")
 
 
 # --- 5: what was written and not flushed yet --------------------------------------------------------------
 
 
-def test_a_run_reads_what_it_wrote(town: Town) -> None:
-    leader = town.leader()
+def test_a_run_reads_what_it_wrote(deployment: Deployment) -> None:
+    leader = deployment.client.leader("near")
     said = ask(
-        town.client, leader,
+        deployment.client, leader,
         f"relation-set -r 2 new=1; relation-get -r 2 new {leader}",
         "relation-set -r 2 --app new=2; relation-get -r 2 --app new near",
         f"relation-set -r 2 new=; relation-get -r 2 --format=json new {leader}",
@@ -564,9 +584,9 @@ def test_a_run_reads_what_it_wrote(town: Town) -> None:
 # --- 6: leaders and others --------------------------------------------------------------------------------
 
 
-def test_what_only_a_leader_may(town: Town) -> None:
+def test_what_only_a_leader_may(deployment: Deployment) -> None:
     """The leader's writes reach everybody; the other unit reads what it may."""
-    client, leader, other = town.client, town.leader(), town.other()
+    client, leader, other = deployment.client, deployment.client.leader("near"), _other(deployment.client)
     written = ask(
         client, leader, "relation-set -r 2 --app pool=8", "relation-set -r 0 --app pool=9",
         "status-set --application blocked 'by the leader'", "leader-set colour=blue",
@@ -589,8 +609,10 @@ def test_what_only_a_leader_may(town: Town) -> None:
 # --- 7: how actions end -----------------------------------------------------------------------------------
 
 
-def _act(town: Town, unit: str, script: str) -> dict[str, Any]:
-    done = town.client.try_run("run", unit, "do", f"script={script}", "--string-args", "--format", "json")
+def _act(deployment: Deployment, unit: str, script: str) -> dict[str, Any]:
+    done = deployment.client.try_run(
+        "run", unit, "do", f"script={script}", "--string-args", "--format", "json"
+    )
     found: dict[str, Any] = json.loads(done.stdout)[unit]
     return found
 
@@ -608,24 +630,24 @@ def _act(town: Town, unit: str, script: str) -> dict[str, Any]:
     ],
 )
 def test_how_actions_end(
-    town: Town, script: str, status: str, message: str, code: int, flushed: bool
+    deployment: Deployment, script: str, status: str, message: str, code: int, flushed: bool
 ) -> None:
-    task = _act(town, "near/0", f"state-set ran=1; action-set out.size=10G; echo said; {script}")
+    task = _act(deployment, "near/0", f"state-set ran=1; action-set out.size=10G; echo said; {script}")
     assert (task["status"], task.get("message", "")) == (status, message)
     assert task["results"]["out"] == {"size": "10G"}
     assert (task["results"]["return-code"], task["results"]["stdout"]) == (code, "said\n")
-    read, _ = ask(town.client, "near/0", "state-get ran", "state-delete ran")
+    read, _ = ask(deployment.client, "near/0", "state-get ran", "state-delete ran")
     assert read.out == ("1\n" if flushed else "")
-    assert town.client.agents("near")["near/0"] == ("active", "idle")
+    assert deployment.client.agents("near")["near/0"] == ("active", "idle")
 
 
-def test_an_action_that_is_cancelled_changes_nothing(town: Town) -> None:
-    client = town.client
+def test_an_action_that_is_cancelled_changes_nothing(deployment: Deployment) -> None:
+    client = deployment.client
     found: list[dict[str, Any]] = []
     script = "state-set ran=1; action-set half=yes; touch /tmp/acting; sleep 60"
-    worker = threading.Thread(target=lambda: found.append(_act(town, "near/0", script)))
+    worker = threading.Thread(target=lambda: found.append(_act(deployment, "near/0", script)))
     worker.start()
-    machine = town.machines["near/0"]
+    machine = deployment.machines["near/0"]
     client.until(lambda: client.on(machine, "ls /tmp/acting 2>/dev/null || true"))
     (number,) = next(
         operation["tasks"] for operation in client.json("operations", "--status", "running").values()
@@ -640,31 +662,31 @@ def test_an_action_that_is_cancelled_changes_nothing(town: Town) -> None:
     assert client.agents("near")["near/0"] == ("active", "idle")
 
 
-def test_a_unit_in_error_still_runs_actions(town: Town) -> None:
-    with _mended(town):
-        town.client.fail("config", "near", "config-changed=[ $JUJU_UNIT_NAME != near/0 ] || exit 3")
-        task = _act(town, "near/0", "echo here")
+def test_a_unit_in_error_still_runs_actions(deployment: Deployment) -> None:
+    with _mended(deployment):
+        deployment.client.fail("config", "near", "config-changed=[ $JUJU_UNIT_NAME != near/0 ] || exit 3")
+        task = _act(deployment, "near/0", "echo here")
         assert (task["status"], task["results"]["stdout"]) == ("completed", "here\n")
-        assert town.client.agents("near")["near/0"][0] == "error"
+        assert deployment.client.agents("near")["near/0"][0] == "error"
 
 
-def test_output_of_an_action_that_is_no_text(town: Town) -> None:
-    task = _act(town, "near/0", r"printf '\377'")
+def test_output_of_an_action_that_is_no_text(deployment: Deployment) -> None:
+    task = _act(deployment, "near/0", r"printf '\377'")
     assert (task["results"]["stdout-encoding"], task["results"]["stdout"].strip()) == ("base64", "/w==")
 
 
 # --- 8: commands with any code ----------------------------------------------------------------------------
 
 
-def test_commands_that_end_with_3_are_flushed(town: Town) -> None:
+def test_commands_that_end_with_3_are_flushed(deployment: Deployment) -> None:
     """The other side hears of it, once."""
-    client = town.client
-    before = len(runs(client, town.machines["far/0"])["far/0"])
+    client = deployment.client
+    before = len(runs(client, deployment.machines["far/0"])["far/0"])
     done = client.fail("exec", "--unit", "near/0", "relation-set -r 2 fresh=1; state-set fresh=1; exit 3")
     assert "with return code 3" in done.error
     said = ask(client, "far/0", "relation-get -r 2 fresh near/0")
     assert said[0].out == "1\n"
-    heard = runs(client, town.machines["far/0"])["far/0"][before:]
+    heard = runs(client, deployment.machines["far/0"])["far/0"][before:]
     assert [(run.name, run.environ.get("JUJU_REMOTE_UNIT")) for run in heard] == [
         ("up-relation-changed", "near/0")
     ]
@@ -675,8 +697,8 @@ def test_commands_that_end_with_3_are_flushed(town: Town) -> None:
 # --- 9: a reboot in the middle ----------------------------------------------------------------------------
 
 
-def test_a_reboot_at_once_runs_the_hook_again(town: Town) -> None:
-    client, machine = town.client, town.machines["near/0"]
+def test_a_reboot_at_once_runs_the_hook_again(deployment: Deployment) -> None:
+    client, machine = deployment.client, deployment.machines["near/0"]
     text = (
         "[ $JUJU_UNIT_NAME = near/0 ] || exit 0\nstate-set tries=x\n"
         "echo ran >> /root/tries\n"
@@ -684,7 +706,7 @@ def test_a_reboot_at_once_runs_the_hook_again(town: Town) -> None:
     )
     boot = client.on(machine, "cat /proc/sys/kernel/random/boot_id")
     before = len(runs(client, machine)["near/0"])
-    with _mended(town):
+    with _mended(deployment):
         client.run("config", "near", f"config-changed={text}")
         assert client.on(machine, "cat /proc/sys/kernel/random/boot_id") != boot
         assert client.on(machine, "cat /root/tries") == "ran\nran\n"
@@ -695,11 +717,11 @@ def test_a_reboot_at_once_runs_the_hook_again(town: Town) -> None:
 # --- 10: what a charm keeps in its directory --------------------------------------------------------------
 
 
-def test_files_that_a_charm_made_survive_an_upgrade(town: Town) -> None:
-    client = town.client
+def test_files_that_a_charm_made_survive_an_upgrade(deployment: Deployment) -> None:
+    client = deployment.client
     make = "umask 077; echo state > .unit-state.db; echo own > .juju-persistent-config; mkdir -p venv/x"
     ask(client, "near/0", make)
-    client.run("refresh", "near", "--path", town.tree)
+    client.run("refresh", "near", "--path", deployment.tree)
     said = ask(
         client, "near/0",
         "stat -c %a .unit-state.db; cat .unit-state.db .juju-persistent-config; ls -d venv/x",
@@ -708,7 +730,7 @@ def test_files_that_a_charm_made_survive_an_upgrade(town: Town) -> None:
     assert said[0].out == "600\nstate\nown\nvenv/x\n"
     assert said[1].rc == 0
     assert said[2].out.strip().startswith("local:probe-")
-    found = runs(client, town.machines["near/0"])["near/0"]
+    found = runs(client, deployment.machines["near/0"])["near/0"]
     upgrade = next(run for run in found if run.name == "upgrade-charm")
-    assert _differences(dict(upgrade.environ), _environ(town, "near/0", "upgrade-charm")) == {}
+    assert _differences(dict(upgrade.environ), _environ(deployment, "near/0", "upgrade-charm")) == {}
     ask(client, "near/0", "rm -r .unit-state.db .juju-persistent-config venv upgraded")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import dataclass
 
 import pytest
 
@@ -24,24 +25,17 @@ add element inet other names { 192.0.2.1 }
 KEPT = "nft list table ip foreign; nft list table inet other"
 
 
-class Town:
-    """Machine 0 of `shop` serves a page; machine 1 is its neighbour, machine 0 of `other` a stranger."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hosts:
+    """Machine 0 of `default` serves a page; machine 1 is its neighbour, machine 0 of `other` a stranger.
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
-        client.run("deploy", HELLO, "web")
-        client.run("add-machine")
-        client.run("add-model", "other", "--no-switch")
-        client.run("add-machine", "-m", "other")
-        client.run("update-status")
-        self.web = self.address("default", "0")
-        self.neighbour = self.address("default", "1")
-        self.stranger = self.address("other", "0")
+    Attributes:
+        web: Address of the machine with the page, as `stranger` is of the stranger.
+    """
 
-    def address(self, model: str, machine: str) -> str:
-        """Return the address of a machine."""
-        found = self.client.json("status", "-m", model)["machines"][machine]["dns-name"]
-        return str(found)
+    client: Client
+    web: str
+    stranger: str
 
     def reaches(self, model: str, machine: str, port: int = WEB) -> bool:
         """Tell whether a machine can connect to a port of the page's machine."""
@@ -65,38 +59,44 @@ def connects(address: str, port: int) -> bool:
 
 
 @pytest.fixture(scope="module")
-def town(shared_client: Client) -> Town:
-    return Town(shared_client)
+def hosts(shared_client: Client) -> Hosts:
+    client = shared_client
+    client.run("deploy", HELLO, "web")
+    client.run("add-machine")
+    client.run("add-model", "other", "--no-switch")
+    client.run("add-machine", "-m", "other")
+    client.run("update-status")
+    return Hosts(client=client, web=client.address("0", "default"), stranger=client.address("0", "other"))
 
 
-def test_who_may_connect(town: Town) -> None:
+def test_who_may_connect(hosts: Hosts) -> None:
     """Nobody but the model's own machines; then whoever is named, then everybody, then nobody again."""
-    client = town.client
-    assert town.who() == {"neighbour"}
-    client.run("expose", "web", "--to-cidrs", f"{town.stranger}/32")
-    assert town.who() == {"neighbour", "stranger"}
+    client = hosts.client
+    assert hosts.who() == {"neighbour"}
+    client.run("expose", "web", "--to-cidrs", f"{hosts.stranger}/32")
+    assert hosts.who() == {"neighbour", "stranger"}
     client.run("expose", "web")
-    assert town.who() == {"host", "neighbour", "stranger"}
+    assert hosts.who() == {"host", "neighbour", "stranger"}
     assert client.status()["applications"]["web"]["exposed"] is True
     client.run("unexpose", "web")
-    assert town.who() == {"neighbour"}
+    assert hosts.who() == {"neighbour"}
     assert client.status()["applications"]["web"]["exposed"] is False
 
 
-def test_endpoints_have_their_own_sources(town: Town) -> None:
-    client = town.client
+def test_endpoints_have_their_own_sources(hosts: Hosts) -> None:
+    client = hosts.client
     client.run("exec", "--unit", "web/0", "close-port 8080")
     client.run("exec", "--unit", "web/0", "open-port --endpoints website 8080; open-port 8090")
     client.on("0", "systemd-run -q --unit extra python3 -m http.server 8090 -d /srv")
-    client.run("expose", "web", "--endpoints", "website", "--to-cidrs", f"{town.stranger}/32")
-    assert (town.who(), town.who(8090)) == ({"neighbour", "stranger"}, {"neighbour", "stranger"})
-    client.run("expose", "web", "--to-cidrs", f"{host_of_machines(town.web)}/32")
-    assert town.who() == {"neighbour", "stranger"}
-    assert town.who(8090) == {"host", "neighbour", "stranger"}
+    client.run("expose", "web", "--endpoints", "website", "--to-cidrs", f"{hosts.stranger}/32")
+    assert (hosts.who(), hosts.who(8090)) == ({"neighbour", "stranger"}, {"neighbour", "stranger"})
+    client.run("expose", "web", "--to-cidrs", f"{host_of_machines(hosts.web)}/32")
+    assert hosts.who() == {"neighbour", "stranger"}
+    assert hosts.who(8090) == {"host", "neighbour", "stranger"}
     client.run("unexpose", "web", "--endpoints", "website")
-    assert town.who() == {"host", "neighbour"}
+    assert hosts.who() == {"host", "neighbour"}
     client.run("exec", "--unit", "web/0", "close-port 8090; open-port 8080")
-    assert (town.who(), town.who(8090)) == ({"host", "neighbour"}, {"neighbour"})
+    assert (hosts.who(), hosts.who(8090)) == ({"host", "neighbour"}, {"neighbour"})
     client.run("unexpose", "web")
     client.on("0", "systemctl stop extra")
 
@@ -107,24 +107,24 @@ def host_of_machines(address: str) -> str:
         return str(connection.getsockname()[0])
 
 
-def test_spaces_stand_for_their_subnets(town: Town) -> None:
-    client = town.client
+def test_spaces_stand_for_their_subnets(hosts: Hosts) -> None:
+    client = hosts.client
     client.run("expose", "web", "--to-spaces", "alpha")
-    assert town.who() == {"host", "neighbour", "stranger"}  # all are in the one subnet of this cloud
+    assert hosts.who() == {"host", "neighbour", "stranger"}  # all are in the one subnet of this cloud
     client.run("add-space", "dmz")
     client.run("expose", "web", "--to-spaces", "dmz")
-    assert town.who() == {"neighbour"}
+    assert hosts.who() == {"neighbour"}
     (subnet,) = client.json("subnets")["subnets"]
     client.run("move-to-space", "dmz", subnet, "--force")
     client.run("update-status")
-    assert town.who() == {"host", "neighbour", "stranger"}
+    assert hosts.who() == {"host", "neighbour", "stranger"}
     client.run("move-to-space", "alpha", subnet, "--force")
     client.run("unexpose", "web")
-    assert town.who() == {"neighbour"}
+    assert hosts.who() == {"neighbour"}
 
 
-def test_ping_is_a_port_like_any_other(town: Town) -> None:
-    client, ping = town.client, f"ping -c 1 -W 1 {town.web} >/dev/null && echo yes || echo no"
+def test_ping_is_a_port_like_any_other(hosts: Hosts) -> None:
+    client, ping = hosts.client, f"ping -c 1 -W 1 {hosts.web} >/dev/null && echo yes || echo no"
     client.run("exec", "--unit", "web/0", "open-port icmp")
     assert client.run("ssh", "-m", "other", "0", ping) == "no\n"
     client.run("expose", "web")
@@ -134,9 +134,9 @@ def test_ping_is_a_port_like_any_other(town: Town) -> None:
     client.run("unexpose", "web")
 
 
-def test_units_of_one_machine_in_each_others_way(town: Town) -> None:
+def test_units_of_one_machine_in_each_others_way(hosts: Hosts) -> None:
     """Juju's text; what the hook wrote beside it is not taken; the other one keeps its port."""
-    client = town.client
+    client = hosts.client
     client.run("deploy", HELLO, "second", "--to", "0", "--config", "port=8095")
     done = client.try_run("exec", "--unit", "second/0", "open-port 8070-8090; echo rc $?")
     text = 'cannot open 8070-8090/tcp (unit "second/0"): port range conflicts with 8080/tcp (unit "web/0")'
@@ -148,9 +148,9 @@ def test_units_of_one_machine_in_each_others_way(town: Town) -> None:
     client.run("remove-application", "second", "--no-prompt")
 
 
-def test_rules_of_others_stay_as_they_are(town: Town) -> None:
+def test_rules_of_others_stay_as_they_are(hosts: Hosts) -> None:
     """Byte for byte, whatever is exposed; what they refuse stays refused."""
-    client = town.client
+    client = hosts.client
     client.on("0", f"printf '%s' '{FOREIGN}' | nft -f -")
     before = client.on("0", KEPT)
     assert "9999" in before
@@ -160,16 +160,16 @@ def test_rules_of_others_stay_as_they_are(town: Town) -> None:
     client.on("0", "nft delete table ip foreign; nft delete table inet other")
 
 
-def test_rules_are_back_before_the_first_contact_after_a_reboot(town: Town) -> None:
-    client = town.client
-    client.run("expose", "web", "--to-cidrs", f"{town.stranger}/32")
+def test_rules_are_back_before_the_first_contact_after_a_reboot(hosts: Hosts) -> None:
+    client = hosts.client
+    client.run("expose", "web", "--to-cidrs", f"{hosts.stranger}/32")
     before, boot = client.on("0", TABLE), client.on("0", "cat /proc/sys/kernel/random/boot_id")
     client.try_run("ssh", "0", "sudo reboot")
     client.until(lambda: client.try_run("ssh", "0", "true").rc == 0 and _booted(client, boot))
     assert client.on("0", TABLE) == before
     assert client.on("0", "systemctl is-active pushjuju-firewall") == "active\n"
-    client.until(lambda: town.reaches("other", "0"))
-    assert town.who() == {"neighbour", "stranger"}
+    client.until(lambda: hosts.reaches("other", "0"))
+    assert hosts.who() == {"neighbour", "stranger"}
     client.run("unexpose", "web")
 
 
@@ -179,8 +179,8 @@ def _booted(client: Client, boot: str) -> bool:
 
 
 @pytest.mark.parametrize("verb", ["restart", "reload"])
-def test_a_service_that_throws_all_rules_away_brings_ours_back(town: Town, verb: str) -> None:
-    client = town.client
+def test_a_service_that_throws_all_rules_away_brings_ours_back(hosts: Hosts, verb: str) -> None:
+    client = hosts.client
     client.on("0", "systemctl start nftables")
     client.on("0", f"systemctl restart pushjuju-firewall; systemctl {verb} nftables")
     client.until(lambda: client.try_run("ssh", "0", f"sudo {TABLE}").rc == 0, limit=10)
@@ -188,8 +188,8 @@ def test_a_service_that_throws_all_rules_away_brings_ours_back(town: Town, verb:
     assert client.on("0", TABLE).count("accept") > 5
 
 
-def test_without_nft_the_command_says_so_and_hooks_run(town: Town) -> None:
-    client = town.client
+def test_without_nft_the_command_says_so_and_hooks_run(hosts: Hosts) -> None:
+    client = hosts.client
     client.on("0", "mv /usr/sbin/nft /usr/sbin/nft.away")
     failed = client.fail("expose", "web")
     assert "the firewall rules of machine 0 are not in force: there is no nft on it" in failed.error
@@ -203,28 +203,28 @@ def test_without_nft_the_command_says_so_and_hooks_run(town: Town) -> None:
     client.on("0", "mv /usr/sbin/nft.away /usr/sbin/nft")
     client.run("unexpose", "web")
     assert client.status()["machines"]["0"]["modification-status"]["current"] == "idle"
-    assert town.who() == {"neighbour"}
+    assert hosts.who() == {"neighbour"}
 
 
-def test_who_may_log_in(town: Town) -> None:
+def test_who_may_log_in(hosts: Hosts) -> None:
     """A stranger is shut out; whoever works the machine never is."""
-    client = town.client
-    assert town.reaches("other", "0", 22)
+    client = hosts.client
+    assert hosts.reaches("other", "0", 22)
     client.run("model-config", "ssh-allow=192.0.2.0/24")
-    assert town.who(22) == {"host", "neighbour"}
+    assert hosts.who(22) == {"host", "neighbour"}
     client.run("config", "web", "greeting=Hello again")
     assert "Hello again" in client.on("0", f"curl -s http://127.0.0.1:{WEB}/")
-    client.run("set-firewall-rule", "ssh", "--allowlist", f"{town.stranger}/32")
-    assert town.reaches("other", "0", 22)
+    client.run("set-firewall-rule", "ssh", "--allowlist", f"{hosts.stranger}/32")
+    assert hosts.reaches("other", "0", 22)
     assert client.json("firewall-rules")[0] == {
-        "known-service": "ssh", "allowlist-subnets": [f"{town.stranger}/32"]
+        "known-service": "ssh", "allowlist-subnets": [f"{hosts.stranger}/32"]
     }  # fmt: skip
     client.run("model-config", "--reset", "ssh-allow")
-    assert town.who(22) == {"host", "neighbour", "stranger"}
+    assert hosts.who(22) == {"host", "neighbour", "stranger"}
 
 
-def test_what_is_refused_changes_nothing(town: Town) -> None:
-    client = town.client
+def test_what_is_refused_changes_nothing(hosts: Hosts) -> None:
+    client = hosts.client
     before = client.on("0", TABLE)
     refused = {
         ("expose", "nobody"): 'ERROR application "nobody" not found',
@@ -242,13 +242,13 @@ def test_what_is_refused_changes_nothing(town: Town) -> None:
     assert client.on("0", TABLE) == before
 
 
-def test_a_new_machine_of_the_model_is_let_in_at_once(town: Town) -> None:
+def test_a_new_machine_of_the_model_is_let_in_at_once(hosts: Hosts) -> None:
     """And let out again when it goes: another model may get its address."""
-    client = town.client
+    client = hosts.client
     client.run("add-machine")
-    new = town.address("default", "2")
+    new = client.address("2", "default")
     assert new in client.on("0", TABLE)
-    assert town.reaches("default", "2")
+    assert hosts.reaches("default", "2")
     client.run("remove-machine", "2", "--no-prompt")
     assert new not in client.on("0", TABLE)
 

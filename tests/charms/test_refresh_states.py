@@ -22,8 +22,8 @@ both = pytest.mark.parametrize("force", [(), ("--force-units",)], ids=["unforced
 
 
 @dataclass(kw_only=True)
-class Town:
-    """A model with a machine.
+class Probe:
+    """A model with a machine, and what charms that do as they are told ran there.
 
     Attributes:
         looked: Unit -> the number of its runs that were looked at.
@@ -68,15 +68,6 @@ class Town:
         """Change what hooks do."""
         faults(self.client, "0", command)
 
-    def revision(self, name: str) -> int:
-        """Return the revision that the application is on."""
-        return int(self.client.status()["applications"][name]["charm-rev"])
-
-    def workload(self, unit: str) -> tuple[str, str]:
-        """Return status and message that people see of a unit."""
-        shown = self.client.units(unit.partition("/")[0])[unit]["workload-status"]
-        return shown["current"], shown.get("message", "")
-
     def begun(self, unit: str, hook: str) -> None:
         """Wait until a hook of a unit runs."""
         known = self.looked.get(unit, 0)
@@ -101,13 +92,13 @@ def controller(shared_client: Client) -> Client:
 
 
 @pytest.fixture
-def town(controller: Client, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Town]:
+def probe(controller: Client, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Probe]:
     """A model of its own, with a machine; hooks that failed are never tried again by themselves."""
     name = f"town{abs(hash(request.node.name))}"
     controller.run("add-model", name, "--config", "automatically-retry-hooks=false")
     controller.run("add-machine")
     controller.on("0", "mkdir -p /var/lib/probe")
-    yield Town(client=controller, work=tmp_path)
+    yield Probe(client=controller, work=tmp_path)
     controller.run("destroy-model", name, "--no-prompt", "--force", "--no-wait")
 
 
@@ -115,78 +106,78 @@ def town(controller: Client, tmp_path: Path, request: pytest.FixtureRequest) -> 
 
 
 @both
-def test_idle(town: Town, force: tuple[str, ...]) -> None:
-    town.deploy("calm", units=2)
-    town.news("calm/1")
-    done = town.refresh("calm", *force, peers={"ring": {"interface": "ring"}})
+def test_idle(probe: Probe, force: tuple[str, ...]) -> None:
+    probe.deploy("calm", units=2)
+    probe.news("calm/1")
+    done = probe.refresh("calm", *force, peers={"ring": {"interface": "ring"}})
     assert done.rc == 0, str(done)
-    status = town.client.status()["applications"]["calm"]["units"]
+    status = probe.client.status()["applications"]["calm"]["units"]
     for unit, shown in status.items():
-        news = town.news(unit)
+        news = probe.news(unit)
         told = [] if shown.get("leader") else ["leader-settings-changed"]
         wanted = ["upgrade-charm", "config-changed", "ring-relation-created", *told]
         assert sorted(name for name, _ in news[: len(wanted)]) == sorted(wanted), "the new peer relation too"
         assert [name for name, _ in news[:2]] == wanted[:2]
         assert [name for name, _ in news[len(wanted) :]] == ["ring-relation-joined", "ring-relation-changed"]
-        assert {revision for _, revision in news} == {town.revision("calm")}
-    assert "calm:ring" in town.client.run("status", "--relations").partition("Integration provider")[2]
+        assert {revision for _, revision in news} == {probe.client.revision("calm")}
+    assert "calm:ring" in probe.client.run("status", "--relations").partition("Integration provider")[2]
 
 
-def test_same_charm_again(town: Town) -> None:
+def test_same_charm_again(probe: Probe) -> None:
     """Each upload is a revision of its own, as in Juju."""
-    tree = town.charm()
-    town.client.run("deploy", tree, "calm", "--to", "0")
-    town.news("calm/0")
-    before = town.revision("calm")
-    assert town.refresh("calm", tree=tree).rc == 0
-    assert town.revision("calm") == before + 1
-    assert [name for name, _ in town.news("calm/0")] == ["upgrade-charm", "config-changed"]
+    tree = probe.charm()
+    probe.client.run("deploy", tree, "calm", "--to", "0")
+    probe.news("calm/0")
+    before = probe.client.revision("calm")
+    assert probe.refresh("calm", tree=tree).rc == 0
+    assert probe.client.revision("calm") == before + 1
+    assert [name for name, _ in probe.news("calm/0")] == ["upgrade-charm", "config-changed"]
 
 
 # --- while something runs ---------------------------------------------------------------------------------
 
 
 @both
-def test_a_hook_runs(town: Town, force: tuple[str, ...]) -> None:
+def test_a_hook_runs(probe: Probe, force: tuple[str, ...]) -> None:
     """It ends with the charm that it began with."""
-    town.deploy("busy")
-    old = town.revision("busy")
-    town.faults("echo 2 > busy.config-changed.sleeps")
-    config = town.start("config", "busy", "word=new")
-    town.begun("busy/0", "config-changed")
-    assert town.refresh("busy", *force).rc == 0
+    probe.deploy("busy")
+    old = probe.client.revision("busy")
+    probe.faults("echo 2 > busy.config-changed.sleeps")
+    config = probe.start("config", "busy", "word=new")
+    probe.begun("busy/0", "config-changed")
+    assert probe.refresh("busy", *force).rc == 0
     well(config)
-    new = town.revision("busy")
-    assert town.news("busy/0") == [("config-changed", old), ("upgrade-charm", new), ("config-changed", new)]
+    new = probe.client.revision("busy")
+    assert probe.news("busy/0") == [("config-changed", old), ("upgrade-charm", new), ("config-changed", new)]
 
 
 @both
-def test_install_runs(town: Town, force: tuple[str, ...]) -> None:
+def test_install_runs(probe: Probe, force: tuple[str, ...]) -> None:
     """The unit is installed with the old charm first."""
-    town.faults("echo 2 > young.install.sleeps")
-    deploy = town.start("deploy", town.charm(), "young", "--to", "0")
-    town.begun("young/0", "install")
-    assert town.refresh("young", *force).rc == 0
+    probe.faults("echo 2 > young.install.sleeps")
+    deploy = probe.start("deploy", probe.charm(), "young", "--to", "0")
+    probe.begun("young/0", "install")
+    assert probe.refresh("young", *force).rc == 0
     well(deploy)
-    new, news = town.revision("young"), town.news("young/0")
+    new, news = probe.client.revision("young"), probe.news("young/0")
     assert news[0] == ("install", new - 1)
     names = [name for name, _ in news]
     assert names.count("upgrade-charm") == names.count("start") == 1
     assert names[1] == "leader-elected"
     assert {revision for name, revision in news if name == "upgrade-charm"} == {new}
-    assert town.workload("young/0")[0] == "active"
+    assert probe.client.workload("young/0")[0] == "active"
 
 
-def test_an_upgrade_runs(town: Town) -> None:
+def test_an_upgrade_runs(probe: Probe) -> None:
     """What comes while upgrade-charm runs is taken after it."""
-    town.deploy("busy")
-    town.faults("echo 2 > busy.upgrade-charm.sleeps")
-    first = town.start("refresh", "busy", "--path", town.charm())
-    town.begun("busy/0", "upgrade-charm")
-    assert town.refresh("busy").rc == 0
+    probe.deploy("busy")
+    probe.faults("echo 2 > busy.upgrade-charm.sleeps")
+    first = probe.start("refresh", "busy", "--path", probe.charm())
+    probe.begun("busy/0", "upgrade-charm")
+    assert probe.refresh("busy").rc == 0
     well(first)
-    new = town.revision("busy")
-    assert [item for item in town.news("busy/0") if item[0] == "upgrade-charm"] == [
+    new = probe.client.revision("busy")
+    assert [item for item in probe.news("busy/0") if item[0] == "upgrade-charm"] == [
         ("upgrade-charm", new - 1),
         ("upgrade-charm", new),
     ]
@@ -203,180 +194,180 @@ def _named(done: Done, unit: str, hook: str) -> None:
 
 
 @pytest.mark.parametrize("hook", ["install", "start"])
-def test_a_hook_failed_before_the_unit_was_started(town: Town, hook: str) -> None:
+def test_a_hook_failed_before_the_unit_was_started(probe: Probe, hook: str) -> None:
     """Ignored until resolved; then the next hooks, then the new charm."""
-    town.faults(f"touch ill.{hook}.fails")
-    town.client.fail("deploy", town.charm(), "ill", "--to", "0")
-    town.news("ill/0")
-    old = town.on_disk("ill/0")
-    _named(town.refresh("ill"), "ill/0", hook)
-    assert (town.on_disk("ill/0"), town.news("ill/0")) == (old, [])
-    assert town.revision("ill") == old + 1, "the application is on it; the unit trails"
-    town.faults("rm ill.*")
-    town.client.run("resolved", "ill/0")
-    news = town.news("ill/0")
+    probe.faults(f"touch ill.{hook}.fails")
+    probe.client.fail("deploy", probe.charm(), "ill", "--to", "0")
+    probe.news("ill/0")
+    old = probe.on_disk("ill/0")
+    _named(probe.refresh("ill"), "ill/0", hook)
+    assert (probe.on_disk("ill/0"), probe.news("ill/0")) == (old, [])
+    assert probe.client.revision("ill") == old + 1, "the application is on it; the unit trails"
+    probe.faults("rm ill.*")
+    probe.client.run("resolved", "ill/0")
+    news = probe.news("ill/0")
     assert news[0] == (hook, old)
     assert ("upgrade-charm", old + 1) in news
     assert news[-1][1] == old + 1
-    assert town.workload("ill/0")[0] == "active"
+    assert probe.client.workload("ill/0")[0] == "active"
 
 
 @pytest.mark.parametrize("hook", ["install", "start", "config-changed", "upgrade-charm"])
-def test_a_hook_failed_and_the_charm_is_forced(town: Town, hook: str) -> None:
+def test_a_hook_failed_and_the_charm_is_forced(probe: Probe, hook: str) -> None:
     """The new charm comes at once; the error stays until resolved; no upgrade-charm runs for it."""
     if hook in ("install", "start"):
-        town.faults(f"touch ill.{hook}.fails")
-        town.client.fail("deploy", town.charm(), "ill", "--to", "0")
+        probe.faults(f"touch ill.{hook}.fails")
+        probe.client.fail("deploy", probe.charm(), "ill", "--to", "0")
     else:
-        town.deploy("ill")
-        town.faults(f"touch ill.{hook}.fails")
+        probe.deploy("ill")
+        probe.faults(f"touch ill.{hook}.fails")
         if hook == "config-changed":
-            town.client.fail("config", "ill", "word=new")
+            probe.client.fail("config", "ill", "word=new")
         else:
-            _named(town.refresh("ill"), "ill/0", hook)
-    town.news("ill/0")
-    old = town.on_disk("ill/0")
-    _named(town.refresh("ill", "--force-units"), "ill/0", hook)
-    assert (town.on_disk("ill/0"), town.news("ill/0")) == (old + 1, [])
-    assert town.workload("ill/0") == ("error", f'hook failed: "{hook}"')
-    town.faults("rm ill.*")
-    town.client.run("resolved", "ill/0")
-    news = town.news("ill/0")
+            _named(probe.refresh("ill"), "ill/0", hook)
+    probe.news("ill/0")
+    old = probe.on_disk("ill/0")
+    _named(probe.refresh("ill", "--force-units"), "ill/0", hook)
+    assert (probe.on_disk("ill/0"), probe.news("ill/0")) == (old + 1, [])
+    assert probe.client.workload("ill/0") == ("error", f'hook failed: "{hook}"')
+    probe.faults("rm ill.*")
+    probe.client.run("resolved", "ill/0")
+    news = probe.news("ill/0")
     assert news[0] == (hook, old + 1), "the new charm's hook runs"
     assert [name for name, _ in news].count("upgrade-charm") == (hook == "upgrade-charm")
     if hook != "config-changed":
         assert ("config-changed", old + 1) in news
-    assert town.workload("ill/0")[0] == "active"
+    assert probe.client.workload("ill/0")[0] == "active"
 
 
 @pytest.mark.parametrize("hook", ["config-changed", "upgrade-charm"])
-def test_a_hook_failed_on_a_started_unit(town: Town, hook: str) -> None:
+def test_a_hook_failed_on_a_started_unit(probe: Probe, hook: str) -> None:
     """Ignored until resolved, also when resolved runs the hook in vain."""
-    town.deploy("ill")
-    town.faults(f"touch ill.{hook}.fails")
+    probe.deploy("ill")
+    probe.faults(f"touch ill.{hook}.fails")
     if hook == "config-changed":
-        town.client.fail("config", "ill", "word=new")
+        probe.client.fail("config", "ill", "word=new")
     else:
-        _named(town.refresh("ill"), "ill/0", hook)
-    town.news("ill/0")
-    old = town.on_disk("ill/0")
-    _named(town.refresh("ill"), "ill/0", hook)
-    assert (town.on_disk("ill/0"), town.news("ill/0")) == (old, [])
-    town.client.fail("resolved", "ill/0")
-    assert (town.on_disk("ill/0"), town.news("ill/0")) == (old, [(hook, old)])
-    town.faults("rm ill.*")
-    town.client.run("resolved", "ill/0")
-    news = town.news("ill/0")
+        _named(probe.refresh("ill"), "ill/0", hook)
+    probe.news("ill/0")
+    old = probe.on_disk("ill/0")
+    _named(probe.refresh("ill"), "ill/0", hook)
+    assert (probe.on_disk("ill/0"), probe.news("ill/0")) == (old, [])
+    probe.client.fail("resolved", "ill/0")
+    assert (probe.on_disk("ill/0"), probe.news("ill/0")) == (old, [(hook, old)])
+    probe.faults("rm ill.*")
+    probe.client.run("resolved", "ill/0")
+    news = probe.news("ill/0")
     assert (news[0], news[-1]) == ((hook, old), ("config-changed", old + 1))
     assert ("upgrade-charm", old + 1) in news
 
 
-def test_one_unit_of_two_cannot_take_it(town: Town) -> None:
+def test_one_unit_of_two_cannot_take_it(probe: Probe) -> None:
     """It is named; the other has it."""
-    town.deploy("pair", units=2)
+    probe.deploy("pair", units=2)
     script = "[ $JUJU_UNIT_NAME != pair/1 ]"
-    _named(town.client.try_run("config", "pair", f"config-changed={script}"), "pair/1", "config-changed")
-    old = town.on_disk("pair/1")
-    done = town.refresh("pair")
+    _named(probe.client.try_run("config", "pair", f"config-changed={script}"), "pair/1", "config-changed")
+    old = probe.on_disk("pair/1")
+    done = probe.refresh("pair")
     _named(done, "pair/1", "config-changed")
     assert "pair/0" not in done.error
-    assert (town.on_disk("pair/0"), town.on_disk("pair/1")) == (old + 1, old)
-    town.client.run("config", "pair", "--reset", "config-changed", "--no-wait")
-    town.client.run("resolved", "pair/1", "--no-retry")
-    assert town.on_disk("pair/1") == old + 1
+    assert (probe.on_disk("pair/0"), probe.on_disk("pair/1")) == (old + 1, old)
+    probe.client.run("config", "pair", "--reset", "config-changed", "--no-wait")
+    probe.client.run("resolved", "pair/1", "--no-retry")
+    assert probe.on_disk("pair/1") == old + 1
 
 
 # --- on the way out ---------------------------------------------------------------------------------------
 
 
 @both
-def test_a_unit_that_leaves(town: Town, force: tuple[str, ...]) -> None:
+def test_a_unit_that_leaves(probe: Probe, force: tuple[str, ...]) -> None:
     """It goes with the charm that it has."""
-    town.deploy("gone", units=2)
-    town.news("gone/1")
-    old = town.on_disk("gone/1")
-    town.faults("echo 2 > gone.stop.sleeps")
-    removal = town.start("remove-unit", "gone/1")
-    town.begun("gone/1", "stop")
-    assert town.refresh("gone", *force).rc == 0
+    probe.deploy("gone", units=2)
+    probe.news("gone/1")
+    old = probe.on_disk("gone/1")
+    probe.faults("echo 2 > gone.stop.sleeps")
+    removal = probe.start("remove-unit", "gone/1")
+    probe.begun("gone/1", "stop")
+    assert probe.refresh("gone", *force).rc == 0
     well(removal)
-    assert town.news("gone/1") == [("stop", old), ("remove", old)]
-    assert list(town.client.units("gone")) == ["gone/0"]
-    assert town.on_disk("gone/0") == old + 1
+    assert probe.news("gone/1") == [("stop", old), ("remove", old)]
+    assert list(probe.client.units("gone")) == ["gone/0"]
+    assert probe.on_disk("gone/0") == old + 1
 
 
-def test_a_unit_that_failed_to_leave(town: Town) -> None:
+def test_a_unit_that_failed_to_leave(probe: Probe) -> None:
     """Its charm is changed only by force; the error stays, and resolved lets it go."""
-    town.deploy("stuck")
-    town.faults("touch stuck.stop.fails")
-    town.client.try_run("remove-unit", "stuck/0")
-    assert town.workload("stuck/0") == ("error", 'hook failed: "stop"')
-    old = town.on_disk("stuck/0")
-    town.news("stuck/0")
-    _named(town.refresh("stuck"), "stuck/0", "stop")
-    assert town.on_disk("stuck/0") == old
-    _named(town.refresh("stuck", "--force-units"), "stuck/0", "stop")
-    assert (town.on_disk("stuck/0"), town.news("stuck/0")) == (old + 2, [])
-    town.faults("rm stuck.*")
-    town.client.run("resolved", "stuck/0")
-    assert town.client.hooks()["stuck/0"][-2:] == ["stop", "remove"]
-    assert town.client.units("stuck") == {}
+    probe.deploy("stuck")
+    probe.faults("touch stuck.stop.fails")
+    probe.client.try_run("remove-unit", "stuck/0")
+    assert probe.client.workload("stuck/0") == ("error", 'hook failed: "stop"')
+    old = probe.on_disk("stuck/0")
+    probe.news("stuck/0")
+    _named(probe.refresh("stuck"), "stuck/0", "stop")
+    assert probe.on_disk("stuck/0") == old
+    _named(probe.refresh("stuck", "--force-units"), "stuck/0", "stop")
+    assert (probe.on_disk("stuck/0"), probe.news("stuck/0")) == (old + 2, [])
+    probe.faults("rm stuck.*")
+    probe.client.run("resolved", "stuck/0")
+    assert probe.client.hooks()["stuck/0"][-2:] == ["stop", "remove"]
+    assert probe.client.units("stuck") == {}
 
 
-def test_a_charm_that_cannot_be_unpacked(town: Town) -> None:
+def test_a_charm_that_cannot_be_unpacked(probe: Probe) -> None:
     """The unit is in error until somebody makes way and says `resolved`; its neighbours go on."""
-    town.deploy("full")
-    old, box = town.on_disk("full/0"), BOX.format("full-0")
-    town.client.on("0", f"mkdir {box}/data && mount -t tmpfs tmpfs {box}/data")
-    tree = town.charm()
+    probe.deploy("full")
+    old, box = probe.on_disk("full/0"), BOX.format("full-0")
+    probe.client.on("0", f"mkdir {box}/data && mount -t tmpfs tmpfs {box}/data")
+    tree = probe.charm()
     (tree / "data").write_text("a file where the charm has a directory of its own")
     try:
-        done = town.refresh("full", tree=tree)
+        done = probe.refresh("full", tree=tree)
         assert done.rc == 1, str(done)
         assert "full/0" in done.error
         assert "busy" in done.error
-        assert town.workload("full/0") == ("error", "upgrade failed")
-        town.deploy("zfull")  # sorts after it
-        again = town.client.try_run("resolved", "full/0")
-        assert (again.rc, town.workload("full/0")) == (1, ("error", "upgrade failed")), str(again)
-        assert town.news("full/0") == []
+        assert probe.client.workload("full/0") == ("error", "upgrade failed")
+        probe.deploy("zfull")  # sorts after it
+        again = probe.client.try_run("resolved", "full/0")
+        assert (again.rc, probe.client.workload("full/0")) == (1, ("error", "upgrade failed")), str(again)
+        assert probe.news("full/0") == []
     finally:
-        town.client.on("0", f"umount {box}/data")
-    town.client.run("resolved", "full/0")
-    assert town.news("full/0") == [("upgrade-charm", old + 1), ("config-changed", old + 1)]
-    assert (town.on_disk("full/0"), town.workload("full/0")[0]) == (old + 1, "active")
+        probe.client.on("0", f"umount {box}/data")
+    probe.client.run("resolved", "full/0")
+    assert probe.news("full/0") == [("upgrade-charm", old + 1), ("config-changed", old + 1)]
+    assert (probe.on_disk("full/0"), probe.client.workload("full/0")[0]) == (old + 1, "active")
 
 
-def test_a_unit_that_cannot_be_installed_leaves_its_neighbours_their_turns(town: Town) -> None:
+def test_a_unit_that_cannot_be_installed_leaves_its_neighbours_their_turns(probe: Probe) -> None:
     """Its place is read-only; units that sort after it are installed and removed meanwhile."""
     place = "/var/lib/juju/agents/unit-aaa-0"
-    town.client.on("0", f"mkdir -p {place} && mount -t tmpfs -o ro tmpfs {place}")
+    probe.client.on("0", f"mkdir -p {place} && mount -t tmpfs -o ro tmpfs {place}")
     try:
-        done = town.client.try_run("deploy", town.charm(), "aaa", "--to", "0")
+        done = probe.client.try_run("deploy", probe.charm(), "aaa", "--to", "0")
         assert done.rc == 1, str(done)
         assert "Read-only file system" in done.error
-        shown = town.client.units("aaa")["aaa/0"]["juju-status"]
+        shown = probe.client.units("aaa")["aaa/0"]["juju-status"]
         assert (shown["current"], "Read-only" in shown["message"]) == ("failed", True)
-        done = town.client.try_run("deploy", town.charm(), "bbb", "--to", "0")
-        assert town.news("bbb/0")[0][0] == "install"
-        assert town.workload("bbb/0")[0] == "active", str(done)
-        town.client.try_run("remove-application", "bbb", "--no-prompt")
-        assert "bbb" not in town.client.status()["applications"]
+        done = probe.client.try_run("deploy", probe.charm(), "bbb", "--to", "0")
+        assert probe.news("bbb/0")[0][0] == "install"
+        assert probe.client.workload("bbb/0")[0] == "active", str(done)
+        probe.client.try_run("remove-application", "bbb", "--no-prompt")
+        assert "bbb" not in probe.client.status()["applications"]
     finally:
-        town.client.on("0", f"umount {place}")
-    town.client.run("update-status", "aaa/0")
-    assert town.news("aaa/0")[0][0] == "install"
-    assert town.workload("aaa/0")[0] == "active"
+        probe.client.on("0", f"umount {place}")
+    probe.client.run("update-status", "aaa/0")
+    assert probe.news("aaa/0")[0][0] == "install"
+    assert probe.client.workload("aaa/0")[0] == "active"
 
 
-def test_a_charm_that_was_deleted_on_its_machine(town: Town) -> None:
+def test_a_charm_that_was_deleted_on_its_machine(probe: Probe) -> None:
     """The next contact brings it back; no hook fails for that."""
-    town.deploy("lost")
-    old = town.on_disk("lost/0")
-    town.client.on("0", f"rm -rf {BOX.format('lost-0')}")
-    town.client.run("update-status", "lost/0")
-    assert town.news("lost/0")[:2] == [("upgrade-charm", old), ("config-changed", old)]
-    assert (town.on_disk("lost/0"), town.workload("lost/0")[0]) == (old, "active")
+    probe.deploy("lost")
+    old = probe.on_disk("lost/0")
+    probe.client.on("0", f"rm -rf {BOX.format('lost-0')}")
+    probe.client.run("update-status", "lost/0")
+    assert probe.news("lost/0")[:2] == [("upgrade-charm", old), ("config-changed", old)]
+    assert (probe.on_disk("lost/0"), probe.client.workload("lost/0")[0]) == (old, "active")
 
 
 # --- what does not fit, before any unit is touched --------------------------------------------------------
@@ -395,12 +386,12 @@ def everything(client: Client) -> list[Any]:
     return [*sorted(rows), blobs]
 
 
-def refused(town: Town, name: str, *words: str, tree: Path | None = None, **metadata: Any) -> str:
+def refused(probe: Probe, name: str, *words: str, tree: Path | None = None, **metadata: Any) -> str:
     """Refresh to what does not fit: nothing may change; return the error."""
-    before = everything(town.client)
-    done = town.refresh(name, *words, tree=tree, **metadata)
+    before = everything(probe.client)
+    done = probe.refresh(name, *words, tree=tree, **metadata)
     assert done.rc == 1, str(done)
-    assert everything(town.client) == before
+    assert everything(probe.client) == before
     prefix = f'ERROR cannot upgrade application "{name}" to charm "local:probe": '
     assert done.error.startswith(prefix), done.error
     return done.error.removeprefix(prefix).splitlines()[0]
@@ -410,42 +401,42 @@ UP = {"up": {"interface": "probe"}}
 DOWN = {"down": {"interface": "probe"}}
 
 
-def test_relations_in_use(town: Town) -> None:
+def test_relations_in_use(probe: Probe) -> None:
     """An endpoint in use must stay what it is; a limit must hold; --force lowers it all the same."""
-    town.deploy("server", provides=UP)
-    town.deploy("one", requires=DOWN)
-    town.deploy("two", requires=DOWN)
+    probe.deploy("server", provides=UP)
+    probe.deploy("one", requires=DOWN)
+    probe.deploy("two", requires=DOWN)
     for name in ("one", "two"):
-        town.client.run("integrate", f"{name}:down", "server:up")
-    town.news("server/0")
+        probe.client.run("integrate", f"{name}:down", "server:up")
+    probe.news("server/0")
     broken = 'would break relation "one:down server:up"'
-    assert refused(town, "server") == broken
-    assert refused(town, "server", "--force", "--force-units") == broken
-    assert refused(town, "server", provides={"up": {"interface": "other"}}) == broken
-    assert refused(town, "server", requires=UP) == broken
-    assert refused(town, "one", requires={"low": {"interface": "probe"}}) == broken
+    assert refused(probe, "server") == broken
+    assert refused(probe, "server", "--force", "--force-units") == broken
+    assert refused(probe, "server", provides={"up": {"interface": "other"}}) == broken
+    assert refused(probe, "server", requires=UP) == broken
+    assert refused(probe, "one", requires={"low": {"interface": "probe"}}) == broken
     limit = (
         "new charm version imposes a maximum relation limit of 1 for server:up "
         "which cannot be satisfied by the number of already established relations (2)"
     )
     narrow = {"up": {"interface": "probe", "limit": 1}}
-    assert refused(town, "server", provides=narrow) == limit
-    done = town.refresh("server", "--force", provides=narrow)
+    assert refused(probe, "server", provides=narrow) == limit
+    done = probe.refresh("server", "--force", provides=narrow)
     assert done.rc == 0, str(done)
     assert f"WARNING {limit}; allowing upgrade to proceed as the operator specified --force" in done.stderr
-    assert [name for name, _ in town.news("server/0")] == ["upgrade-charm", "config-changed"]
-    done = town.refresh("server", provides={**UP, "more": {"interface": "more"}})
+    assert [name for name, _ in probe.news("server/0")] == ["upgrade-charm", "config-changed"]
+    done = probe.refresh("server", provides={**UP, "more": {"interface": "more"}})
     assert done.rc == 0, str(done)
-    assert [name for name, _ in town.news("server/0")] == ["upgrade-charm", "config-changed"], (
+    assert [name for name, _ in probe.news("server/0")] == ["upgrade-charm", "config-changed"], (
         "relations that stay are not heard of again"
     )
 
 
-def test_storage(town: Town) -> None:
+def test_storage(probe: Probe) -> None:
     """What is there must stay usable; more may come."""
     data = {"type": "filesystem", "location": "/srv/data", "multiple": {"range": "0-3"}}
     disk = {"type": "block", "multiple": {"range": "0-"}}
-    town.deploy("keeper", storage={"data": data, "disk": disk})
+    probe.deploy("keeper", storage={"data": data, "disk": disk})
     for changed, said in (
         ({"disk": {**disk, "type": "filesystem"}}, 'type changed from "block" to "filesystem"'),
         ({"data": {**data, "location": "/srv"}}, 'location changed from "/srv/data" to "/srv"'),
@@ -458,36 +449,36 @@ def test_storage(town: Town) -> None:
     ):
         (name,) = changed
         storage = {"data": data, "disk": disk, **changed}
-        assert refused(town, "keeper", storage=storage) == f'existing storage "{name}" {said}'
+        assert refused(probe, "keeper", storage=storage) == f'existing storage "{name}" {said}'
     more = {"type": "filesystem", "multiple": {"range": "0-1"}}
-    done = town.refresh("keeper", storage={"data": data, "more": more})
+    done = probe.refresh("keeper", storage={"data": data, "more": more})
     assert done.rc == 0, str(done)
-    assert [name for name, _ in town.news("keeper/0")] == ["upgrade-charm", "config-changed"]
+    assert [name for name, _ in probe.news("keeper/0")] == ["upgrade-charm", "config-changed"]
 
 
-def test_what_else_does_not_fit(town: Town) -> None:
+def test_what_else_does_not_fit(probe: Probe) -> None:
     """Subordinacy, settings, profile, features, base, the name."""
-    town.deploy("calm")
+    probe.deploy("calm")
     inside = {"host": {"interface": "juju-info", "scope": "container"}}
-    said = refused(town, "calm", subordinate=True, requires=inside)
+    said = refused(probe, "calm", subordinate=True, requires=inside)
     assert said == "cannot change an application's subordinacy"
-    said = refused(town, "calm", "--config", "whole=many")
+    said = refused(probe, "calm", "--config", "whole=many")
     assert said.startswith('validating config settings: option "whole" expected int, got "many"')
     unmet = "Charm feature requirements cannot be met:"
-    assert refused(town, "calm", assumes=["juju >= 9.0"]) == unmet
-    tree = town.charm()
+    assert refused(probe, "calm", assumes=["juju >= 9.0"]) == unmet
+    tree = probe.charm()
     (tree / "lxd-profile.yaml").write_text("devices: {eth9: {type: nic}}\n")
-    said = refused(town, "calm", tree=tree)
+    said = refused(probe, "calm", tree=tree)
     assert said == 'validating lxd profile: invalid lxd-profile.yaml: contains device type "nic"'
     (tree / "lxd-profile.yaml").unlink()
     old = {"bases": [{"name": "ubuntu", "channel": "20.04", "architectures": ["amd64"]}]}
     (tree / "manifest.yaml").write_text(yaml.safe_dump(old))
-    assert refused(town, "calm", tree=tree).startswith("cannot upgrade from single base ")
-    before = everything(town.client)
-    other = prober.charm(town.work, "other")
-    done = town.client.fail("refresh", "calm", "--path", other)
+    assert refused(probe, "calm", tree=tree).startswith("cannot upgrade from single base ")
+    before = everything(probe.client)
+    other = prober.charm(probe.work, "other")
+    done = probe.client.fail("refresh", "calm", "--path", other)
     assert done.error == 'ERROR cannot refresh "probe" to "other"\n'
-    assert everything(town.client) == before
-    assert town.news("calm/0") == []
-    assert town.refresh("calm", "--force-base", tree=tree).rc == 0
-    assert [name for name, _ in town.news("calm/0")] == ["upgrade-charm", "config-changed"]
+    assert everything(probe.client) == before
+    assert probe.news("calm/0") == []
+    assert probe.refresh("calm", "--force-base", tree=tree).rc == 0
+    assert [name for name, _ in probe.news("calm/0")] == ["upgrade-charm", "config-changed"]

@@ -8,50 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.charms.client import Client
-from tests.charms.recorder import Seen, charm, check, recorded
+from tests.charms.recorder import Recording, Seen, charm
 
 pytestmark = pytest.mark.machine
 FULL = ["created", "joined", "changed"]
-
-
-class Town:
-    """A model with recording charms, and what was seen since the last look."""
-
-    def __init__(self, client: Client) -> None:
-        self.client = client
-        self.looked = 0
-
-    def deploy(self, name: str, *to: int) -> None:
-        """Deploy one of the charms with a unit on each of these machines."""
-        words = ["-n", str(len(to)), "--to", ",".join(map(str, to))] if to else []
-        self.client.run("deploy", charm(self.client.work, name), *words)
-
-    def news(self) -> list[Seen]:
-        """Return what was seen since the last call; all of it so far must be in order."""
-        every = recorded(self.client)
-        self.witness = check(every)
-        found, self.looked = every[self.looked :], len(every)
-        return found
-
-    def rows(self) -> list[str]:
-        """Return the rows of the relations in the status."""
-        _, _, rows = self.client.run("status", "--relations").partition("Integration provider")
-        return [" ".join(row.split()) for row in rows.splitlines()[1:] if row.strip()]
-
-    def at_rest(self) -> None:
-        """Check that every unit is active and idle."""
-        for name, application in self.client.status()["applications"].items():
-            for unit, shown in application.get("units", {}).items():
-                every = {unit: shown, **shown.get("subordinates", {})}
-                for one, status in every.items():
-                    words = (status["workload-status"]["current"], status["juju-status"]["current"])
-                    assert words == ("active", "idle"), f"{name}: {one}"
-
-    def leader(self, application: str) -> str:
-        """Return the unit that leads."""
-        units = self.client.status()["applications"][application]["units"]
-        (found,) = [name for name, unit in units.items() if unit.get("leader")]
-        return str(found)
 
 
 def of(seen: list[Seen], unit: str, endpoint: str = "") -> list[str]:
@@ -70,19 +30,19 @@ def meetings(seen: list[Seen], hook: str) -> Counter[tuple[str, str]]:
 
 
 @pytest.fixture
-def town(client: Client) -> Town:
+def recording(client: Client) -> Recording:
     """A person with a model, who is not asked before removals."""
     client.run("bootstrap", "local", "here", "--add-model", "town", "--model-default", "mode=")
-    return Town(client)
+    return Recording(client)
 
 
-def test_a_cluster_of_five(town: Town) -> None:
+def test_a_cluster_of_five(recording: Recording) -> None:
     """Everybody meets everybody; the leader leaves and another is elected; a sixth comes; all go."""
-    client = town.client
+    client = recording.client
     client.run("add-machine", "-n", "2")
-    town.deploy("store", 0, 1, 0, 1, 0)
-    town.at_rest()
-    seen = town.news()
+    recording.deploy("store", 0, 1, 0, 1, 0)
+    client.check_at_rest()
+    seen = recording.news()
     units = {f"store/{number}" for number in range(5)}
     pairs = {(one, two) for one in units for two in units if one != two}
     assert meetings(seen, "ring-relation-joined") == dict.fromkeys(pairs, 1)
@@ -91,7 +51,7 @@ def test_a_cluster_of_five(town: Town) -> None:
         hooks = of(seen, unit)
         assert hooks[:2] == ["install", "ring-relation-created"]
         assert hooks[3:5] == ["config-changed", "start"]
-    first = town.leader("store")
+    first = client.leader("store")
     elected = [item.unit for item in seen if item.hook == "leader-elected"]
     assert elected == [first]
     told = {
@@ -100,52 +60,52 @@ def test_a_cluster_of_five(town: Town) -> None:
     assert {unit: (told[unit] or {}).get("name") for unit in units} == {unit: unit for unit in units}
 
     client.run("remove-unit", first)
-    seen = town.news()
+    seen = recording.news()
     assert of(seen, first) == ["ring-relation-departed"] * 4 + ["stop", "remove"]
     assert {item.departing for item in seen if item.unit == first and item.departing} == {first}
     left = units - {first}
     assert {pair: n for pair, n in meetings(seen, "ring-relation-departed").items() if pair[0] != first} == {
         (unit, first): 1 for unit in left
     }
-    second = town.leader("store")
+    second = client.leader("store")
     assert [item.unit for item in seen if item.hook == "leader-elected"] == [second]
     assert second in left
 
     client.run("add-unit", "store", "--to", "1")
-    town.at_rest()
-    seen = town.news()
+    client.check_at_rest()
+    seen = recording.news()
     assert meetings(seen, "ring-relation-joined") == {
         **{("store/5", unit): 1 for unit in left},
         **{(unit, "store/5"): 1 for unit in left},
     }
 
     client.run("remove-application", "store")
-    seen = town.news()
+    seen = recording.news()
     for unit in (*left, "store/5"):
         assert of(seen, unit)[-2:] == ["stop", "remove"]
         assert "broken" not in of(seen, unit, "ring")
-    assert all(not track.members for track in town.witness.tracks.values())
+    assert all(not track.members for track in recording.witness.tracks.values())
     status = client.status()
     assert (status["applications"], status["machines"]) == ({}, {})
 
 
-def test_three_require_of_three(town: Town) -> None:
+def test_three_require_of_three(recording: Recording) -> None:
     """A relation is made, scaled, ended, made again; its provider goes while related; then the model goes."""
-    client = town.client
+    client = recording.client
     client.run("add-machine", "-n", "3")
-    town.deploy("store", 0, 1, 2)
-    town.deploy("front", 0, 1, 2)
-    town.news()
+    recording.deploy("store", 0, 1, 2)
+    recording.deploy("front", 0, 1, 2)
+    recording.news()
     stores, fronts = ({f"{name}/{n}" for n in range(3)} for name in ("store", "front"))
 
     client.run("integrate", "front", "store")
-    town.at_rest()
-    seen = town.news()
+    client.check_at_rest()
+    seen = recording.news()
     wanted = {(one, two): 1 for one in fronts for two in stores}
     assert meetings(seen, "db-relation-joined") == wanted
     assert meetings(seen, "server-relation-joined") == {(two, one): 1 for one, two in wanted}
     assert all(of(seen, unit, "db")[0] == "created" for unit in fronts)
-    assert "store:server front:db sql regular" in town.rows()
+    assert "store:server front:db sql regular" in client.relation_rows()
     heard = [
         item.settings for item in seen if item.hook == "db-relation-changed" and item.remote == "store/1"
     ]
@@ -154,64 +114,66 @@ def test_three_require_of_three(town: Town) -> None:
     assert {"private-address", "ingress-address", "egress-subnets", "met"} <= set(heard[-1])
 
     client.run("add-unit", "front", "--to", "1")
-    seen = town.news()
+    seen = recording.news()
     assert meetings(seen, "server-relation-joined") == {(unit, "front/3"): 1 for unit in stores}
     assert of(seen, "front/3", "db")[0] == "created"
     assert sorted(of(seen, "front/3", "db")[1:7]) == ["changed"] * 3 + ["joined"] * 3
 
-    leader = town.leader("store")
+    leader = client.leader("store")
     client.run("remove-unit", leader)
-    seen = town.news()
+    seen = recording.news()
     assert of(seen, leader, "server") == ["departed"] * 4 + ["broken"]
     assert meetings(seen, "db-relation-departed") == {(f"front/{n}", leader): 1 for n in range(4)}
-    assert town.leader("store") != leader
-    assert "leader-elected" in of(seen, town.leader("store"))
+    assert client.leader("store") != leader
+    assert "leader-elected" in of(seen, client.leader("store"))
 
     client.run("remove-unit", "front/3")
-    seen = town.news()
+    seen = recording.news()
     assert of(seen, "front/3", "db") == ["departed", "departed", "broken"]
     assert of(seen, "front/3")[-2:] == ["stop", "remove"]
 
     client.run("remove-relation", "front", "store")
-    seen = town.news()
+    seen = recording.news()
     for unit in fronts:
         assert of(seen, unit, "db") == ["departed", "departed", "broken"]
     for unit in stores - {leader}:
         assert of(seen, unit, "server") == ["departed"] * 3 + ["broken"]
     assert {item.ids for item in seen if item.hook.endswith("-broken")} == {()}
     assert {item.departing for item in seen if item.unit == "front/0" and item.departing} == stores - {leader}
-    assert not any("front:db" in row for row in town.rows())
+    assert not any("front:db" in row for row in client.relation_rows())
 
     client.run("integrate", "front:db", "store:server")
-    town.at_rest()
-    seen = town.news()
+    client.check_at_rest()
+    seen = recording.news()
     assert {item.relation for item in seen if item.hook.startswith("db-relation")} == {3}
     assert len(meetings(seen, "db-relation-joined")) == 6
 
     client.run("remove-application", "store")
-    seen = town.news()
+    seen = recording.news()
     assert list(client.status()["applications"]) == ["front"]
     for unit in fronts:
         assert of(seen, unit, "db") == ["departed", "departed", "broken"]
     for unit in stores - {leader}:
         assert of(seen, unit)[-3:] == ["server-relation-broken", "stop", "remove"]
         assert {item.departing for item in seen if item.unit == unit and item.departing} == {unit}
-    assert not [track for (unit, _), track in town.witness.tracks.items() if unit in stores and track.members]
+    assert not [
+        track for (unit, _), track in recording.witness.tracks.items() if unit in stores and track.members
+    ]
     done = client.try_run("destroy-model", "town", "--no-prompt")
     assert done.stderr.endswith("Model destroyed.\n"), str(done)
     assert not [path for folder in client.machine_folders() for path in folder.glob("local/machines/*")]
 
 
-def test_subordinates(town: Town) -> None:
+def test_subordinates(recording: Recording) -> None:
     """They come with their principals, see only these, and go with them or with their last relation."""
-    client = town.client
+    client = recording.client
     client.run("add-machine", "-n", "2")
-    town.deploy("front", 0, 1)
-    town.deploy("agent")
-    assert town.news()[0].hook == "install"
+    recording.deploy("front", 0, 1)
+    recording.deploy("agent")
+    assert recording.news()[0].hook == "install"
     client.run("integrate", "agent:access", "front")
-    town.at_rest()
-    seen = town.news()
+    client.check_at_rest()
+    seen = recording.news()
     homes = _principals(client)
     assert sorted(homes) == ["agent/0", "agent/1"]
     assert set(homes.values()) == {"front/0", "front/1"}
@@ -222,17 +184,17 @@ def test_subordinates(town: Town) -> None:
         members = {item.members for item in seen if item.unit == unit and item.hook.startswith("access")}
         assert members == {(), (principal,)}
     assert len(meetings(seen, "access-relation-joined")) == 2
-    assert "front:site agent:access http subordinate" in town.rows()
+    assert "front:site agent:access http subordinate" in client.relation_rows()
     table = client.run("status")
     assert f"\n  {next(iter(homes))}" in table.replace("*", "")
 
     client.run("integrate", "agent:host", "front")
-    seen = town.news()
+    seen = recording.news()
     for unit, principal in homes.items():
         assert of(seen, unit, "host") == FULL
         assert not [item for item in seen if item.unit == principal]
     client.run("remove-relation", "agent:access", "front")
-    seen = town.news()
+    seen = recording.news()
     assert sorted(_principals(client)) == sorted(homes), "the other relation keeps them"
     for unit, principal in homes.items():
         assert of(seen, unit) == ["access-relation-departed", "access-relation-broken"]
@@ -242,7 +204,7 @@ def test_subordinates(town: Town) -> None:
     )
 
     client.run("remove-unit", "front/0")
-    seen = town.news()
+    seen = recording.news()
     gone = next(unit for unit, principal in homes.items() if principal == "front/0")
     assert of(seen, gone)[-2:] == of(seen, "front/0")[-2:] == ["stop", "remove"]
     assert of(seen, gone, "host") == ["departed", "broken"]
@@ -253,7 +215,7 @@ def test_subordinates(town: Town) -> None:
     assert _principals(client) == {}
     assert set(client.status()["applications"]) == {"agent", "front"}
     client.run("integrate", "agent:access", "front")
-    seen = town.news()
+    seen = recording.news()
     assert _principals(client) == {"agent/2": "front/1"}
     assert of(seen, "agent/2", "access")[:3] == FULL
     assert not _files_of(client, "1", gone)
@@ -273,12 +235,12 @@ def _files_of(client: Client, machine: str, unit: str) -> str:
     return client.on(machine, f"ls -d /var/lib/juju/*/unit-{name} 2>/dev/null || true")
 
 
-def test_what_a_person_is_told(town: Town, tmp_path: Path) -> None:
+def test_what_a_person_is_told(recording: Recording, tmp_path: Path) -> None:
     """Refusals, suspension, a forced end of a relation whose hooks fail."""
-    client = town.client
+    client = recording.client
     client.run("add-machine", "-n", "1")
-    town.deploy("store", 0)
-    town.deploy("front", 0)
+    recording.deploy("store", 0)
+    recording.deploy("front", 0)
     client.run("integrate", "front", "store")
     done = client.fail("integrate", "front", "store")
     assert done.error == (
@@ -287,16 +249,16 @@ def test_what_a_person_is_told(town: Town, tmp_path: Path) -> None:
         "Use 'pushjuju status --relations' to view the current relations.\n"
     )
     client.fail("integrate", "front", "store", "nothing", rc=2)
-    town.news()
+    recording.news()
     client.run("suspend-relation", "2", "--message", "maintenance window")
-    assert "store:server front:db sql regular suspended maintenance window" in town.rows()
-    seen = town.news()
+    assert "store:server front:db sql regular suspended maintenance window" in client.relation_rows()
+    seen = recording.news()
     assert of(seen, "front/0") == ["db-relation-departed", "db-relation-broken"]
     client.run("resume-relation", "2")
-    assert of(town.news(), "front/0", "db")[:3] == FULL
+    assert of(recording.news(), "front/0", "db")[:3] == FULL
     client.run("remove-relation", "2", "--force", "--no-wait")
-    assert not any("front:db" in row for row in town.rows())
-    town.news()
+    assert not any("front:db" in row for row in client.relation_rows())
+    recording.news()
 
 
 _HARD_DATA = r"""#!/bin/bash
@@ -324,9 +286,9 @@ esac
 """
 
 
-def test_hard_data(town: Town) -> None:
+def test_hard_data(recording: Recording) -> None:
     """Much data, keys with dots and spaces, bytes that are no text; a hook that fails changes nothing."""
-    client = town.client
+    client = recording.client
     client.run("add-machine", "-n", "2")
     for machine, name in enumerate(("store", "front")):
         tree = charm(client.work, name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pushjuju.cli.terminal.progress import progress, wants_output
 from pushjuju.cli.work import failures, session
 from pushjuju.services.entities.basis import context
-from pushjuju.workers import driver as work
+from pushjuju.workers import driver as drivers
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
@@ -44,7 +44,7 @@ def settle(
     with progress(cli.console) as report:
         watched = wants_output(cli.console)
         since = session.first_claim(cli)
-        driver = work.Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched, since=since)
+        driver = drivers.Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched, since=since)
         settled = asyncio.run(driver.settle(routine=routine))
     if settled.left:
         leave()
@@ -71,7 +71,7 @@ def attend(
     async def go(report: Tell) -> Sequence[Problem]:
         watched = wants_output(cli.console)
         warn, since = cli.console.warn, session.first_claim(cli)
-        driver = work.Driver(opened.ctx, opened.uuid, tell=report, warn=warn, watched=watched, since=since)
+        driver = drivers.Driver(opened.ctx, opened.uuid, tell=report, warn=warn, watched=watched, since=since)
         working = asyncio.create_task(driver.settle(until), name="settle")
         busy = time.monotonic()
         try:

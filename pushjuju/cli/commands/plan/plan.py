@@ -26,7 +26,7 @@ from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, PushjujuError, UsageError
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis import context as services
+from pushjuju.services.entities.basis import context as contexts
 from pushjuju.services.requests.controller import copies
 from pushjuju.services.views import inventory as stocks
 from pushjuju.workers import rehearsal as rehearsals
@@ -116,7 +116,7 @@ def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _side(ctx: services.Context, *, kills: bool = False) -> _Side:
+def _side(ctx: contexts.Context, *, kills: bool = False) -> _Side:
     """Rehearse what is due in a copy, and take stock.
 
     Args:
@@ -132,7 +132,7 @@ def _side(ctx: services.Context, *, kills: bool = False) -> _Side:
 
 
 def _compared(
-    words: Sequence[str], inner: Cli, ctx: services.Context, before: _Side | None, after: _Side
+    words: Sequence[str], inner: Cli, ctx: contexts.Context, before: _Side | None, after: _Side
 ) -> Plan:
     """Return what is other with the command than without it; `before` is None for a new controller."""
     now = before.inventory if before is not None else {}
@@ -166,7 +166,7 @@ def _left(inner: Cli) -> Sequence[str]:
     return [str(line).strip().removeprefix("- ") for line in found]
 
 
-def _without(cli: Cli, opened: services.Context, folder: Path) -> _Side | None:
+def _without(cli: Cli, opened: contexts.Context, folder: Path) -> _Side | None:
     """Return what would happen, and be, without the command; None when it makes the controller."""
     ctx = copies.open_copy(folder, opened.controller.name, clock=cli.clock, environ=cli.env)
     if ctx is None:
@@ -229,9 +229,9 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
     return inner
 
 
-def _controller(inner: Cli) -> services.Context | None:
+def _controller(inner: Cli) -> contexts.Context | None:
     """Return the controller that a command opened, if it opened one."""
-    return next((item for item in inner.extra.values() if isinstance(item, services.Context)), None)
+    return next((item for item in inner.extra.values() if isinstance(item, contexts.Context)), None)
 
 
 def _close(inner: Cli) -> None:
