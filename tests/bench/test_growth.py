@@ -37,12 +37,12 @@ def surrounded(root: Path, count: int, apps: int = 10) -> TestController:
 
 
 def set_config(world: TestController) -> None:
-    settings.set_config(world.ctx, world.model, "web", values={"port": str(len(world.box().frames))})
+    settings.set_config(world.ctx, world.model, "web", values={"port": str(len(world.played().frames))})
 
 
 def hook(world: TestController) -> None:
     dispatch = world.prepared(UNIT)
-    world.commit(dispatch, world.box().run(dispatch.frame))
+    world.commit(dispatch, world.played().run(dispatch.frame))
     assert world.turn(UNIT).dispatch is None
 
 

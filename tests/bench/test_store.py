@@ -104,7 +104,7 @@ def statements_of_a_hook(world: TestController, number: int) -> dict[str, int]:
     change(world, number)
     with counted(world.ctx.store) as turn:
         dispatch = world.prepared(UNIT)
-    result = world.box().run(dispatch.frame)
+    result = world.played().run(dispatch.frame)
     with counted(world.ctx.store) as committing:
         assert world.commit(dispatch, result).ok
     with counted(world.ctx.store) as idle:
@@ -138,7 +138,7 @@ def test_no_statement_of_a_hook_walks_through_the_model(web: TestController) -> 
     change(web, 1)
     with counted(web.ctx.store) as statements:
         dispatch = web.prepared(UNIT)
-        web.commit(dispatch, web.box().run(dispatch.frame))
+        web.commit(dispatch, web.played().run(dispatch.frame))
         web.turn(UNIT)
     walks = []
     for statement in statements:
@@ -192,7 +192,7 @@ def test_turns(report: Report, web: TestController) -> None:
         begin = time.perf_counter()
         dispatch = web.prepared(UNIT)
         turns.append((time.perf_counter() - begin) * 1000)
-        result = web.box().run(dispatch.frame)
+        result = web.played().run(dispatch.frame)
         begin = time.perf_counter()
         web.commit(dispatch, result)
         commits.append((time.perf_counter() - begin) * 1000)

@@ -151,25 +151,25 @@ class Breakage:
             with contextlib.suppress(AssertionError, subprocess.CalledProcessError, StopIteration):
                 await self._break(what, self.world.machine(), chance)  # it may be down, or boot just now
 
-    async def _break(self, what: str, box: RealMachine, chance: Random) -> None:
+    async def _break(self, what: str, machine: RealMachine, chance: Random) -> None:
         seconds = chance.uniform(0.05, 1.0)
         match what:
             case "link":
-                box.link("down")
+                machine.link("down")
                 await asyncio.sleep(seconds)
-                box.link("up")
+                machine.link("up")
             case "drop":
-                black_hole(box)
+                black_hole(machine)
                 await asyncio.sleep(seconds)
-                heal(box)
+                heal(machine)
             case "cut":
-                box.cut_connections()
+                machine.cut_connections()
             case "runner":
-                box.kill(*OURS)
+                machine.kill(*OURS)
             case "reboot":
-                box.run("systemctl", "reboot", *chance.choice((["--no-block"], ["-ff"])))
+                machine.run("systemctl", "reboot", *chance.choice((["--no-block"], ["-ff"])))
             case "off":
-                await asyncio.to_thread(machines.halt, box.layout, box.record.id, 0.0)
+                await asyncio.to_thread(machines.halt, machine.layout, machine.record.id, 0.0)
                 await asyncio.sleep(seconds)
                 await self._switch_on()
 
@@ -198,10 +198,10 @@ class Breakage:
 
     def check(self) -> None:
         """Hold what the machine wrote down against what the store says."""
-        box = self.world.machine()
-        for path in (box.root / "var/log").glob(f"{OTHER}-*"):
+        machine = self.world.machine()
+        for path in (machine.root / "var/log").glob(f"{OTHER}-*"):
             once(path)
-        begun, ended = once(box.root / "var/log/ledger-0")
+        begun, ended = once(machine.root / "var/log/ledger-0")
         rows = hooks_in_store(self.world.ctx.controller.store_path, UNIT)
         assert set(begun) <= set(rows), f"the store never heard of {set(begun) - set(rows)}"
         good = [name for name, (state, outcome) in rows.items() if outcome == "ok"]
@@ -240,23 +240,23 @@ def hooks_in_store(path: Path, unit: str) -> dict[str, tuple[str, str]]:
         connection.close()
 
 
-def black_hole(box: RealMachine) -> None:
+def black_hole(machine: RealMachine) -> None:
     """Let a machine neither hear nor say anything, without a word to those who talk to it."""
-    _net(box, "add table inet chaos")
+    _net(machine, "add table inet chaos")
     for hook in ("input", "output"):
         rule = f"{{ type filter hook {hook} priority 0 ; policy drop ; }}"
-        _net(box, f"add chain inet chaos {hook} {rule}")
+        _net(machine, f"add chain inet chaos {hook} {rule}")
 
 
-def heal(box: RealMachine) -> None:
+def heal(machine: RealMachine) -> None:
     """Give a machine its network back."""
-    box.link("up")
+    machine.link("up")
     with contextlib.suppress(subprocess.CalledProcessError):
-        _net(box, "delete table inet chaos")
+        _net(machine, "delete table inet chaos")
 
 
-def _net(box: RealMachine, command: str) -> None:
-    leader = Cgroup.of(box.layout.cgroup(box.record.id)).leader()
+def _net(machine: RealMachine, command: str) -> None:
+    leader = Cgroup.of(machine.layout.cgroup(machine.record.id)).leader()
     assert leader, "the machine does not run"
     argv = ["nsenter", "--target", str(leader), "--net", "nft", *command.split()]
     subprocess.run(argv, check=True, capture_output=True, timeout=30)

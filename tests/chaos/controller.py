@@ -172,8 +172,8 @@ class RealController:
         """Return what can be seen of a model that does not come to rest."""
         lines = [*self.told[-20:], str(self.work_reasons()), str(self.open_operations())]
         for record in self.layout.records():
-            box = RealMachine(layout=self.layout, record=record)
-            lines += [box.run("ps", "axf", "-o", "pid,comm,args"), *box.journal()]
+            machine = RealMachine(layout=self.layout, record=record)
+            lines += [machine.run("ps", "axf", "-o", "pid,comm,args"), *machine.journal()]
         return "\n".join(lines)
 
     @contextmanager
@@ -290,18 +290,18 @@ class RealController:
         self.sql("UPDATE unit SET update_status_due = ? WHERE name = ?", to_iso(self.ctx.clock.now()), unit)
         self.work_now()
 
-    def at_rest(self, box: RealMachine, *hooks: str) -> None:
+    def at_rest(self, machine: RealMachine, *hooks: str) -> None:
         """Fail the test unless exactly these hooks ran, each once, and all is well."""
-        box.once(*hooks)
+        machine.once(*hooks)
         assert self.agent() == ("idle", "")
         assert self.workload()[0] == "active"
         assert not self.open_operations()
 
     def keep_log(self, number: str = "0") -> Path:
         """Give a machine's log a second name, so that it can be read when the machine is gone."""
-        box = self.machine(number)
+        machine = self.machine(number)
         kept = self.layout.state.parent / f"tally-{number}"
-        kept.hardlink_to(self.layout.machine(box.record.id) / "up" / box.log)
+        kept.hardlink_to(self.layout.machine(machine.record.id) / "up" / machine.log)
         return kept
 
     def sql(self, text: str, *values: Any) -> None:

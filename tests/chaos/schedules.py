@@ -95,11 +95,11 @@ def tell(town: Storm, people: People, seed: int, chance: Random) -> None:
 
 def check_counts(town: Storm) -> None:
     """Check that each hook ran once, and that the model holds what the hooks that ran well wrote, once."""
-    for box in town.cloud.boxes.values():
-        twice = {name: count for name, count in box.started.items() if count != 1}  # type: ignore[attr-defined]
+    for machine in town.cloud.played_machines.values():
+        twice = {name: count for name, count in machine.started.items() if count != 1}  # type: ignore[attr-defined]
         assert not twice, f"run twice: {twice}"
-        assert not box.results, f"the machine keeps {box.results}"
-        assert not box.jobs, box.jobs  # type: ignore[attr-defined]
+        assert not machine.results, f"the machine keeps {machine.results}"
+        assert not machine.jobs, machine.jobs  # type: ignore[attr-defined]
     for unit in town.all_units():
         state = _state(town, unit.name)
         good = town.good.get(unit.name, [])

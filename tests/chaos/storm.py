@@ -88,12 +88,12 @@ class Fault:
 class Job:
     """An operation under way on a machine."""
 
-    def __init__(self, box: Rig, frame: dict[str, Any]) -> None:
+    def __init__(self, played: Rig, frame: dict[str, Any]) -> None:
         self.frame = frame
         self.lock = frame.get("lock", "machine")
         self.call: dict[str, Any] | None = None
         self.answer: Any = None
-        self._box = box
+        self._machine = played
         self._work: Coroutine[Any, Any, dict[str, Any]] | None = None  # it has not begun
 
     def go_on(self) -> None:
@@ -103,7 +103,7 @@ class Job:
             StopIteration: It has ended, with this result.
         """
         if self._work is None:
-            self._work = self._box.perform(self)
+            self._work = self._machine.perform(self)
         self._work.send(None)
 
     def end(self) -> None:
@@ -288,7 +288,7 @@ class RigCloud(SteppedCloud):
     async def start(self, request: Any) -> Any:
         """Make a machine; one that runs already under this id is taken as it is."""
         there = self.of.get(request.machine_id, "")
-        if there not in self.boxes:
+        if there not in self.played_machines:
             return await super().start(request)
         await pause()
         return Started(instance=self._instance(there), base=request.base, nonce=request.nonce)
@@ -351,12 +351,12 @@ class Wire(SteppedSession):
 
     process: Process
 
-    def __init__(self, fleet: Storm, box: Rig) -> None:
-        super().__init__(fleet, box)
-        self.town, self.rig = fleet, box
+    def __init__(self, fleet: Storm, played: Rig) -> None:
+        super().__init__(fleet, played)
+        self.town, self.rig = fleet, played
         self.cut = False
         self.lease = 0
-        self.boot = box.boot
+        self.boot = played.boot
 
     async def travel(self, moment: str) -> None:
         """Let something be on its way, as long as there is one."""
@@ -447,8 +447,8 @@ class StormRuntime(SteppedRuntime):
 
     async def session(self, machine: Machine) -> SteppedSession:
         """Return the connection to a machine."""
-        box: Any = self.fleet.cloud.boxes.get(machine.instance_id)
-        self.process.town.strike("connect", self.process, box)
+        played: Any = self.fleet.cloud.played_machines.get(machine.instance_id)
+        self.process.town.strike("connect", self.process, played)
         await pause()
         found: Any = self.sessions.get(machine.instance_id)
         if found is not None and (found.cut or found.lease not in self.leases):
@@ -562,19 +562,19 @@ class Storm(RandomModel):
         """Let machines go on, and one process."""
         self.steps += 1
         self.clock.advance(STEP_S)
-        works = [self._go_on(box) for box in self.cloud.boxes.values()]
+        works = [self._go_on(played) for played in self.cloud.played_machines.values()]
         awake = [process for process in self.processes if process not in self.frozen]
         cut = pick % len(awake) if awake else 0
         return any(process.step(pick) for process in awake[cut:] + awake[:cut]) or any(works)
 
-    def _go_on(self, box: Any) -> bool:
-        if box.down and box.wakes and self.steps >= box.wakes:
-            box.come_back()
-        return bool(box.go_on()) or (box.down and bool(box.wakes))
+    def _go_on(self, played: Any) -> bool:
+        if played.down and played.wakes and self.steps >= played.wakes:
+            played.come_back()
+        return bool(played.go_on()) or (played.down and bool(played.wakes))
 
     # --- what happens -------------------------------------------------------------------------------------
 
-    def strike(self, moment: str, process: Process, box: Any = None) -> None:
+    def strike(self, moment: str, process: Process, played: Any = None) -> None:
         """Be at a moment: what is planned for it happens now."""
         if self.calm:
             return
@@ -584,13 +584,13 @@ class Storm(RandomModel):
                 self.plan.remove(fault)
                 self.struck[moment, fault.what] += 1
                 self.witness.story.append(f"! {fault.what} at {moment} of {process.name}")
-                self._happen(fault.what, process, box or self._any_box())
+                self._happen(fault.what, process, played or self._any_box())
 
     def _any_box(self) -> Any:
-        boxes = list(self.cloud.boxes.values())
-        return self.chance.choice(boxes) if boxes else None
+        machines = list(self.cloud.played_machines.values())
+        return self.chance.choice(machines) if machines else None
 
-    def _happen(self, what: str, process: Process, box: Any) -> None:
+    def _happen(self, what: str, process: Process, played: Any) -> None:
         match what:
             case "kill":
                 raise Killed
@@ -603,26 +603,26 @@ class Storm(RandomModel):
             case "join":
                 if len(self.processes) < MOST_PROCESSES:
                     self._begin()
-            case _ if box is not None:
-                self._break(what, process, box)
+            case _ if played is not None:
+                self._break(what, process, played)
 
-    def _break(self, what: str, process: Process, box: Any) -> None:
+    def _break(self, what: str, process: Process, played: Any) -> None:
         match what:
             case "cut":
                 for session in process.runtime.sessions.values():
-                    session.cut = session.cut or session.box is box  # type: ignore[attr-defined]
+                    session.cut = session.cut or session.played is played  # type: ignore[attr-defined]
             case "silence":
-                box.leave(self.chance.randint(1, 40), reboots=False)
+                played.leave(self.chance.randint(1, 40), reboots=False)
             case "off":
-                box.leave(self.chance.randint(1, 40), reboots=True)
+                played.leave(self.chance.randint(1, 40), reboots=True)
             case "reboot":
-                box.restart()
+                played.restart()
             case "runner":
-                box.kill_runner()
+                played.kill_runner()
             case "full":
-                box.full = self.chance.randint(1, 3)
+                played.full = self.chance.randint(1, 3)
             case "box-clock":
-                box.skew = self.chance.choice((-86400.0, 86400.0))
+                played.skew = self.chance.choice((-86400.0, 86400.0))
 
     def _freeze(self, process: Process) -> None:
         """Let a process stand still beyond its lease, in the middle of what it does, while others go on."""
@@ -642,17 +642,17 @@ class Storm(RandomModel):
         self.calm, self.plan = True, []
         for process in self.processes:
             process.clock.skew, process.store.full = 0.0, 0
-        for box in self.cloud.boxes.values():
-            box.come_back()  # type: ignore[attr-defined]
-            box.full = 0  # type: ignore[attr-defined]
+        for played in self.cloud.played_machines.values():
+            played.come_back()  # type: ignore[attr-defined]
+            played.full = 0  # type: ignore[attr-defined]
 
     # --- hooks --------------------------------------------------------------------------------------------
 
-    async def charm(self, box: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+    async def charm(self, played: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook that counts: what it writes tells whether any write was lost, doubled or halved."""
         self.hear()
         try:
-            result = await super().charm(box, frame, on_live)
+            result = await super().charm(played, frame, on_live)
         except HookBroke:
             result = {"outcome": "failed", "exit": 1}
             self.witness.sent(frame, result)

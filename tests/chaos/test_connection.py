@@ -51,8 +51,8 @@ def well(world: RealController) -> None:
 async def test_connection_cut_while_a_hook_runs(world: RealController) -> None:
     world.deploy(SLOW_START)
     driving = asyncio.create_task(world.settle())
-    box = await in_start(world)
-    assert box.cut_connections() == 1
+    machine = await in_start(world)
+    assert machine.cut_connections() == 1
     assert (await driving).problems == ()
     well(world)
     assert "tally/0 start: done" in world.told
@@ -75,11 +75,11 @@ async def test_connection_cut_at_every_hook(world: RealController) -> None:
 async def test_link_down_while_a_hook_runs_and_ends(world: RealController) -> None:
     world.deploy(SLOW_START)
     driving = asyncio.create_task(world.settle())
-    box = await in_start(world)
-    box.link("down")
-    await until(lambda: "start 1" in box.ended())
+    machine = await in_start(world)
+    machine.link("down")
+    await until(lambda: "start 1" in machine.ended())
     assert not driving.done()
-    box.link("up")
+    machine.link("up")
     assert (await driving).problems == ()
     well(world)
 
@@ -102,15 +102,15 @@ async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
     monkeypatch.setattr(document, "LOST_AFTER_S", 2.0)
     world.deploy(TALKS_IN_THE_DARK)
     driving = asyncio.create_task(world.settle())
-    box = await in_start(world)
-    box.link("down")
-    box.run("touch", "/run/dark")
-    host = f"root@{box.record.address}:22"
+    machine = await in_start(world)
+    machine.link("down")
+    machine.run("touch", "/run/dark")
+    host = f"root@{machine.record.address}:22"
     (problem,) = problems_of(await driving)
     assert problem.startswith(f"machine 0: the connection to {host} was lost: cannot reach {host}: ")
     assert "What was started there goes on" in problem
-    await until(lambda: (box.root / "run").exists() and "said" in box.run("ls", "/run").split())
-    assert (box.begun()[-1], "start 1" in box.ended()) == ("start 1", False)
+    await until(lambda: (machine.root / "run").exists() and "said" in machine.run("ls", "/run").split())
+    assert (machine.begun()[-1], "start 1" in machine.ended()) == ("start 1", False)
     world.work_now()  # another command, while there is no way in
     (problem,) = problems_of(await world.settle())
     assert problem.startswith(f"machine 0: cannot reach {host}: ")
@@ -119,9 +119,9 @@ async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
     assert (agent["current"], agent["message"]) == ("lost", NOT_COMMUNICATING)
     assert unit["workload-status"]["current"] == "unknown"
     assert [operation.name for operation in world.open_operations()] == ["start"]
-    box.run("touch", "/run/light")
-    await until(lambda: "start 1" in box.ended())
-    box.link("up")
+    machine.run("touch", "/run/light")
+    await until(lambda: "start 1" in machine.ended())
+    machine.link("up")
     world.work_now()
     assert (await world.settle()).problems == ()
     well(world)
@@ -135,13 +135,13 @@ async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
 async def test_unreachable_machine_is_told_and_tried_again(world: RealController) -> None:
     world.deploy()
     await world.settle()
-    box = world.machine()
-    box.link("down")
+    machine = world.machine()
+    machine.link("down")
     world.config(number="2")
     began = time.monotonic()
     settled = await world.settle()
     assert time.monotonic() - began < 30
-    host = f"root@{box.record.address}:22"
+    host = f"root@{machine.record.address}:22"
     assert len(settled.problems) == 1
     assert problems_of(settled)[0].startswith(f"machine 0: cannot reach {host}: ")
     assert world.message(StatusKind.INSTANCE, "0").startswith(f"cannot reach {host}")
@@ -149,18 +149,18 @@ async def test_unreachable_machine_is_told_and_tried_again(world: RealController
     assert world.agent() == ("idle", "")
     assert not world.open_operations()
     assert "cannot reach" in world.work_reasons()["machine/0"]
-    box.link("up")
+    machine.link("up")
     world.work_now()
     assert (await world.settle()).problems == ()
-    assert box.begun()[-1] == "config-changed 2"
-    assert box.ended() == box.begun()
-    assert world.message(StatusKind.INSTANCE, "0") == running(world, box)
+    assert machine.begun()[-1] == "config-changed 2"
+    assert machine.ended() == machine.begun()
+    assert world.message(StatusKind.INSTANCE, "0") == running(world, machine)
     assert not world.machines()[0].unreachable_since
 
 
-def running(world: RealController, box: RealMachine) -> str:
+def running(world: RealController, machine: RealMachine) -> str:
     """Return what the instance says when all is well."""
-    lines = (box.root / "etc/os-release").read_text().replace('"', "").splitlines()
+    lines = (machine.root / "etc/os-release").read_text().replace('"', "").splitlines()
     real = dict(line.split("=", 1) for line in lines if "=" in line)
     found, wanted = f"{real['ID']}@{real['VERSION_ID']}", f"{world.base.os}@{world.base.track}"
     return "Running" if found == wanted else f"Running {found} in place of {world.base.display}"
@@ -181,52 +181,53 @@ async def test_machine_that_is_unreachable_can_be_forced_away(world: RealControl
 async def test_wrong_key(world: RealController) -> None:
     world.deploy()
     await world.settle()
-    box = world.machine()
-    keys = box.root / "root/.ssh/authorized_keys"
+    machine = world.machine()
+    keys = machine.root / "root/.ssh/authorized_keys"
     right = keys.read_text()
     keys.write_text("")
     world.config(number="2")
     before = world.unit()
     settled = await world.settle()
-    place = box.record.address
+    place = machine.record.address
     refused = f"machine 0: root@{place}:22 refuses the login of root"
     why = f"Permission denied for user root on host {place}"
     way = f"Check that one of your SSH keys is authorized there: ssh root@{place}"
     assert problems_of(settled) == (f"{refused}: {why}; next: {way}",)
     assert (
-        world.message(StatusKind.INSTANCE, "0") == f"root@{box.record.address}:22 refuses the login of root"
+        world.message(StatusKind.INSTANCE, "0")
+        == f"root@{machine.record.address}:22 refuses the login of root"
     )
     assert world.unit() == before
     keys.write_text(right)
     world.work_now()
     assert (await world.settle()).problems == ()
-    assert box.begun()[-1] == "config-changed 2"
+    assert machine.begun()[-1] == "config-changed 2"
 
 
 async def test_changed_host_key_is_refused_with_both_fingerprints(world: RealController) -> None:
     world.deploy()
     await world.settle()
-    box = world.machine()
+    machine = world.machine()
     fingerprint = "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub | cut -d' ' -f2"
     kind = "ssh-ed25519"
-    old = box.run("sh", "-c", fingerprint).strip()
+    old = machine.run("sh", "-c", fingerprint).strip()
     key = "/etc/ssh/ssh_host_ed25519_key"
-    box.run("sh", "-c", f"cp -a {key} /root/k; rm {key}; ssh-keygen -q -t ed25519 -N '' -f {key}")
-    new = box.run("sh", "-c", fingerprint).strip()
+    machine.run("sh", "-c", f"cp -a {key} /root/k; rm {key}; ssh-keygen -q -t ed25519 -N '' -f {key}")
+    new = machine.run("sh", "-c", fingerprint).strip()
     assert old != new
     world.config(number="2")
     settled = await world.settle()
     assert len(settled.problems) == 1
     assert (
-        f"host key of root@{box.record.address}:22 changed: expected {kind} {old}, got {kind} {new}"
+        f"host key of root@{machine.record.address}:22 changed: expected {kind} {old}, got {kind} {new}"
         in problems_of(settled)[0]
     )
     assert f"expected {kind} SHA256:" in world.message(StatusKind.INSTANCE, "0")
-    assert "config-changed 2" not in box.begun()
-    box.run("sh", "-c", f"mv /root/k {key}; ssh-keygen -y -f {key} > {key}.pub")
+    assert "config-changed 2" not in machine.begun()
+    machine.run("sh", "-c", f"mv /root/k {key}; ssh-keygen -y -f {key} > {key}.pub")
     world.work_now()
     assert (await world.settle()).problems == ()
-    assert box.begun()[-1] == "config-changed 2"
+    assert machine.begun()[-1] == "config-changed 2"
 
 
 # --- machines that were given -----------------------------------------------------------------------------
@@ -251,36 +252,38 @@ async def server(new_world: NewWorld, world: RealController) -> RealMachine:
     other = new_world()
     other.add_machine()
     await other.settle()
-    box = other.machine()
+    machine = other.machine()
     key = world.ctx.controller.public_key.read_text().strip()
-    box.run("bash", "-c", USERS.format(key=shlex.quote(key)))
-    return box
+    machine.run("bash", "-c", USERS.format(key=shlex.quote(key)))
+    return machine
 
 
 async def test_given_machine_from_taking_in_to_giving_back(
     world: RealController, new_world: NewWorld
 ) -> None:
-    box = await server(new_world, world)
-    before = set(box.files())
-    await take_in(world, box)
+    machine = await server(new_world, world)
+    before = set(machine.files())
+    await take_in(world, machine)
     world.deploy(to=["0"], base=world.given_base())
     assert (await world.settle()).problems == ()
-    box.once(*DEPLOY_HOOKS)
+    machine.once(*DEPLOY_HOOKS)
     world.remove()
     assert (await world.settle()).problems == ()
-    box.once(*DEPLOY_HOOKS, *REMOVE_HOOKS)
-    await until(lambda: not (box.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
+    machine.once(*DEPLOY_HOOKS, *REMOVE_HOOKS)
+    await until(lambda: not (machine.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
     stays = ("etc/sudoers.d/90-juju-ubuntu", "home", "var/log")  # the login that Juju makes too, and logs
-    new = set(box.files()) - before - COPIED
+    new = set(machine.files()) - before - COPIED
     assert not [path for path in new if not path.startswith(stays)]
-    await until(lambda: not box.pids("^/usr/bin/python3 -I -S"), what="our process stays")
+    await until(lambda: not machine.pids("^/usr/bin/python3 -I -S"), what="our process stays")
 
 
-async def take_in(world: RealController, box: RealMachine) -> None:
+async def take_in(world: RealController, machine: RealMachine) -> None:
     """Let a machine of somebody else's join the model, with the charm on it."""
     driver = world.driver()
     key = world.ctx.controller.private_key
-    await add_given_machine(driver.runtime, world.uuid, f"ssh:admin@{box.record.address}", identities=[key])
+    await add_given_machine(
+        driver.runtime, world.uuid, f"ssh:admin@{machine.record.address}", identities=[key]
+    )
     await driver.runtime.close()
 
 
@@ -289,22 +292,22 @@ class Died(BaseException):
 
 
 async def test_death_while_a_machine_is_taken_in(world: RealController, new_world: NewWorld) -> None:
-    box = await server(new_world, world)
+    real_machine = await server(new_world, world)
 
     def die(step: str) -> None:
         if step == "enlisted":
             raise Died
 
     driver = world.driver(checkpoint=die)
-    given, key = f"ssh:admin@{box.record.address}", world.ctx.controller.private_key
+    given, key = f"ssh:admin@{real_machine.record.address}", world.ctx.controller.private_key
     with pytest.raises(Died):
         await add_given_machine(driver.runtime, world.uuid, given, identities=[key])
     await driver.runtime.close()
     assert world.machines() == []
-    await take_in(world, box)
+    await take_in(world, real_machine)
     assert [machine.id for machine in world.machines()] == ["0"]
     with pytest.raises(AlreadyExists, match="machine is already provisioned"):
-        await take_in(world, box)
+        await take_in(world, real_machine)
     world.add_machine()
     assert [machine.id for machine in world.machines()] == ["0", "1"]
 
@@ -312,15 +315,15 @@ async def test_death_while_a_machine_is_taken_in(world: RealController, new_worl
 async def test_connection_cut_while_a_script_runs(world: RealController) -> None:
     world.add_machine()
     await world.settle()
-    box = world.machine()
+    machine = world.machine()
     driver = world.driver()
     runner = ScriptRunner(world.ctx, driver.runtime.connector, world.uuid)
-    target = SSHTarget(host=box.record.address, user="root", host_keys=(box.record.host_key,))
+    target = SSHTarget(host=machine.record.address, user="root", host_keys=(machine.record.host_key,))
     assert (await runner.run_script(target, "echo out; exit 3")).rc == 3
     assert (await runner.run_script(target, "kill -9 $$")).rc != 0
     running = asyncio.create_task(runner.run_script(target, "sleep 4321"))
-    await until(lambda: box.pids("^sleep 4321"))
-    box.cut_connections()
+    await until(lambda: machine.pids("^sleep 4321"))
+    machine.cut_connections()
     with pytest.raises(ConnectionLost, match="was lost while a script ran there"):
         await running
     with pytest.raises(Unreachable, match=r"did not end in 0 s"):
@@ -329,13 +332,13 @@ async def test_connection_cut_while_a_script_runs(world: RealController) -> None
 
 
 async def test_sudo_taken_away_later_is_told(world: RealController, new_world: NewWorld) -> None:
-    box = await server(new_world, world)
-    await take_in(world, box)
+    machine = await server(new_world, world)
+    await take_in(world, machine)
     world.deploy(to=["0"], base=world.given_base())
     assert (await world.settle()).problems == ()
-    rule = box.root / "etc/sudoers.d/90-juju-ubuntu"
+    rule = machine.root / "etc/sudoers.d/90-juju-ubuntu"
     rule.rename(rule.with_name("away.bak"))
-    (box.root / "etc/sudoers.d/90-ubuntu").unlink(missing_ok=True)
+    (machine.root / "etc/sudoers.d/90-ubuntu").unlink(missing_ok=True)
     world.config(number="2")
     settled = await world.settle()
     assert len(settled.problems) == 1
@@ -344,19 +347,19 @@ async def test_sudo_taken_away_later_is_told(world: RealController, new_world: N
     rule.with_name("away.bak").rename(rule)
     world.work_now()
     assert (await world.settle()).problems == ()
-    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
+    assert machine.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
 
 
 async def test_machine_without_units_is_given_back_clean(world: RealController, new_world: NewWorld) -> None:
-    box = await server(new_world, world)
-    shutil.rmtree(box.root / "var/lib/juju/pushjuju")
-    await take_in(world, box)
+    machine = await server(new_world, world)
+    shutil.rmtree(machine.root / "var/lib/juju/pushjuju")
+    await take_in(world, machine)
     await world.settle()
-    assert (box.root / "var/lib/juju/pushjuju").exists()
+    assert (machine.root / "var/lib/juju/pushjuju").exists()
     removals.remove_machines(world.ctx, world.uuid, ["0"])
     assert (await world.settle()).problems == ()
     assert world.machines() == []
-    await until(lambda: not (box.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
+    await until(lambda: not (machine.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
 
 
 async def test_files_of_a_unit_forced_away_go_at_the_next_contact(world: RealController) -> None:
@@ -365,64 +368,68 @@ async def test_files_of_a_unit_forced_away_go_at_the_next_contact(world: RealCon
     world.deploy("sleep 4321", name="other", to=["0"])
     with world.process():
         await until(lambda: "install 2" in world.machine().begun())
-    box = world.machine()
-    box.link("down")
+    machine = world.machine()
+    machine.link("down")
     world.remove("other", force=Force(wait_s=0))
     await world.settle()
     assert world.units() == ["tally/0"]
-    box.link("up")
+    machine.link("up")
     world.config(number="2")
     world.work_now()
     assert (await world.settle()).problems == ()
-    assert sorted(path.name for path in (box.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
-    assert not box.pids("^sleep 4321")
-    assert box.begun()[-1] == "config-changed 2"
+    assert sorted(path.name for path in (machine.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
+    assert not machine.pids("^sleep 4321")
+    assert machine.begun()[-1] == "config-changed 2"
 
 
 async def test_another_version_of_our_program_cancels_a_hook(world: RealController) -> None:
     world.deploy("if [ $hook = start ]; then sleep 4321; fi")
     with world.process():
-        box = await in_start(world)
+        machine = await in_start(world)
     key = world.ctx.controller.private_key
-    target = MachineTarget(host=box.record.address, user="root", identity_files=(key,), use_ssh_config=False)
+    target = MachineTarget(
+        host=machine.record.address, user="root", identity_files=(key,), use_ssh_config=False
+    )
     async with open_session(target, program=pack()) as session:  # one without hook tools
         (hook,) = session.hello["running"]
         await session.cancel(hook)
         result = await asyncio.wait_for(session.fetch(hook), 10)
     assert (result["outcome"], result["signal"]) == ("terminated", signal.SIGKILL)
-    assert not box.pids("^sleep 4321")
+    assert not machine.pids("^sleep 4321")
 
 
 async def test_forced_removal_cleans_a_given_machine_that_answers(
     world: RealController, new_world: NewWorld
 ) -> None:
-    box = await server(new_world, world)
-    before = set(box.files())
-    await take_in(world, box)
+    machine = await server(new_world, world)
+    before = set(machine.files())
+    await take_in(world, machine)
     world.deploy("if [ $hook = start ]; then exit 1; fi", to=["0"], base=world.given_base())
     await world.settle()
     world.remove(force=Force(wait_s=0))
     assert (await world.settle()).problems == ()
     assert (world.units(), world.machines()) == ([], [])
-    await until(lambda: not (box.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
+    await until(lambda: not (machine.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
     stays = ("etc/sudoers.d/90-juju-ubuntu", "home", "var/log")
-    new = set(box.files()) - before - COPIED
+    new = set(machine.files()) - before - COPIED
     assert not [path for path in new if not path.startswith(stays)]
 
 
 async def test_sudo_refused(world: RealController, new_world: NewWorld) -> None:
-    box = await server(new_world, world)
+    machine = await server(new_world, world)
     before = world.dump()
     key = world.ctx.controller.private_key
-    target = MachineTarget(host=box.record.address, user="guest", identity_files=(key,), use_ssh_config=False)
+    target = MachineTarget(
+        host=machine.record.address, user="guest", identity_files=(key,), use_ssh_config=False
+    )
     with pytest.raises(SudoRefused):
         async with open_session(target):
             pass
     driver = world.driver()
     for given, problem in (
-        (f"ssh:guest@{box.record.address}", SudoRefused),
-        (f"ssh:nobody@{box.record.address}", AuthFailed),
-        (f"ssh:admin@{box.record.address}:2", Unreachable),
+        (f"ssh:guest@{machine.record.address}", SudoRefused),
+        (f"ssh:nobody@{machine.record.address}", AuthFailed),
+        (f"ssh:admin@{machine.record.address}:2", Unreachable),
     ):
         with pytest.raises(problem):
             await add_given_machine(driver.runtime, world.uuid, given, identities=[key])
@@ -443,11 +450,11 @@ async def test_files_of_a_unit_forced_away_go_also_with_another_version_of_our_p
     world.deploy("sleep 4321", name="other", to=["0"])
     with world.process():
         await until(lambda: "install 2" in world.machine().begun())
-    box = world.machine()
-    box.link("down")
+    machine = world.machine()
+    machine.link("down")
     world.remove("other", force=Force(wait_s=0))
     await world.settle()
-    box.link("up")
+    machine.link("up")
     world.config(number="2")
     world.work_now()
     helper = tmp_path / "helper.py"
@@ -456,5 +463,5 @@ async def test_files_of_a_unit_forced_away_go_also_with_another_version_of_our_p
     driver.runtime._program = other_version(driver.runtime, helper)
     async with asyncio.timeout(60):
         assert (await driver.settle()).problems == ()
-    assert sorted(path.name for path in (box.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
-    assert not box.pids("^sleep 4321")
+    assert sorted(path.name for path in (machine.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
+    assert not machine.pids("^sleep 4321")

@@ -43,16 +43,16 @@ async def test_frozen_controller_wakes_up_and_changes_nothing(world: RealControl
         await until(lambda: world.layout.records() and f"{hook} 1" in world.machine().begun(), 30)
         await freeze(world, frozen.process.pid)
         world.drive(*LEASE).check()  # waits for the lease to end, then takes over
-        box = world.machine()
-        world.at_rest(box, *DEPLOY_HOOKS)
+        machine = world.machine()
+        world.at_rest(machine, *DEPLOY_HOOKS)
         world.config(number="2")
         before = world.dump()
         os.kill(frozen.process.pid, signal.SIGCONT)
         frozen.process.wait(30)
         frozen.check()
     assert before["operation"] != world.dump()["operation"]  # what was new is done, by whoever came first
-    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
-    assert box.ended() == box.begun()
+    assert machine.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
+    assert machine.ended() == machine.begun()
     assert world.agent() == ("idle", "")
     assert not world.open_operations()
 

@@ -20,19 +20,19 @@ async def test_failing_hook_is_retried_with_growing_waits_until_it_works(world: 
     world.deploy("if [ $hook = start ] && [ ! -e /root/mended ]; then status-set blocked why; exit 3; fi")
     settled = await world.settle()
     assert problems_of(settled) == (f'unit {UNIT}: hook failed: "start"',)
-    box = world.machine()
+    machine = world.machine()
     waits = []
     for number in range(1, 8):
         assert world.agent() == ("error", 'hook failed: "start"')
-        assert box.begun()[-1] == f"start {number}"
+        assert machine.begun()[-1] == f"start {number}"
         waits.append(world.retry_now())
         if number == 7:
-            (box.root / "root/mended").touch()
+            (machine.root / "root/mended").touch()
         await world.settle()
     for wait, wanted in zip(waits, [5, 10, 20, 40, 80, 160, 300], strict=True):
         assert wanted * 0.85 - 2 < wait < wanted * 1.15
     assert world.agent() == ("idle", "")
-    assert box.ended()[-1] == "start 8"
+    assert machine.ended()[-1] == "start 8"
     text = 'ERROR hook "start" (via hook dispatching script: dispatch) failed: exit status 3'
     assert world.logs().count(text) == 7
 
@@ -52,12 +52,12 @@ async def test_nothing_is_retried_when_the_model_says_so(world: RealController) 
 async def test_resolved(world: RealController, retry: bool) -> None:
     world.deploy("if [ $hook = config-changed ] && [ ! -e /root/mended ]; then exit 1; fi")
     await world.settle()
-    box = world.machine()
-    (box.root / "root/mended").touch()
+    machine = world.machine()
+    (machine.root / "root/mended").touch()
     world.resolve(retry=retry)
     assert (await world.settle()).problems == ()
     tail = ["config-changed 1", "config-changed 2", "start 1"] if retry else ["config-changed 1", "start 1"]
-    assert box.begun()[3:] == tail
+    assert machine.begun()[3:] == tail
     assert (world.agent(), world.unit().resolved) == (("idle", ""), "none")
 
 
@@ -90,10 +90,10 @@ async def test_juju_reboot(world: RealController, mode: str) -> None:
     script = f"state-set a=1; juju-reboot {mode}; sleep 1"
     world.deploy(f"if [ $hook = config-changed ] && [ $number = 1 ]; then {script}; fi")
     assert (await world.settle()).problems == ()
-    box = world.machine()
+    machine = world.machine()
     config = ["config-changed 1", "config-changed 2"] if mode else ["config-changed 1"]
-    assert box.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), *config, "start 1"]
-    assert box.ended() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), config[-1], "start 1"]
+    assert machine.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), *config, "start 1"]
+    assert machine.ended() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), config[-1], "start 1"]
     assert world.agent() == ("idle", "")
     with world.ctx.store.read() as tx:
         rows = tx.rows("charm_state_list", model=world.uuid, unit=UNIT)
@@ -103,11 +103,11 @@ async def test_juju_reboot(world: RealController, mode: str) -> None:
 async def test_juju_reboot_of_a_started_unit_runs_start_after_it(world: RealController) -> None:
     world.deploy()
     await world.settle()
-    box = world.machine()
-    box.behave("config-changed", "juju-reboot")
+    machine = world.machine()
+    machine.behave("config-changed", "juju-reboot")
     world.config(number="2")
     assert (await world.settle()).problems == ()
-    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2", "start 2"]
+    assert machine.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2", "start 2"]
 
 
 async def test_daemons_of_a_hook_do_not_hold_it_and_live_on(world: RealController) -> None:
@@ -117,9 +117,9 @@ async def test_daemons_of_a_hook_do_not_hold_it_and_live_on(world: RealControlle
     )
     async with asyncio.timeout(30):
         assert (await world.settle()).problems == ()
-    box = world.machine()
-    box.once(*DEPLOY_HOOKS)
-    assert len(box.pids("^sleep 432[123]")) == 3
+    machine = world.machine()
+    machine.once(*DEPLOY_HOOKS)
+    assert len(machine.pids("^sleep 432[123]")) == 3
 
 
 async def test_hook_that_prints_100_megabytes(world: RealController) -> None:
@@ -154,11 +154,11 @@ async def test_interrupted_person_leaves_a_hook_running(world: RealController) -
         await until(lambda: world.layout.records() and "start 1" in world.machine().begun(), 30)
         os.kill(drive.process.pid, signal.SIGINT)
         drive.process.wait(5)
-    box = world.machine()
-    assert (world.agent(), box.ended()[-1]) == (("executing", "running start hook"), "config-changed 1")
-    (box.root / "root/go").touch()
+    machine = world.machine()
+    assert (world.agent(), machine.ended()[-1]) == (("executing", "running start hook"), "config-changed 1")
+    (machine.root / "root/go").touch()
     assert (await world.settle()).problems == ()
-    box.once(*DEPLOY_HOOKS)
+    machine.once(*DEPLOY_HOOKS)
     assert world.agent() == ("idle", "")
 
 

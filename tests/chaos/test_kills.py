@@ -56,12 +56,12 @@ async def test_death_right_after_a_stopped_machine_was_started(world: RealContro
     """The next command finds the machine booting, and does what was asked, once."""
     world.deploy()
     await world.settle()
-    box = world.machine()
-    await asyncio.to_thread(local.halt, world.layout, box.record.id, 0)
+    machine = world.machine()
+    await asyncio.to_thread(local.halt, world.layout, machine.record.id, 0)
     world.config(number="2")
     assert die_on(world, "machine-resumed") == ["machine-resumed"]
-    assert box.begun()[len(DEPLOY_HOOKS) :] == ["start 2", "config-changed 2"]
-    assert box.ended() == box.begun()
+    assert machine.begun()[len(DEPLOY_HOOKS) :] == ["start 2", "config-changed 2"]
+    assert machine.ended() == machine.begun()
     assert world.agent() == ("idle", "")
     assert world.statuses(StatusKind.INSTANCE) == {"0": "running"}
 
@@ -71,12 +71,12 @@ async def test_next_contact_clears_what_was_committed_before_a_death(world: Real
     await world.settle()
     world.config(number="2")
     die_on(world, "saved")
-    box = world.machine()
-    assert len(box.journal()) == 1
+    machine = world.machine()
+    assert len(machine.journal()) == 1
     world.config(number="3")
     await world.settle()
-    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2", "config-changed 3"]
-    await until(lambda: not box.journal(), what="the machine keeps results that are committed")
+    assert machine.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2", "config-changed 3"]
+    await until(lambda: not machine.journal(), what="the machine keeps results that are committed")
 
 
 async def test_death_before_the_first_hook_and_at_each_contact(world: RealController) -> None:
@@ -116,10 +116,10 @@ async def test_death_at_each_step_of_a_refresh(world: RealController, step: str)
     assert died == (
         [charm] if step == "charm-pushed" else [charm, f"{step} upgrade-charm", f"{step} config-changed"]
     )
-    box = world.machine()
-    assert box.begun()[len(DEPLOY_HOOKS) :] == ["upgrade-charm 1", "config-changed 2"]
-    assert box.ended() == box.begun()
-    assert (box.root / "var/lib/juju/agents/unit-tally-0/charm/revision").read_text().strip() == "1"
+    machine = world.machine()
+    assert machine.begun()[len(DEPLOY_HOOKS) :] == ["upgrade-charm 1", "config-changed 2"]
+    assert machine.ended() == machine.begun()
+    assert (machine.root / "var/lib/juju/agents/unit-tally-0/charm/revision").read_text().strip() == "1"
     assert (world.agent(), world.unit().charm_url) == (("idle", ""), "local:tally-1")
 
 
@@ -131,9 +131,9 @@ async def test_death_while_a_unit_leaves_a_shared_machine(world: RealController)
     world.remove("other")
     died = die_on(world, "committed,files-removed")
     assert died == ["committed stop", "committed remove", "files-removed"]
-    box = world.machine()
-    assert sorted(path.name for path in (box.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
-    assert [line for line in box.begun() if line.split()[0] in REMOVE_HOOKS] == ["stop 1", "remove 1"]
+    machine = world.machine()
+    assert sorted(path.name for path in (machine.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
+    assert [line for line in machine.begun() if line.split()[0] in REMOVE_HOOKS] == ["stop 1", "remove 1"]
     assert world.agent() == ("idle", "")
 
 
@@ -141,28 +141,28 @@ async def test_death_between_a_firewall_and_its_note(world: RealController) -> N
     """The next process brings the rules again; the hooks know nothing of it."""
     world.deploy()
     assert die_on(world, "firewall-applied") == ["firewall-applied"]
-    box = world.machine()
-    world.at_rest(box, *DEPLOY_HOOKS)
+    machine = world.machine()
+    world.at_rest(machine, *DEPLOY_HOOKS)
     with world.ctx.store.read() as tx:
         known = firewall.state(tx, world.uuid, "0")
         assert known is not None
         assert (known.seen, known.applied) == (
             known.changes, firewall.rules(tx, world.uuid, "0", known).digest()
         )  # fmt: skip
-    assert "chain incoming" in box.run("nft", "list", "table", "inet", "pushjuju")
+    assert "chain incoming" in machine.run("nft", "list", "table", "inet", "pushjuju")
 
 
 async def test_death_after_a_firewall_was_taken_away(world: RealController) -> None:
     """The machine goes on without us, and has no rules of ours."""
     world.deploy()
     await world.settle()
-    box = world.machine()
+    machine = world.machine()
     force = removal.Force(wait_s=60)
     removals.remove_machines(world.ctx, world.uuid, ["0"], force=force, keep_instance=True)
     assert die_on(world, "firewall-cleared") == ["firewall-cleared"]
     assert world.machines() == []
-    assert "pushjuju" not in box.run("nft", "list", "tables")
-    assert box.run("find", "/etc", "-name", "pushjuju", "-o", "-name", "pushjuju-firewall*") == ""
+    assert "pushjuju" not in machine.run("nft", "list", "tables")
+    assert machine.run("find", "/etc", "-name", "pushjuju", "-o", "-name", "pushjuju-firewall*") == ""
 
 
 async def test_death_between_keys_and_their_note(world: RealController) -> None:
@@ -172,12 +172,12 @@ async def test_death_between_keys_and_their_note(world: RealController) -> None:
     key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDpnZzC9XJEHmV8dh0pQ9o4bV2nYcW0xq8mUQ6lZ5t3a kim"
     assert ssh_keys.add(world.ctx, world.uuid, [key]) == []
     assert die_on(world, "keys-written") == ["keys-written"]
-    box = world.machine()
-    kept = box.run("grep", "-h", "kim", "/home/ubuntu/.ssh/authorized_keys")
+    machine = world.machine()
+    kept = machine.run("grep", "-h", "kim", "/home/ubuntu/.ssh/authorized_keys")
     assert kept.splitlines() == [f"{key} pushjuju:{world.uuid}"]
     with world.ctx.store.read() as tx:
         assert not machines.get(tx, world.uuid, "0").keys_due
-    world.at_rest(box, *DEPLOY_HOOKS)
+    world.at_rest(machine, *DEPLOY_HOOKS)
 
 
 async def test_death_while_a_model_is_destroyed(world: RealController) -> None:
@@ -234,8 +234,8 @@ async def test_death_while_a_hook_runs_twice_in_a_row(world: RealController) -> 
     for _ in range(2):
         with world.process():
             await until(lambda: world.layout.records() and "start 1" in world.machine().begun())
-    box = world.machine()
-    assert "start 1" not in box.ended()
+    machine = world.machine()
+    assert "start 1" not in machine.ended()
     assert world.agent() == ("executing", "running start hook")
     await world.settle()
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
@@ -258,10 +258,10 @@ async def test_death_around_a_reboot(world: RealController, mode: str) -> None:
     reboot = f"if [ $hook = config-changed ] && [ $number = 1 ]; then juju-reboot {mode}; sleep 1; fi"
     world.deploy(f"cat /proc/sys/kernel/random/boot_id >>/root/$hook; {reboot}")
     die_on(world, "prepared,result,committed,acknowledged,rebooting")
-    box = world.machine()
+    machine = world.machine()
     config = ["config-changed 1", "config-changed 2"] if mode else ["config-changed 1"]
-    assert box.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), *config, "start 1"]
+    assert machine.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), *config, "start 1"]
     assert world.agent() == ("idle", "")
-    boots = {hook: (box.root / "root" / hook).read_text().split() for hook in DEPLOY_HOOKS}
+    boots = {hook: (machine.root / "root" / hook).read_text().split() for hook in DEPLOY_HOOKS}
     assert boots["install"] != boots["start"]
     assert boots["config-changed"][0] == boots["install"][0]

@@ -26,14 +26,14 @@ async def small_disk(world: RealController, size: str) -> RealMachine:
     """Return a machine whose Juju directory lies on a disk of its own."""
     world.add_machine()
     await world.settle()
-    box = world.machine()
-    box.run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", DISK)
-    return box
+    machine = world.machine()
+    machine.run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", DISK)
+    return machine
 
 
-def grow(box: RealMachine) -> None:
+def grow(machine: RealMachine) -> None:
     """Give the disk room."""
-    box.run("mount", "-o", "remount,size=64m", DISK)
+    machine.run("mount", "-o", "remount,size=64m", DISK)
 
 
 def full(world: RealController) -> str:
@@ -42,31 +42,31 @@ def full(world: RealController) -> str:
 
 
 async def test_no_room_for_the_program(world: RealController) -> None:
-    box = await small_disk(world, "96k")
-    box.run("systemctl", "restart", "ssh")
+    machine = await small_disk(world, "96k")
+    machine.run("systemctl", "restart", "ssh")
     world.deploy(to=["0"])
     settled = await world.settle()
     assert len(settled.problems) == 1
     assert full(world) in problems_of(settled)[0]
-    assert not box.log_exists()
-    grow(box)
+    assert not machine.log_exists()
+    grow(machine)
     world.work_now()
     assert (await world.settle()).problems == ()
-    world.at_rest(box, *DEPLOY_HOOKS)
+    world.at_rest(machine, *DEPLOY_HOOKS)
 
 
 async def test_no_room_for_the_charm(world: RealController) -> None:
-    box = await small_disk(world, "1m")
+    machine = await small_disk(world, "1m")
     world.deploy(to=["0"], noise=NOISE)
     settled = await world.settle()
     assert len(settled.problems) == 1
     assert full(world) in problems_of(settled)[0]
     assert "full" in world.work_reasons()["machine/0"]
     assert [operation.name for operation in world.open_operations()] == ["charm local:tally-0"]
-    grow(box)
+    grow(machine)
     world.work_now()
     assert (await world.settle()).problems == ()
-    world.at_rest(box, *DEPLOY_HOOKS)
+    world.at_rest(machine, *DEPLOY_HOOKS)
 
 
 # Bytes that no compression makes small.
@@ -75,7 +75,7 @@ NOISE = "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(700_000)
 
 async def test_no_room_to_unpack_a_charm(world: RealController) -> None:
     """The archive has room, its files have not: nothing of them is run, and the neighbour is served."""
-    box = await small_disk(world, "8m")
+    machine = await small_disk(world, "8m")
     world.deploy(to=["0"], zeros="0" * 32_000_000)
     world.deploy(name="small", to=["0"])
     (problem,) = problems_of(await world.settle())
@@ -86,38 +86,41 @@ async def test_no_room_to_unpack_a_charm(world: RealController) -> None:
     assert shown["current"] == "failed"
     assert shown["message"].startswith("the disk of machine 0 is full: No space left on device; since ")
     assert shown["message"].endswith("; next: pushjuju update-status, or any command")
-    assert "charm" not in box.run("ls", "/var/lib/juju/agents/unit-tally-0").split()
+    assert "charm" not in machine.run("ls", "/var/lib/juju/agents/unit-tally-0").split()
     assert world.agent("small/0") == ("idle", "")
-    assert box.begun() == [f"{hook} 1" for hook in DEPLOY_HOOKS]
-    grow(box)
+    assert machine.begun() == [f"{hook} 1" for hook in DEPLOY_HOOKS]
+    grow(machine)
     world.work_now()
     assert (await world.settle()).problems == ()
-    assert box.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS), *(f"{hook} 2" for hook in DEPLOY_HOOKS)]
-    assert box.ended() == box.begun()
+    assert machine.begun() == [
+        *(f"{hook} 1" for hook in DEPLOY_HOOKS),
+        *(f"{hook} 2" for hook in DEPLOY_HOOKS),
+    ]
+    assert machine.ended() == machine.begun()
     assert world.agent() == ("idle", "")
 
 
 async def test_hook_that_fills_the_disk_loses_nothing(world: RealController) -> None:
-    box = await small_disk(world, "16m")
+    machine = await small_disk(world, "16m")
     world.deploy(f"state-set $hook=done; cat /dev/zero >{DISK}/fill 2>/dev/null || true", to=["0"])
     assert (await world.settle()).problems == ()
-    assert int(box.run("stat", "-c", "%s", f"{DISK}/fill")) > 12_000_000
-    world.at_rest(box, *DEPLOY_HOOKS)
+    assert int(machine.run("stat", "-c", "%s", f"{DISK}/fill")) > 12_000_000
+    world.at_rest(machine, *DEPLOY_HOOKS)
     with world.ctx.store.read() as tx:
         rows = tx.rows("charm_state_list", model=world.uuid, unit=UNIT)
     assert sorted(row["key"] for row in rows) == sorted(DEPLOY_HOOKS)
 
 
 async def test_no_room_to_begin_a_hook(world: RealController) -> None:
-    box = await small_disk(world, "16m")
+    real_machine = await small_disk(world, "16m")
     world.deploy(to=["0"])
     assert (await world.settle()).problems == ()
-    box.run("sh", "-c", f"cat /dev/zero >{DISK}/fill 2>/dev/null || true")
+    real_machine.run("sh", "-c", f"cat /dev/zero >{DISK}/fill 2>/dev/null || true")
     world.config(number="2")
     settled = await world.settle()
     assert len(settled.problems) == 1
     assert "the disk of machine 0 is full: No space left on device" in problems_of(settled)[0]
-    assert box.begun()[-1] == "start 1"
+    assert real_machine.begun()[-1] == "start 1"
     status, message = world.agent()
     assert (status, "No space left" in message) == ("failed", True)
     unit, machine = explain.explain(world.ctx, world.uuid, wanted, [UNIT, "0"])
@@ -129,11 +132,11 @@ async def test_no_room_to_begin_a_hook(world: RealController) -> None:
     assert shown["juju-status"]["message"].endswith(
         "; nobody is working on this; next: pushjuju update-status, or any command"
     )
-    box.run("rm", f"{DISK}/fill")
+    real_machine.run("rm", f"{DISK}/fill")
     world.work_now()
     assert (await world.settle()).problems == ()
-    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
-    assert (world.agent(), box.ended()) == (("idle", ""), box.begun())
+    assert real_machine.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
+    assert (world.agent(), real_machine.ended()) == (("idle", ""), real_machine.begun())
     assert [found.unattended for found in explain.explain(world.ctx, world.uuid, wanted, [UNIT, "0"])] == [
         False
     ] * 2
@@ -145,25 +148,25 @@ async def test_reboot_in_the_middle_of_a_hook(world: RealController) -> None:
     settled = await world.settle()
     assert problems_of(settled) == (f'unit {UNIT}: hook failed: "config-changed"',)
     assert world.agent()[0] == "error"
-    box = world.machine()
-    assert box.begun()[-1] == "config-changed 1"
+    machine = world.machine()
+    assert machine.begun()[-1] == "config-changed 1"
     world.retry_now()
     assert (await world.settle()).problems == ()
-    assert box.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:-1]), "config-changed 2", "start 1"]
-    assert box.ended() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:-2]), "config-changed 2", "start 1"]
+    assert machine.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:-1]), "config-changed 2", "start 1"]
+    assert machine.ended() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:-2]), "config-changed 2", "start 1"]
     assert world.agent() == ("idle", "")
 
 
 async def test_reboot_of_a_machine_at_rest_runs_start_again(world: RealController) -> None:
     world.deploy()
     await world.settle()
-    box = world.machine()
-    box.run("systemctl", "reboot", "--no-block")
+    machine = world.machine()
+    machine.run("systemctl", "reboot", "--no-block")
     world.update_status_now()
     while (await world.settle()).problems:  # until it answers again
         await asyncio.sleep(0.2)
         world.work_now()
-    assert [line for line in box.begun()[len(DEPLOY_HOOKS) :] if "update" not in line] == ["start 2"]
+    assert [line for line in machine.begun()[len(DEPLOY_HOOKS) :] if "update" not in line] == ["start 2"]
     assert world.agent() == ("idle", "")
 
 
@@ -171,15 +174,15 @@ async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: R
     """Powered off from inside, then killed from outside; both times the next change finds it, and says so."""
     world.deploy()
     await world.settle()
-    box = world.machine()
-    box.run("systemctl", "poweroff", "--no-block")
-    await until(lambda: not box.pids("systemd-nspawn"))
+    machine = world.machine()
+    machine.run("systemctl", "poweroff", "--no-block")
+    await until(lambda: not machine.pids("systemd-nspawn"))
     world.config(number="2")
     assert (await world.settle()).problems == ()
-    assert box.ended()[-2:] == ["start 2", "config-changed 2"]
+    assert machine.ended()[-2:] == ["start 2", "config-changed 2"]
     assert world.agent() == ("idle", "")
 
-    await asyncio.to_thread(machines.halt, world.layout, box.record.id, 0)
+    await asyncio.to_thread(machines.halt, world.layout, machine.record.id, 0)
     shown = document.document(world.ctx, world.model)
     assert shown["machines"]["0"]["machine-status"] == {"current": "stopped", "message": STOPPED}
     assert shown["applications"]["tally"]["units"][UNIT]["juju-status"]["current"] == "lost"
@@ -188,7 +191,7 @@ async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: R
         assert f"machine 0 {STOPPED}" in found.reason
     world.config(number="3")
     assert (await world.settle()).problems == ()
-    assert box.ended()[-2:] == ["start 3", "config-changed 3"]
+    assert machine.ended()[-2:] == ["start 3", "config-changed 3"]
     told = logs.newest_first(world.ctx.store, world.uuid, logs.Among(entities=("machine-0",)))
     assert [line.message for line in told].count(RESUMING) == 2
     world.remove()
@@ -201,18 +204,18 @@ async def test_machine_that_is_killed_while_a_hook_runs(world: RealController) -
     """The hook failed, as after the death of Juju's agent; status shows both at once."""
     world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sync; sleep 4321; fi")
     with world.process():
-        box = await in_start(world)
-        await asyncio.to_thread(machines.halt, world.layout, box.record.id, 0)
+        machine = await in_start(world)
+        await asyncio.to_thread(machines.halt, world.layout, machine.record.id, 0)
     shown = document.document(world.ctx, world.model)
     assert shown["machines"]["0"]["machine-status"]["current"] == "stopped"
     unit = shown["applications"]["tally"]["units"][UNIT]
     assert unit["juju-status"]["current"] == "lost"
     assert problems_of(await world.settle()) == (f'unit {UNIT}: hook failed: "start"',)
-    assert (world.agent()[0], box.begun()[-1]) == ("error", "start 1")
+    assert (world.agent()[0], machine.begun()[-1]) == ("error", "start 1")
     assert world.statuses(StatusKind.INSTANCE) == {"0": "running"}
     world.resolve()
     assert (await world.settle()).problems == ()
-    assert (box.begun()[-2:], box.ended()[-1]) == (["start 1", "start 2"], "start 2")
+    assert (machine.begun()[-2:], machine.ended()[-1]) == (["start 1", "start 2"], "start 2")
     assert world.agent() == ("idle", "")
 
 
@@ -225,33 +228,33 @@ async def in_start(world: RealController) -> RealMachine:
 async def test_our_server_is_killed_while_a_hook_runs(world: RealController) -> None:
     world.deploy("if [ $hook = start ]; then sleep 1.5; state-set a=b; fi")
     driving = asyncio.create_task(world.settle())
-    box = await in_start(world)
-    box.kill("pushjuju-server")
+    machine = await in_start(world)
+    machine.kill("pushjuju-server")
     assert (await driving).problems == ()
-    world.at_rest(box, *DEPLOY_HOOKS)
+    world.at_rest(machine, *DEPLOY_HOOKS)
 
 
 async def test_process_that_runs_a_hook_is_killed(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sleep 4321; fi")
     driving = asyncio.create_task(world.settle())
-    box = await in_start(world)
-    box.kill("pushjuju-hook")
+    machine = await in_start(world)
+    machine.kill("pushjuju-hook")
     # What told the machine its firewall rules may have been killed too.
     problems = problems_of(await driving)
     assert f'unit {UNIT}: hook failed: "start"' in problems
-    assert not box.pids("^sleep 4321")
+    assert not machine.pids("^sleep 4321")
     world.retry_now()
     assert (await world.settle()).problems == ()
-    assert (box.begun()[-2:], box.ended()[-1]) == (["start 1", "start 2"], "start 2")
+    assert (machine.begun()[-2:], machine.ended()[-1]) == (["start 1", "start 2"], "start 2")
 
 
 async def test_everything_of_ours_on_the_machine_is_killed(world: RealController) -> None:
     world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sleep 4321; fi")
     with world.process():
-        box = await in_start(world)
-    box.kill("pushjuju-server", "pushjuju-hook", "pushjuju-spare")
+        machine = await in_start(world)
+    machine.kill("pushjuju-server", "pushjuju-hook", "pushjuju-spare")
     assert problems_of(await world.settle()) == (f'unit {UNIT}: hook failed: "start"',)
-    assert not box.pids("^sleep 4321")
+    assert not machine.pids("^sleep 4321")
     world.resolve()
     assert (await world.settle()).problems == ()
-    assert box.ended()[-1] == "start 2"
+    assert machine.ended()[-1] == "start 2"

@@ -21,8 +21,8 @@ async def well(world: RealController) -> None:
 async def test_one_unit_from_deploy_to_removal(world: RealController) -> None:
     world.deploy()
     await well(world)
-    box = world.machine()
-    box.once(*DEPLOY_HOOKS)
+    machine = world.machine()
+    machine.once(*DEPLOY_HOOKS)
     spool = world.keep_log()
 
     world.config(number="2")
@@ -35,7 +35,7 @@ async def test_one_unit_from_deploy_to_removal(world: RealController) -> None:
     world.update_status_now()
     await well(world)
     later = ["config-changed 2", "upgrade-charm 1", "config-changed 3", "update-status 1"]
-    assert box.begun()[len(DEPLOY_HOOKS) :] == later
+    assert machine.begun()[len(DEPLOY_HOOKS) :] == later
 
     world.remove()
     await well(world)
@@ -65,8 +65,8 @@ async def test_forced_refresh_mends_a_unit_in_error(world: RealController) -> No
     assert world.agent() == ("error", 'hook failed: "start"')
     world.resolve()
     await well(world)
-    box = world.machine()
-    assert box.begun()[len(DEPLOY_HOOKS) - 1 :] == ["start 1", "start 2", "config-changed 2"]
+    machine = world.machine()
+    assert machine.begun()[len(DEPLOY_HOOKS) - 1 :] == ["start 1", "start 2", "config-changed 2"]
     assert world.agent() == ("idle", "")
 
 
@@ -80,11 +80,11 @@ async def test_peers(world: RealController) -> None:
     assert [hook for hook in leader.hooks() if hook not in joined] == list(DEPLOY_HOOKS)
     follower = [*DEPLOY_HOOKS[:2], "leader-settings-changed", *DEPLOY_HOOKS[3:]]
     assert [hook for hook in other.hooks() if hook not in joined] == follower
-    for box in (leader, other):
-        at = box.hooks().index(joined[0])
-        assert box.hooks()[at : at + 2] == joined
-        assert counts(box.begun())["cluster-relation-joined"] == 1
-        assert box.ended() == box.begun()
+    for machine in (leader, other):
+        at = machine.hooks().index(joined[0])
+        assert machine.hooks()[at : at + 2] == joined
+        assert counts(machine.begun())["cluster-relation-joined"] == 1
+        assert machine.ended() == machine.begun()
     before = len(leader.begun())
     spool = world.keep_log(second)
     removals.remove_units(world.ctx, world.uuid, [f"tally/{second}"])
@@ -100,12 +100,12 @@ async def test_two_units_on_one_machine_take_turns(world: RealController) -> Non
     world.deploy("mkdir /root/busy; sleep 0.05; rmdir /root/busy", name="other", to=["0"])
     world.config(number="2")
     await well(world)
-    box = world.machine()
-    assert counts(box.ended())["install"] == 2
+    machine = world.machine()
+    assert counts(machine.ended())["install"] == 2
     world.remove("other")
     await well(world)
-    assert not (box.root / "var/lib/juju/agents/unit-other-0").exists()
-    assert (box.root / "var/lib/juju/agents/unit-tally-0/charm/dispatch").exists()
+    assert not (machine.root / "var/lib/juju/agents/unit-other-0").exists()
+    assert (machine.root / "var/lib/juju/agents/unit-tally-0/charm/dispatch").exists()
     assert world.agent(UNIT) == ("idle", "")
 
 
@@ -124,12 +124,12 @@ async def test_two_controllers_at_once(world: RealController) -> None:
     leaders = [number for number in range(3) if "leader-elected" in world.machine(str(number)).hooks()]
     assert len(leaders) == 1
     for number in range(3):
-        box = world.machine(str(number))
-        own = {hook: count for hook, count in counts(box.begun()).items() if hook not in peers}
+        machine = world.machine(str(number))
+        own = {hook: count for hook, count in counts(machine.begun()).items() if hook not in peers}
         hooks = [hook for hook in DEPLOY_HOOKS if number in leaders or hook != "leader-elected"]
         assert own == {**dict.fromkeys(hooks, 1), "config-changed": 2}
-        assert counts(box.begun())["cluster-relation-joined"] == 2
-        assert box.ended() == box.begun()
+        assert counts(machine.begun())["cluster-relation-joined"] == 2
+        assert machine.ended() == machine.begun()
         assert world.agent(f"tally/{number}") == ("idle", "")
 
 

@@ -60,15 +60,15 @@ async def test_interrupted_deploy_says_how_to_go_on_and_goes_on(person: RealCont
     assert running.returncode == 130, err
     assert "Traceback" not in err
     assert "pushjuju" in err, (out, err)
-    box = person.machine()
-    assert box.pids("dispatch")
-    (box.root / "root/go").touch()
+    machine = person.machine()
+    assert machine.pids("dispatch")
+    (machine.root / "root/go").touch()
     with command(person, "controller", "run", "--until-idle") as running:
         await until(lambda: person.agent() == ("idle", ""), 15)
         running.send_signal(signal.SIGTERM)
         running.communicate(timeout=10)
     assert running.returncode == 0
-    box.once(*DEPLOY_HOOKS)
+    machine.once(*DEPLOY_HOOKS)
 
 
 async def test_failed_deploy_tells_unit_hook_and_last_lines(person: RealController) -> None:

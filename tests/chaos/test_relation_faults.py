@@ -227,8 +227,8 @@ async def test_two_controllers_never_make_two_leaders(world: RealController) -> 
             drive.check()
     led = [leader(world, "near")]
     while True:
-        boxes = [str(number) for number in range(3) if f"near/{number}" not in led[:-1]]
-        elected = [number for number in boxes if "leader-elected" in world.machine(number).hooks()]
+        machines = [str(number) for number in range(3) if f"near/{number}" not in led[:-1]]
+        elected = [number for number in machines if "leader-elected" in world.machine(number).hooks()]
         assert elected == [led[-1].rpartition("/")[2]]
         assert bag(world, 0, "near")["owner"] == led[-1]
         if len(led) == 3:
@@ -266,18 +266,18 @@ async def _slow_leader(world: RealController) -> str:
 async def test_a_leader_dies_while_it_writes_application_data(world: RealController) -> None:
     """What it had not committed is not there; the hook that runs again writes it."""
     number = await _slow_leader(world)
-    unit, box = f"near/{number}", world.machine(number)
+    unit, real_machine = f"near/{number}", world.machine(number)
     driving = asyncio.create_task(world.settle())
-    await until((box.root / "root/waiting").exists)
-    for pid in box.pids("sleep 0.05|dispatch"):
+    await until((real_machine.root / "root/waiting").exists)
+    for pid in real_machine.pids("sleep 0.05|dispatch"):
         os.kill(pid, signal.SIGKILL)
-    (box.root / "etc/slow").unlink(missing_ok=True)
+    (real_machine.root / "etc/slow").unlink(missing_ok=True)
     assert (await driving).problems == ()
     assert leader(world, "near") == unit
     assert bag(world, 0, "near") == {}, "the second run did not write"
     with world.ctx.store.read() as tx:
         assert leadership.settings(tx, world.uuid, "near") == {"said": unit}, "what is live is kept"
-    assert box.begun()[-1] == "config-changed 3"
+    assert real_machine.begun()[-1] == "config-changed 3"
 
 
 @machine
@@ -286,14 +286,14 @@ async def test_a_leader_whose_machine_falls_silent_is_succeeded_and_cannot_write
 ) -> None:
     """The result of its hook comes late: application data is refused, and with it all that the hook wrote."""
     number = await _slow_leader(world)
-    unit, box = f"near/{number}", world.machine(number)
+    unit, real_machine = f"near/{number}", world.machine(number)
     other = f"near/{1 - int(number)}"
     with world.process() as drive:
-        await until((box.root / "root/waiting").exists)
+        await until((real_machine.root / "root/waiting").exists)
         drive.process.kill()
-    box.link("down")
-    (box.root / "etc/slow").unlink()
-    await until(lambda: box.ended()[-1] == "config-changed 2")
+    real_machine.link("down")
+    (real_machine.root / "etc/slow").unlink()
+    await until(lambda: real_machine.ended()[-1] == "config-changed 2")
     await world.settle()
     long_ago = "UPDATE machine SET unreachable_since = ?, last_failed = ? WHERE id = ?"
     now = world.ctx.clock.now()
@@ -302,7 +302,7 @@ async def test_a_leader_whose_machine_falls_silent_is_succeeded_and_cannot_write
     await world.settle()
     assert leader(world, "near") == other
     assert "leader-elected" in world.machine(other.rpartition("/")[2]).hooks()
-    box.link("up")
+    real_machine.link("up")
     world.work_now()
     settled = await world.settle()
     assert world.agent(unit) == ("error", 'hook failed: "config-changed"')

@@ -53,10 +53,10 @@ async def test_death_at_each_step_of_storage(world: RealController, pool: str) -
     wanted = {"data": Directive(pool=pool), "cache": Directive(pool="tmpfs")}
     world.deploy(DO, storage=wanted, **{"metadata.yaml": metadata})
     assert die_on(world, words(MAKING)) == [f"storage-{step}" for step in MAKING]
-    box = world.machine()
+    real_machine = world.machine()
     attached = ["cache-storage-attached", "data-storage-attached"]
-    assert box.begun() == [f"{hook} 1" for hook in (*attached, *DEPLOY_HOOKS)]
-    assert (box.root / "root/marks-data").read_text() == "data-storage-attached\n"
+    assert real_machine.begun() == [f"{hook} 1" for hook in (*attached, *DEPLOY_HOOKS)]
+    assert (real_machine.root / "root/marks-data").read_text() == "data-storage-attached\n"
     # Images are told by their place on this host, files inside a machine by their names alone.
     own = [path.name for path in world.layout.state.rglob(".loop/*")]
     assert len(loops(str(world.layout.state), *own)) == 1
@@ -66,7 +66,7 @@ async def test_death_at_each_step_of_storage(world: RealController, pool: str) -
     assert die_on(world, words(TAKING)) == [f"storage-{step}" for step in TAKING]
     kept = storage_document.document(world.ctx, world.uuid)["storage"]
     assert {item["status"]["current"] for item in kept.values()} == {"detached"}
-    assert box.begun()[-2:] == [f"{hook} 1" for hook in REMOVE_HOOKS]
+    assert real_machine.begun()[-2:] == [f"{hook} 1" for hook in REMOVE_HOOKS]
 
     answers = storage_requests.remove(world.ctx, world.uuid, list(kept))
     assert not [answer.error for answer in answers if answer.error]

@@ -41,8 +41,8 @@ def ledger(world: RealController, number: str) -> tuple[Path, Path]:
     """Give a machine's ledger, begun and ended, second names that outlive the machine."""
     begun = world.keep_log(number)
     ended = begun.with_name(f"{begun.name}-ended")
-    box = world.machine(number)
-    ended.hardlink_to(world.layout.machine(box.record.id) / "up" / f"{box.log}-ended")
+    machine = world.machine(number)
+    ended.hardlink_to(world.layout.machine(machine.record.id) / "up" / f"{machine.log}-ended")
     return begun, ended
 
 
@@ -51,7 +51,7 @@ async def test_refreshes_and_a_removal_among_deaths_run_each_hook_once(world: Re
     chance = random.Random(KILLS)
     world.deploy(SLOWLY, count=2)
     await world.settle()
-    boxes = [world.machine(number) for number in "01"]
+    machines = [world.machine(number) for number in "01"]
     ledgers = [ledger(world, number) for number in "01"]
     before = [begun.read_text().splitlines() for begun, _ in ledgers]
     assert all({line.split()[0] for line in lines} >= FIRST for lines in before)
@@ -61,8 +61,8 @@ async def test_refreshes_and_a_removal_among_deaths_run_each_hook_once(world: Re
         revision += 1
         world.refresh(revision=str(revision))
         deaths += await kill_until_done(world, chance)
-        for box in boxes:
-            files = box.root / "var/lib/juju/agents"
+        for machine in machines:
+            files = machine.root / "var/lib/juju/agents"
             assert [path.read_text().strip() for path in files.glob("*/charm/revision")] == [str(revision)]
     assert {world.unit(name).charm_url for name in world.units()} == {f"local:tally-{revision}"}
     world.remove()

@@ -31,7 +31,7 @@ BASE = Base.parse("ubuntu@24.04")
 
 
 class CloudRuntime(PlayedRuntime):
-    """A runtime whose cloud is one of these; its instances have a box of this process behind them."""
+    """A runtime whose cloud is one of these; a played machine of this process stands behind each instance."""
 
     def __init__(self, world: TestController, bench: CloudBench, step: str = "") -> None:
         super().__init__(world, die_at(step))
@@ -41,8 +41,10 @@ class CloudRuntime(PlayedRuntime):
         async def start(request: StartRequest) -> Started:
             started = await plain(request)
             number = request.machine_id
-            if number not in world.boxes:
-                world.boxes[number] = PlayedMachine(id=number, address=started.instance.addresses[0].value)
+            if number not in world.played_machines:
+                world.played_machines[number] = PlayedMachine(
+                    id=number, address=started.instance.addresses[0].value
+                )
             return started
 
         vars(self.cloud)["start"] = start
@@ -68,7 +70,7 @@ Made = Callable[..., CloudRuntime]
 
 @pytest.fixture
 def make(runtime: TestController, bench: CloudBench, monkeypatch: pytest.MonkeyPatch) -> Made:
-    """Return a function that opens a controller process; boxes have no cloud-init to wait for."""
+    """Return a function that opens a controller process; played machines have no cloud-init to wait for."""
 
     async def ready(*_: Any) -> None:
         return None

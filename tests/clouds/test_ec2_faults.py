@@ -59,7 +59,7 @@ TYPES = {
 
 
 class Boxed(CloudProvider):
-    """EC2 whose instances have a box of this process behind them."""
+    """EC2 whose instances have a played machine of this process behind them."""
 
     world: TestController
 
@@ -67,8 +67,10 @@ class Boxed(CloudProvider):
         """Start an instance; it boots."""
         started = await super().start(request)
         number = request.machine_id
-        if number not in self.world.boxes:
-            self.world.boxes[number] = PlayedMachine(id=number, address=started.instance.addresses[0].value)
+        if number not in self.world.played_machines:
+            self.world.played_machines[number] = PlayedMachine(
+                id=number, address=started.instance.addresses[0].value
+            )
         return started
 
 
@@ -113,7 +115,7 @@ Made = Callable[..., Ec2Runtime]
 
 @pytest.fixture
 def make(runtime: TestController, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch) -> Made:
-    """Return a function that opens a controller process; boxes have no cloud-init to wait for."""
+    """Return a function that opens a controller process; played machines have no cloud-init to wait for."""
 
     async def ready(*_: Any) -> None:
         return None

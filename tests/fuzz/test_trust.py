@@ -45,9 +45,9 @@ def world(stage: RewindController) -> TestController:
     """The model of the stage, at rest, with all units about to run update-status."""
     made = stage.back()
     made.clock.advance(4000)
-    for box in made.boxes.values():
-        box.script.clear()
-        box.answers.clear()
+    for played in made.played_machines.values():
+        played.script.clear()
+        played.answers.clear()
     return made
 
 
@@ -244,9 +244,9 @@ def test_a_hook_ends_no_task(world: TestController, stage: RewindController) -> 
 async def call(world: TestController, unit: str, *words: str) -> tuple[int, bytes, bytes]:
     """Let a unit's next hook make a live call, through the worker of its machine."""
     machine = world.unit(unit).machine or ""
-    world.box(machine).will("update-status", {"live": [(words[0], list(words[1:]))]}, unit=unit)
+    world.played(machine).will("update-status", {"live": [(words[0], list(words[1:]))]}, unit=unit)
     await worker(PlayedRuntime(world), machine)
-    answer: tuple[int, bytes, bytes] = world.box(machine).answers[-1]
+    answer: tuple[int, bytes, bytes] = world.played(machine).answers[-1]
     return answer
 
 
@@ -367,9 +367,9 @@ async def test_nothing_is_told_of_operations_of_other_machines(
         prepared="2025-01-01T00:00:00.000000Z",
     )  # fmt: skip
     world.write(lambda tx: tx.insert("operation", row))
-    box = world.box("1")
+    played = world.played("1")
     runtime = PlayedRuntime(world)
-    spy = PlayedSession(box)
+    spy = PlayedSession(played)
     spy.hello["journal"] = [{"id": "theirs", "done": True}]
 
     async def session(_: Any) -> Any:
@@ -377,17 +377,17 @@ async def test_nothing_is_told_of_operations_of_other_machines(
 
     monkeypatch.setattr(runtime, "session", session)
     await worker(runtime, "1")
-    assert not [item for item in box.answered if "secret" in item[1]]
+    assert not [item for item in played.answered if "secret" in item[1]]
 
 
 async def test_an_open_operation_of_another_machine_is_neither_fetched_nor_forgotten(
     world: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dispatch = world.until("update-status", "web/0")
-    box, runtime = world.box("1"), PlayedRuntime(world)
-    spy = PlayedSession(box)
+    played, runtime = world.played("1"), PlayedRuntime(world)
+    spy = PlayedSession(played)
     spy.hello["journal"] = [{"id": dispatch.id, "done": True}]
-    box.results[dispatch.id] = ok(writes={"state": {"forged": "yes"}})
+    played.results[dispatch.id] = ok(writes={"state": {"forged": "yes"}})
 
     async def session(_: Any) -> Any:
         return spy
@@ -399,11 +399,11 @@ async def test_an_open_operation_of_another_machine_is_neither_fetched_nor_forgo
 
 
 async def test_requests_for_a_unit_of_another_machine_are_not_run(world: TestController) -> None:
-    box = world.box("1")
-    box.requests["r1-1"] = {"id": "r1-1", "unit": "web/0", "script": "id"}
+    played = world.played("1")
+    played.requests["r1-1"] = {"id": "r1-1", "unit": "web/0", "script": "id"}
     await worker(PlayedRuntime(world), "1")
-    assert not [frame for frame in (*box.frames, *world.box("0").frames) if frame.get("script") == "id"]
-    box.requests.clear()
+    assert not [frame for frame in (*played.frames, *world.played("0").frames) if frame.get("script") == "id"]
+    played.requests.clear()
 
 
 def test_results_that_a_machine_swaps_between_its_units_write_for_the_unit_of_the_row_alone(
@@ -458,7 +458,7 @@ async def test_a_machine_that_never_reboots_is_given_up(
     monkeypatch.setattr(contact, "BOOT_POLL_S", 0.0)
     monkeypatch.setattr(contact, "BOOT_WAIT_S", -1.0)
     with pytest.raises(PushjujuError, match="machine 1 does not reboot"):
-        await contact.come_back(PlayedRuntime(world), world.machine("1"), world.box("1").boot_id)
+        await contact.come_back(PlayedRuntime(world), world.machine("1"), world.played("1").boot_id)
 
 
 # --- how much ---------------------------------------------------------------------------------------------

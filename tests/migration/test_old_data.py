@@ -66,18 +66,20 @@ class Taken:
         self.shop = self.models["shop"]
         for world in self.models.values():
             for machine in world.machine_ids():
-                world.boxes[machine] = self.machine(world, machine)
+                world.played_machines[machine] = self.machine(world, machine)
 
     def machine(self, world: TestController, number: str) -> PlayedMachine:
         """Return a machine as the old runner left it: its boot, its charms, its journal."""
         row = world.machine(number)
         units = {unit: "" for unit in world.units() if world.unit(unit).machine == number}
-        box = PlayedMachine(id=number, boot_id=row.boot_id, address=row.addresses[0]["value"], charms=units)
+        played = PlayedMachine(
+            id=number, boot_id=row.boot_id, address=row.addresses[0]["value"], charms=units
+        )
         journal = json.loads((OLD / "journal.json").read_text())
         for operation in world.open_operations():
             if operation.machine == number:
-                box.results[operation.id] = result(operation.id, journal[f"op-{operation.id}"])
-        return box
+                played.results[operation.id] = result(operation.id, journal[f"op-{operation.id}"])
+        return played
 
     def run(self, line: str) -> Ended:
         """Run a command that records only."""
@@ -111,7 +113,7 @@ class TwoClouds(PlayedRuntime):
 
     async def session(self, machine: Any) -> Any:
         """Return a session to a machine of its model."""
-        return PlayedSession(self.clouds[machine.model].world.boxes[machine.id])
+        return PlayedSession(self.clouds[machine.model].world.played_machines[machine.id])
 
     def attached(self, machine: Any) -> Any:
         """Return no session: each contact is new."""
@@ -135,7 +137,7 @@ async def test_the_hook_that_ran_when_the_controller_died_is_committed_and_runs_
     assert shop.open_operations() == []
     assert shop.workload("web/0") == shop.workload("web/1") == ("active", "held with a page")
     assert [hook for hook in shop.hooks() if hook[1] != "update-status"] == []
-    assert [box.results for box in shop.boxes.values()] == [{}, {}]
+    assert [played.results for played in shop.played_machines.values()] == [{}, {}]
 
 
 async def test_a_further_change_runs_the_hook_with_what_was_kept_before(taken: Taken) -> None:
@@ -145,10 +147,12 @@ async def test_a_further_change_runs_the_hook_with_what_was_kept_before(taken: T
     ok(taken.run("run web/1 dump name=tuesday --background"))
     await taken.work()
     assert taken.shop.of("web/0") == ["config-changed"]
-    frame = taken.shop.boxes["0"].frame_of("config-changed", "web/0")
+    frame = taken.shop.played_machines["0"].frame_of("config-changed", "web/0")
     assert frame["context"]["config"] == {"title": "next", "port": 8080}
     assert frame["context"]["state"] == {"made": "a page"}
-    assert "dump" in {item.get("hook") or item.get("action") for item in taken.shop.boxes["1"].frames}
+    assert "dump" in {
+        item.get("hook") or item.get("action") for item in taken.shop.played_machines["1"].frames
+    }
 
 
 async def test_what_was_made_before_can_be_removed(taken: Taken) -> None:

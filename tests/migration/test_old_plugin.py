@@ -92,7 +92,7 @@ class SkyRuntime(PlayedRuntime):
 
     async def session(self, machine: Machine) -> Any:
         """Return a session to the machine that the plugin started."""
-        return PlayedSession(self.world.boxes.setdefault(machine.id, PlayedMachine(id=machine.id)))
+        return PlayedSession(self.world.played_machines.setdefault(machine.id, PlayedMachine(id=machine.id)))
 
 
 def settled(world: TestController) -> Settled:

@@ -56,7 +56,7 @@ class TestController:
         self.clock = clock
         self.charms = charms
         self.model = model.uuid
-        self.boxes: dict[str, PlayedMachine] = {}
+        self.played_machines: dict[str, PlayedMachine] = {}
         self.gone: list[PlayedMachine] = []  # machines that were stopped
 
     @classmethod
@@ -263,19 +263,19 @@ class TestController:
 
     # --- working ------------------------------------------------------------------------------------------
 
-    def box(self, machine: str = "0") -> PlayedMachine:
+    def played(self, machine: str = "0") -> PlayedMachine:
         """Return a machine that runs; the first call starts it."""
-        if machine not in self.boxes:
-            self.boxes[machine] = PlayedMachine(id=machine, address=f"10.0.0.{int(machine) + 2}")
+        if machine not in self.played_machines:
+            self.played_machines[machine] = PlayedMachine(id=machine, address=f"10.0.0.{int(machine) + 2}")
             self.write(lambda tx: self._started(tx, machine))
-        return self.boxes[machine]
+        return self.played_machines[machine]
 
     def _started(self, tx: Tx, machine: str) -> None:
-        now, hello = self.clock.now(), self.boxes[machine].hello()
+        now, hello = self.clock.now(), self.played_machines[machine].hello()
         tx.run(
             "machine_set_instance", model=self.model, id=machine, provider="local",
             instance_id=f"i-{machine}", display_name="", hardware=json.dumps({"arch": "amd64", "cores": "2"}),
-            ssh=json.dumps({"host": self.boxes[machine].address}), base=str(UBUNTU), nonce="n",
+            ssh=json.dumps({"host": self.played_machines[machine].address}), base=str(UBUNTU), nonce="n",
         )  # fmt: skip
         self.note_facts(tx, machine, hello)
         statuses.set_status(tx, self.model, StatusKind.MACHINE, machine, MachineStatus.STARTED, now=now)
@@ -310,7 +310,7 @@ class TestController:
             dispatch = self.prepared(unit)
             if dispatch.title == title:
                 return dispatch
-            self.commit(dispatch, self.box(machine).run(dispatch.frame))
+            self.commit(dispatch, self.played(machine).run(dispatch.frame))
         raise AssertionError(f"{title} never comes")
 
     def commit(self, dispatch: Dispatch, result: Mapping[str, Any]) -> Committed:
@@ -323,13 +323,13 @@ class TestController:
 
     def work(self, machine: str) -> bool:
         """Work one machine as its lane does, once; tell whether anything was done."""
-        box, done, busy = self.box(machine), False, True
+        played, done, busy = self.played(machine), False, True
         while busy:
             busy = False
             for unit in self.read(lambda tx: machines.units_on(tx, self.model, machine)):
                 turn = self.turn(unit.name)
                 if turn.dispatch is not None:
-                    committed = self.commit(turn.dispatch, box.run(turn.dispatch.frame))
+                    committed = self.commit(turn.dispatch, played.run(turn.dispatch.frame))
                     if committed.reboot:
                         self.reboot(machine)
                         commit(self.ctx, committed.reboot, {"outcome": "ok"})
@@ -349,9 +349,9 @@ class TestController:
 
     def reboot(self, machine: str) -> None:
         """Boot a machine anew."""
-        box = self.box(machine)
-        box.boot_id += "+"
-        self.write(lambda tx: self.note_facts(tx, machine, box.hello()))
+        played = self.played(machine)
+        played.boot_id += "+"
+        self.write(lambda tx: self.note_facts(tx, machine, played.hello()))
 
     def settle(self) -> None:
         """Work all machines until nothing is left to do."""
@@ -368,7 +368,7 @@ class TestController:
 
     def hooks(self) -> list[tuple[str, str]]:
         """All hooks of all machines; per machine in order."""
-        return [item for box in (*self.gone, *self.boxes.values()) for item in box.hooks]
+        return [item for played in (*self.gone, *self.played_machines.values()) for item in played.hooks]
 
     def of(self, unit: str) -> list[str]:
         """The hooks of one unit, in order."""
@@ -376,5 +376,5 @@ class TestController:
 
     def clear(self) -> None:
         """Forget the hooks that ran."""
-        for box in (*self.gone, *self.boxes.values()):
-            box.hooks.clear()
+        for played in (*self.gone, *self.played_machines.values()):
+            played.hooks.clear()

@@ -43,7 +43,7 @@ def die_at(step: str, nth: int = 0) -> Callable[[str], None]:
 
 
 class PlayedCloud:
-    """A provider whose machines are boxes.
+    """A provider whose machines are played.
 
     Attributes:
         refusals: Errors of the next starts.
@@ -67,13 +67,13 @@ class PlayedCloud:
         """Take everything."""
 
     async def start(self, request: StartRequest) -> Started:
-        """Make a box."""
+        """Make a played machine."""
         self.asked.append(request)
         request.progress("allocating", "making a box")
         if self.refusals:
             raise self.refusals.pop(0)
         number = request.machine_id
-        self.world.boxes[number] = PlayedMachine(id=number, address=_address(number))
+        self.world.played_machines[number] = PlayedMachine(id=number, address=_address(number))
         return Started(
             instance=self._instance(number), base=request.base, host_keys=(f"ssh-ed25519 {number}",)
         )
@@ -89,30 +89,30 @@ class PlayedCloud:
         )
 
     async def stop(self, ids: Sequence[str]) -> None:
-        """Take boxes away."""
+        """Take played machines away."""
         if self.stuck:
             raise self.stuck.pop(0)
         self.stopped += ids
         for name in ids:
-            if box := self.world.boxes.pop(name.removeprefix("i-"), None):
-                self.world.gone.append(box)
+            if played := self.world.played_machines.pop(name.removeprefix("i-"), None):
+                self.world.gone.append(played)
 
     async def list(self) -> Sequence[Instance]:
         """Return what runs."""
-        return [self._instance(number) for number in self.world.boxes]
+        return [self._instance(number) for number in self.world.played_machines]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
         """Return what runs, by id."""
         numbers = [name.removeprefix("i-") for name in ids]
-        there = {**self.world.boxes, **self.halted}
+        there = {**self.world.played_machines, **self.halted}
         return [self._instance(number) if number in there else None for number in numbers]
 
     def halt(self, number: str) -> None:
-        """Switch a box off, as somebody in it or in the cloud does."""
-        self.halted[number] = self.world.boxes.pop(number)
+        """Switch a played machine off, as somebody in it or in the cloud does."""
+        self.halted[number] = self.world.played_machines.pop(number)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return where a box would answer."""
+        """Return where a played machine would answer."""
         number = instance.id.removeprefix("i-")
         return SSHTarget(host=_address(number), host_keys=(f"ssh-ed25519 {number}",))
 
@@ -126,19 +126,19 @@ class PlayedCloud:
 
 
 def _address(number: str) -> str:
-    """Where a box answers; containers have a network of their own."""
+    """Where a played machine answers; containers have a network of their own."""
     host, _, inner = number.partition("/lxd/")
     return f"10.{int(host) + 1}.0.{int(inner) + 2}" if inner else f"10.0.0.{int(host) + 2}"
 
 
 class ResumingCloud(PlayedCloud):
-    """A cloud that starts stopped boxes again."""
+    """A cloud that starts stopped machines again."""
 
     async def resume(self, instance_id: str) -> None:
-        """Switch a box on."""
+        """Switch a played machine on."""
         number = instance_id.removeprefix("i-")
-        self.world.boxes[number] = self.halted.pop(number)
-        self.world.boxes[number].boot_id += "+"
+        self.world.played_machines[number] = self.halted.pop(number)
+        self.world.played_machines[number].boot_id += "+"
 
 
 class PlayedFirewall:
@@ -175,20 +175,20 @@ class PlayedFirewall:
 
 
 class PlayedSession:
-    """An attachment to a box."""
+    """An attachment to a played machine."""
 
-    def __init__(self, box: PlayedMachine) -> None:
-        self.box = box
-        self.hello = box.hello()
-        self.requests: dict[str, dict[str, Any]] = box.requests
+    def __init__(self, played: PlayedMachine) -> None:
+        self.played = played
+        self.hello = played.hello()
+        self.requests: dict[str, dict[str, Any]] = played.requests
         self.on_requests: Callable[[], None] = lambda: None
         self.lease: Mapping[str, Any] | None = None
-        self.connected = False  # boxes come and go without a word: each visit is a contact of its own
+        self.connected = False  # played machines come and go silently: each visit is a contact of its own
 
     def answer(self, request: str, error: str) -> None:
         """Answer a request of `juju-exec` with an error."""
-        self.box.requests.pop(request, None)
-        self.box.answered.append((request, error))
+        self.played.requests.pop(request, None)
+        self.played.answered.append((request, error))
 
     async def run(
         self, frame: Mapping[str, Any], on_event: Any = None, on_live: Any = None, plan: Any = ()
@@ -197,14 +197,14 @@ class PlayedSession:
 
         Here nothing of a plan begins before somebody waits for it.
         """
-        known = frame["id"] in self.box.results
-        result = self.box.run(frame)
-        self.box.requests.pop(frame.get("request", ""), None)
+        known = frame["id"] in self.played.results
+        result = self.played.run(frame)
+        self.played.requests.pop(frame.get("request", ""), None)
         if known:
             return {key: value for key, value in result.items() if key not in ("cut", "live")}
         for tool, argv in result.get("live", ()):
             call = {"tool": tool, "argv": argv, "stdin": b"", "cwd": "/"}
-            self.box.answers.append(await on_live(call))
+            self.played.answers.append(await on_live(call))
         if result.get("cut"):
             raise ConnectionLost("the connection was lost")
         for item in result.get("events", ()):
@@ -214,15 +214,15 @@ class PlayedSession:
     async def put_blob(self, sha256: str, path: Path, like: Any = None) -> None:
         """Take an archive."""
         assert path.stat().st_size  # noqa: ASYNC240 - a small local file
-        self.box.blobs.append(sha256)
+        self.played.blobs.append(sha256)
 
     async def exec(self, **_: Any) -> ExecResult:
         """End a script at once, with nothing to say."""
         return ExecResult(exit=0, signal=None, stdout="", stderr="")
 
     async def look_again(self) -> None:
-        """Hear what the box says now."""
-        self.hello = self.box.hello()
+        """Hear what the played machine says now."""
+        self.hello = self.played.hello()
 
     def forget(self, operation: str) -> None:
         """Let go of an operation of a plan; nothing is kept for it."""
@@ -232,11 +232,11 @@ class PlayedSession:
 
     async def ack(self, operation_id: str) -> None:
         """Forget a result."""
-        self.box.results.pop(operation_id, None)
+        self.played.results.pop(operation_id, None)
 
     async def cancel(self, operation_id: str, signal: str = "KILL") -> None:
         """Note what was interrupted."""
-        self.box.cancelled.append(operation_id)
+        self.played.cancelled.append(operation_id)
 
     async def fetch(self, operation_id: str) -> dict[str, Any]:
         """Wait for nothing."""
@@ -244,7 +244,7 @@ class PlayedSession:
 
 
 class PlayedRuntime(Runtime):
-    """A runtime whose sessions lead to boxes.
+    """A runtime whose sessions lead to played machines.
 
     Attributes:
         cloud: The provider of every model.
@@ -275,24 +275,24 @@ class PlayedRuntime(Runtime):
         return self.guard
 
     async def session(self, machine: Machine) -> Any:
-        """Return a session to a box."""
-        if machine.id in self.unreachable or machine.id not in self.world.boxes:
+        """Return a session to a played machine."""
+        if machine.id in self.unreachable or machine.id not in self.world.played_machines:
             self.world.clock.advance(SILENCE_S)
             raise self.unreachable.get(machine.id) or Unreachable("no route to host")
         self.opened.append(machine.id)
-        return PlayedSession(self.world.boxes[machine.id])
+        return PlayedSession(self.world.played_machines[machine.id])
 
     def attached(self, machine: Machine) -> Any:
-        """Return a session to a box that was reached before."""
-        box = self.world.boxes.get(machine.id)
-        return PlayedSession(box) if box is not None and machine.id in self.opened else None
+        """Return a session to a played machine that was reached before."""
+        played = self.world.played_machines.get(machine.id)
+        return PlayedSession(played) if played is not None and machine.id in self.opened else None
 
     async def drop(self, machine: Machine) -> None:
         """Have nothing to close."""
 
 
 def driver(world: TestController, runtime: PlayedRuntime | None = None, prefix: str | None = None) -> Driver:
-    """Return a driver of the model whose machines are boxes."""
+    """Return a driver of the model whose machines are played."""
     made = Driver(world.ctx, world.model if prefix is None else prefix)
     made.runtime = runtime or PlayedRuntime(world)
     made.runtime.tell = made.tell if runtime is None else runtime.tell

@@ -37,7 +37,7 @@ class TwoModels:
         self.shop = TestController.build(root, charms)
         ctx = self.shop.ctx
         self.prod = TestController(ctx, self.shop.clock, charms, new_models.add_model(ctx, "prod"))
-        self.prod.boxes = OtherMachines(self.prod)
+        self.prod.played_machines = OtherMachines(self.prod)
         self.charms = charms
 
     @classmethod
@@ -47,7 +47,7 @@ class TwoModels:
         made.shop = TestController.copy(source, root, charms)
         ctx = made.shop.ctx
         made.prod = TestController(ctx, made.shop.clock, charms, models.resolve(ctx, "prod"))
-        made.prod.boxes = OtherMachines(made.prod)
+        made.prod.played_machines = OtherMachines(made.prod)
         made.charms = charms
         return made
 
@@ -139,6 +139,6 @@ class OtherMachines(dict[str, PlayedMachine]):
         super().__init__()
         self.world = world
 
-    def __setitem__(self, key: str, box: PlayedMachine) -> None:
-        box.address = f"10.9.0.{int(key) + 2}"
-        super().__setitem__(key, box)
+    def __setitem__(self, key: str, played: PlayedMachine) -> None:
+        played.address = f"10.9.0.{int(key) + 2}"
+        super().__setitem__(key, played)

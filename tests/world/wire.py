@@ -118,19 +118,19 @@ class WireMachine:
 class Channel:
     """What a session takes for its SSH channel."""
 
-    def __init__(self, box: WireMachine, link: bootstrap.Link) -> None:
-        self._box = box
+    def __init__(self, played: WireMachine, link: bootstrap.Link) -> None:
+        self._machine = played
         self._link = link
         self._reader = wire.Reader()
         self._loop = asyncio.get_running_loop()
 
     def write(self, data: bytes) -> None:
         """Take bytes to the machine; its answers arrive in a later turn of the loop."""
-        tally, begin = self._box.tally, time.process_time()
+        tally, begin = self._machine.tally, time.process_time()
         tally.bytes_out += len(data)
         for flag, payload in self._reader.feed(data):
             tally.frames_out += 1
-            answer = None if flag == wire.BLOB else self._box.answer(wire.unpack(flag, payload))
+            answer = None if flag == wire.BLOB else self._machine.answer(wire.unpack(flag, payload))
             if answer is not None:
                 reply = wire.pack(answer)
                 tally.frames_in += 1
@@ -150,20 +150,20 @@ class Channel:
 class WireSession(MachineSession):
     """A session whose machine is in this process."""
 
-    def __init__(self, box: WireMachine) -> None:
+    def __init__(self, played: WireMachine) -> None:
         super().__init__(
-            MachineTarget(host=box.address), program=pack(), connector=Connector(), root="", options={},
+            MachineTarget(host=played.address), program=pack(), connector=Connector(), root="", options={},
             reattach=0.0,
         )  # fmt: skip
-        self._box = box
+        self._machine = played
 
     async def _attach(self) -> bootstrap.Link:
         if self._link is not None and not self._link.lost.done():
             return self._link
         link = bootstrap.Link()
-        link.channel = Channel(self._box, link)  # type: ignore[assignment]
+        link.channel = Channel(self._machine, link)  # type: ignore[assignment]
         link._reader = wire.Reader()
-        link.data_received(wire.pack(self._box.hello()), None)
+        link.data_received(wire.pack(self._machine.hello()), None)
         link.hello = self._hello(link)
         link.on_message = self._on_message
         self._link = link
@@ -177,20 +177,20 @@ class WireCloud:
 
     def __init__(self) -> None:
         self.tally = Tally()
-        self.boxes: dict[str, WireMachine] = {}
+        self.played_machines: dict[str, WireMachine] = {}
 
     async def start(self, request: StartRequest) -> Started:
         """Make a machine."""
-        box = WireMachine(number=len(self.boxes), tally=self.tally)
-        self.boxes[f"i-{box.number}"] = box
+        played = WireMachine(number=len(self.played_machines), tally=self.tally)
+        self.played_machines[f"i-{played.number}"] = played
         instance = Instance(
-            id=f"i-{box.number}", status=InstanceStatus.RUNNING, machine_id=request.machine_id
+            id=f"i-{played.number}", status=InstanceStatus.RUNNING, machine_id=request.machine_id
         )
         return Started(instance=instance, base=request.base, nonce=request.nonce)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
         """Tell how a machine is reached."""
-        return SSHTarget(host=self.boxes[instance.id].address)
+        return SSHTarget(host=self.played_machines[instance.id].address)
 
     async def get(self, ids: Sequence[str]) -> list[Instance | None]:
         """Tell what became of machines."""
@@ -199,7 +199,7 @@ class WireCloud:
     async def stop(self, ids: Iterable[str]) -> None:
         """End machines."""
         for name in ids:
-            self.boxes.pop(name, None)
+            self.played_machines.pop(name, None)
 
 
 class WireRuntime(Runtime):
@@ -214,7 +214,7 @@ class WireRuntime(Runtime):
     @asynccontextmanager
     async def opening(self, machine: Machine) -> AsyncIterator[MachineSession]:
         """Attach to a played machine."""
-        session = WireSession(self.cloud.boxes[machine.instance_id])
+        session = WireSession(self.cloud.played_machines[machine.instance_id])
         try:
             yield await session.open()
         finally:

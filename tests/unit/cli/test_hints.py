@@ -248,9 +248,9 @@ def test_destroying_a_model_by_force_says_what_it_waits_for_and_until_when(
 
 
 def test_refresh_of_a_unit_in_error_shows_how_it_takes_the_charm(runtime: TestController) -> None:
-    runtime.box("0")
+    runtime.played("0")
     runtime.deploy()
-    runtime.box("0").fail("start")
+    runtime.played("0").fail("start")
     runtime.settle()
     runtime.ctx.controller.set("current-model", "admin/shop")
     place = ("--path", "./my web")

@@ -30,7 +30,7 @@ def unit(runtime: TestController) -> None:
     """A unit at rest of a charm with actions."""
     runtime.active(packed=runtime.charms.make(files={"actions.yaml": ACTIONS}))
     runtime.clear()
-    runtime.box().frames.clear()
+    runtime.played().frames.clear()
 
 
 def run(world: TestController, action: str = "backup", unit: str = "web/0", **parameters: Any) -> int:
@@ -201,13 +201,13 @@ def test_how_an_action_ends(
     kept: bool,
 ) -> None:
     number = run(runtime)
-    runtime.box().will("action", answer)
+    runtime.played().will("action", answer)
     runtime.settle()
     found = task(runtime, number)
     assert (found["status"], found.get("message", ""), found.get("results", {})) == (status, message, results)
     assert state(runtime) == ({"done": "yes"} if kept else {})
     assert runtime.agent() == ("idle", "")
-    assert len(runtime.box().frames) == 1
+    assert len(runtime.played().frames) == 1
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_how_commands_end(
     kept: bool,
 ) -> None:
     number = execute(runtime)
-    runtime.box().will("commands", answer)
+    runtime.played().will("commands", answer)
     runtime.settle()
     found = task(runtime, number)
     assert (found["status"], found.get("message", ""), found.get("results", {})) == (status, message, results)
@@ -269,7 +269,7 @@ def test_changes_that_cannot_be_taken_fail_the_action(
     runtime: TestController, writes: dict[str, Any], message: str
 ) -> None:
     number = run(runtime)
-    runtime.box().will("action", result(writes=writes, stderr="said\n"))
+    runtime.played().will("action", result(writes=writes, stderr="said\n"))
     runtime.settle()
     found = task(runtime, number)
     assert (found["status"], found["message"]) == ("failed", message)
@@ -295,21 +295,21 @@ def test_progress_is_kept_as_it_comes(runtime: TestController) -> None:
 def test_actions_run_one_after_the_other(runtime: TestController) -> None:
     numbers = [run(runtime, "plain"), run(runtime), run(runtime, "ping")]
     runtime.settle()
-    assert [frame["action"] for frame in runtime.box().frames] == ["plain", "backup", "ping"]
+    assert [frame["action"] for frame in runtime.played().frames] == ["plain", "backup", "ping"]
     assert {task(runtime, number)["status"] for number in numbers} == {"completed"}
 
 
 def test_an_action_runs_while_a_hook_is_in_error(runtime: TestController) -> None:
-    runtime.box().fail("update-status")
+    runtime.played().fail("update-status")
     runtime.clock.advance(100_000)
     runtime.settle()
     assert runtime.agent() == ("error", 'hook failed: "update-status"')
     number = run(runtime)
-    runtime.box().will("action", result("failed", 1, message="exit status 1"))
+    runtime.played().will("action", result("failed", 1, message="exit status 1"))
     runtime.settle()
     assert task(runtime, number)["status"] == "failed"
     assert runtime.agent() == ("error", 'hook failed: "update-status"')
-    assert [frame["kind"] for frame in runtime.box().frames] == ["hook", "action"]
+    assert [frame["kind"] for frame in runtime.played().frames] == ["hook", "action"]
 
 
 def test_an_action_waits_for_the_first_install(runtime: TestController) -> None:
@@ -318,7 +318,7 @@ def test_an_action_waits_for_the_first_install(runtime: TestController) -> None:
     number = run(runtime, "plain", "db/0")
     runtime.settle()
     assert task(runtime, number)["status"] == "completed"
-    kinds = [frame.get("hook") or frame["kind"] for frame in runtime.box("1").frames]
+    kinds = [frame.get("hook") or frame["kind"] for frame in runtime.played("1").frames]
     assert kinds == ["deploy", "install", "leader-elected", "action", "config-changed", "start"]
 
 
@@ -332,7 +332,7 @@ def test_an_action_that_was_cut_off_is_failed_and_not_run_again(runtime: TestCon
         "failed",
         "action terminated",
     )
-    assert runtime.box().frames == []
+    assert runtime.played().frames == []
 
 
 def test_a_cancelled_action_is_not_run(runtime: TestController) -> None:
@@ -340,7 +340,7 @@ def test_a_cancelled_action_is_not_run(runtime: TestController) -> None:
     operations.cancel(runtime.ctx, runtime.model, [number])
     runtime.settle()
     assert task(runtime, number)["status"] == "cancelled"
-    assert runtime.box().frames == []
+    assert runtime.played().frames == []
 
 
 def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(runtime: TestController) -> None:
@@ -348,13 +348,13 @@ def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(runtime: Te
     runtime.refresh(other)
     upgrade = runtime.prepared()
     numbers = [run(runtime, "plain"), run(runtime, "backup")]
-    runtime.commit(upgrade, runtime.box().run(upgrade.frame))
+    runtime.commit(upgrade, runtime.played().run(upgrade.frame))
     runtime.settle()
     assert [task(runtime, number)["message"] for number in numbers] == [
         'cannot run "plain" action: not defined',
         'cannot run "backup" action: validation failed: (root).level : must be of type string, given 3',
     ]
-    assert "action" not in [frame["kind"] for frame in runtime.box().frames]
+    assert "action" not in [frame["kind"] for frame in runtime.played().frames]
 
 
 def test_a_unit_that_goes_cancels_what_waits(runtime: TestController) -> None:
@@ -370,9 +370,9 @@ def test_a_unit_that_goes_cancels_what_waits(runtime: TestController) -> None:
 
 def test_what_an_action_prints_is_logged(runtime: TestController) -> None:
     run(runtime)
-    runtime.box().will("action", result(stdout="quiet\n", stderr="a\nb"))
+    runtime.played().will("action", result(stdout="quiet\n", stderr="a\nb"))
     execute(runtime)
-    runtime.box().will("commands", result(stderr="not logged\n"))
+    runtime.played().will("commands", result(stderr="not logged\n"))
     runtime.settle()
     rows = runtime.read(
         lambda tx: tx.rows("log_after", model=runtime.model, after=0, limit=1000, levels="", entities="")

@@ -113,7 +113,7 @@ def test_hook_that_the_machine_could_not_start(runtime: TestController) -> None:
 
 def test_charm_that_could_not_be_unpacked(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box()
+    runtime.played()
     done = runtime.commit(runtime.prepared(), {"outcome": "error", "message": "no space left on device"})
     assert (done.ok, done.again_later) == (False, True)
     assert runtime.agent() == ("failed", "no space left on device")
@@ -387,7 +387,7 @@ def test_reboot_now(runtime: TestController) -> None:
 
 def test_reboot_in_the_install_hook(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().will("install", ok(reboot="after"))
+    runtime.played().will("install", ok(reboot="after"))
     runtime.settle()
     assert runtime.of("web/0") == [
         "install", "cluster-relation-created", "leader-elected", "config-changed", "start",

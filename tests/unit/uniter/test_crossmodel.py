@@ -51,10 +51,10 @@ def test_names_of_the_other_side(twins: TwoModels) -> None:
     proxy, there = twins.proxy(), twins.relations(twins.prod)[0].id
     assert proxy.startswith("remote-")
     assert len(proxy) == len("remote-") + 32
-    env = twins.shop.box().frame_of("db-relation-joined")["env"]
+    env = twins.shop.played().frame_of("db-relation-joined")["env"]
     assert (env["JUJU_REMOTE_APP"], env["JUJU_REMOTE_UNIT"]) == ("db", "db/0")
     assert env["JUJU_RELATION_ID"] == f"db:{here}"
-    env = twins.prod.box().frame_of("server-relation-joined")["env"]
+    env = twins.prod.played().frame_of("server-relation-joined")["env"]
     assert (env["JUJU_REMOTE_APP"], env["JUJU_REMOTE_UNIT"]) == (proxy, f"{proxy}/0")
     assert env["JUJU_RELATION_ID"] == f"server:{there}"
 
@@ -66,17 +66,17 @@ def test_the_alias_stands_for_the_offered_application(twins: TwoModels) -> None:
     twins.consume("prod.hosted", "mydb")
     integrate.integrate(twins.ctx, twins.shop.model, "web:db", "mydb")
     twins.settle()
-    env = twins.shop.box().frame_of("db-relation-joined")["env"]
+    env = twins.shop.played().frame_of("db-relation-joined")["env"]
     assert (env["JUJU_REMOTE_APP"], env["JUJU_REMOTE_UNIT"]) == ("mydb", "mydb/0")
 
 
 def test_relation_model_and_members(twins: TwoModels) -> None:
     here = twins.ready()
     there = twins.relations(twins.prod)[0].id
-    seen = twins.shop.box().frame_of("db-relation-changed")["context"]["relations"][str(here)]
+    seen = twins.shop.played().frame_of("db-relation-changed")["context"]["relations"][str(here)]
     assert seen["remote_model_uuid"] == twins.prod.model
     assert (seen["remote_app"], seen["members"]) == ("db", ["db/0"])
-    seen = twins.prod.box().frame_of("server-relation-changed")["context"]["relations"][str(there)]
+    seen = twins.prod.played().frame_of("server-relation-changed")["context"]["relations"][str(there)]
     assert seen["remote_model_uuid"] == twins.shop.model
     assert (seen["remote_app"], seen["members"]) == (twins.proxy(), [f"{twins.proxy()}/0"])
 
@@ -96,7 +96,7 @@ def test_unit_data_goes_both_ways(twins: TwoModels) -> None:
     twins.prod.write(lambda tx: _write(twins, tx, "prod", "db/0", {"got": "it"}))
     twins.settle()
     assert twins.shop.of("web/0") == ["db-relation-changed"]
-    seen = twins.shop.box().frame_of("db-relation-changed")["context"]["relations"][str(here)]
+    seen = twins.shop.played().frame_of("db-relation-changed")["context"]["relations"][str(here)]
     assert seen["unit_bags"]["db/0"]["got"] == "it"
 
 
@@ -112,14 +112,14 @@ def test_a_hook_writes_for_the_other_model(twins: TwoModels) -> None:
     twins.offer()
     here = twins.relate()
     twins.shop.settle()
-    twins.prod.box().will(
+    twins.prod.played().will(
         "server-relation-changed",
         {"writes": {"relations": {"0": {"unit": {"port": "3306"}, "app": {"name": "main"}}}}},
     )
     twins.settle()
     assert twins.bag(twins.shop, here, "db/0")["port"] == "3306"
     assert twins.bag(twins.shop, here, "db") == {"name": "main"}
-    seen = twins.shop.box().frame_of("db-relation-changed")["context"]["relations"][str(here)]
+    seen = twins.shop.played().frame_of("db-relation-changed")["context"]["relations"][str(here)]
     assert seen["app_bags"]["db"] == {"name": "main"}
 
 
@@ -144,7 +144,7 @@ def test_application_data_goes_both_ways(twins: TwoModels) -> None:
     twins.prod.write(lambda tx: _write(twins, tx, "prod", "db", {"name": "main"}))
     twins.settle()
     assert twins.bag(twins.shop, here, "db") == {"name": "main"}
-    env = twins.shop.box().frame_of("db-relation-changed")["env"]
+    env = twins.shop.played().frame_of("db-relation-changed")["env"]
     assert (env["JUJU_REMOTE_APP"], env["JUJU_REMOTE_UNIT"]) == ("db", "")
     twins.shop.write(lambda tx: _write(twins, tx, "shop", "web", {"user": "web"}))
     twins.settle()
@@ -158,7 +158,7 @@ def test_a_hook_that_fails_writes_nothing_anywhere(twins: TwoModels) -> None:
     twins.deploy(twins.prod, "db")
     twins.offer()
     here = twins.relate()
-    twins.prod.box().will(
+    twins.prod.played().will(
         "server-relation-created",
         {"outcome": "failed", "exit": 1, "writes": {"relations": {"0": {"unit": {"port": "3306"}}}}},
     )
@@ -182,7 +182,7 @@ def test_new_units_join_across(twins: TwoModels) -> None:
     units.add_units(twins.ctx, twins.shop.model, "web", 1, ())
     twins.settle()
     assert twins.prod.of("db/0") == ["server-relation-joined", "server-relation-changed"]
-    env = twins.prod.box().frame_of("server-relation-joined")["env"]
+    env = twins.prod.played().frame_of("server-relation-joined")["env"]
     assert env["JUJU_REMOTE_UNIT"] == f"{twins.proxy()}/1"
     assert twins.shop.of("web/0") == []
 
@@ -204,7 +204,7 @@ def test_via_and_egress_subnets(twins: TwoModels) -> None:
     twins.settle()
     bag = twins.bag(twins.shop, here, "web/0")
     assert bag["egress-subnets"] == "192.168.0.0/16,172.16.0.0/12"
-    told = twins.shop.box().frame_of("db-relation-changed")["context"]["network"]["relations"][str(here)]
+    told = twins.shop.played().frame_of("db-relation-changed")["context"]["network"]["relations"][str(here)]
     assert told["egress-subnets"] == ["192.168.0.0/16", "172.16.0.0/12"]
     assert told["ingress-addresses"] == ["10.0.0.2"]
 
@@ -289,9 +289,9 @@ def test_a_unit_that_goes_departs_across(twins: TwoModels) -> None:
     removals.remove_units(twins.ctx, twins.prod.model, ["db/1"])
     twins.settle()
     assert twins.shop.of("web/0") == ["db-relation-departed"]
-    env = twins.shop.box().frame_of("db-relation-departed")["env"]
+    env = twins.shop.played().frame_of("db-relation-departed")["env"]
     assert (env["JUJU_REMOTE_UNIT"], env["JUJU_DEPARTING_UNIT"]) == ("db/1", "db/1")
-    frame = twins.prod.box("1").frame_of("server-relation-departed")
+    frame = twins.prod.played("1").frame_of("server-relation-departed")
     assert frame["env"]["JUJU_DEPARTING_UNIT"] == "db/1"
     assert twins.prod.of("db/0") == []
 

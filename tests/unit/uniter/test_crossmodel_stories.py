@@ -78,7 +78,7 @@ def step(world: TestController, number: int) -> None:
     machine = world.unit(unit).machine or ""
     turn = world.turn(unit)
     if turn.dispatch is not None:
-        world.commit(turn.dispatch, world.box(machine).run(turn.dispatch.frame))
+        world.commit(turn.dispatch, world.played(machine).run(turn.dispatch.frame))
     elif str(turn.answer) == "dead":
         record = world.unit(unit)
         world.write(lambda tx: removal.remove_unit(tx, record, world.clock.now()))

@@ -28,7 +28,7 @@ ALL = ["charm local:web-0", "install", "leader-elected", "config-changed", "star
 
 def ahead(runtime: TestController, unit: str = UNIT) -> Turn:
     """Let a unit decide as far as it can."""
-    runtime.box()
+    runtime.played()
     return take_turn(runtime.ctx, runtime.model, unit, ahead=True)
 
 

@@ -157,9 +157,9 @@ def test_nobody_knocks_at_a_machine_under_upgrade(two_models: Path, packs: Charm
         for word, which, how in BEGINS[-1]:
             people.do(word, which, how)
         machine = town.machine(town.machine_ids()[0])
-        box = town.box_of(machine)
-        assert box is not None
-        box.down = True
+        played = town.box_of(machine)
+        assert played is not None
+        played.down = True
         for number in range(3):
             people.config(0, number)
             update_status.make_due(town.ctx, town.model)
@@ -167,7 +167,7 @@ def test_nobody_knocks_at_a_machine_under_upgrade(two_models: Path, packs: Charm
             town.clock.advance(3600)
         reached = town.read(lambda tx: upgrade_machine.status_of(tx, town.model, machine.id))
         assert (reached, town.machine(machine.id).unreachable_since) == ("prepare completed", None)
-        box.down = False
+        played.down = False
         people.mend()
         check_rest(town)
         assert town.machine(machine.id).base == "ubuntu@24.04/stable"

@@ -112,7 +112,7 @@ def test_a_new_revision_is_told_across(twins: TwoModels) -> None:
     during(twins.prod, "db/0", f"secret-set {uri} token=second")
     assert "machine/0" in twins.shop.touched()
     assert hooks(twins, twins.shop, "web/0") == ["secret-changed"]
-    env = twins.shop.box().frame_of("secret-changed")["env"]
+    env = twins.shop.played().frame_of("secret-changed")["env"]
     assert env["JUJU_SECRET_ID"] == uri
     assert read(twins.shop, "web/0", f"{uri} token") == "first"
     assert read(twins.shop, "web/0", f"{uri} --peek token") == "second"

@@ -86,7 +86,7 @@ def unit(runtime: TestController) -> TestController:
     """A unit at rest, with three others in its peer relation."""
     runtime.active(packed=runtime.charms.make())
     runtime.clear()
-    runtime.box().frames.clear()
+    runtime.played().frames.clear()
     return runtime
 
 
@@ -200,13 +200,13 @@ def test_requests_that_do_not_fit_are_refused_and_the_next_one_runs(unit: TestCo
 
 
 async def test_more_than_a_turn_looks_at_are_all_answered(unit: TestController) -> None:
-    unit.box().requests = {
+    unit.played().requests = {
         f"r{number}-1": ask(number=number, relation=99).document() for number in range(100, 230)
     }
     runtime = PlayedRuntime(unit)
     runtime.opened.append("0")
     await worker(runtime)
-    assert (len(unit.box().answered), unit.box().requests) == (130, {})
+    assert (len(unit.played().answered), unit.played().requests) == (130, {})
 
 
 # --- the result -------------------------------------------------------------------------------------------
@@ -297,18 +297,21 @@ def test_a_unit_in_error_stays_in_error(unit: TestController) -> None:
 async def test_the_next_visit_runs_what_waits(unit: TestController) -> None:
     runtime = PlayedRuntime(unit)
     await worker(runtime)
-    unit.box().requests = {f"r{number}-1": ask(str(number), number).document() for number in (1, 2)}
-    unit.box().requests["r3-1"] = {**ask(number=3, relation=99).document()}
-    unit.box().requests["r4-1"] = {**ask(number=4).document(), "unit": "other/0"}
-    unit.box().requests["r5-1"] = {**ask(number=5).document(), "relation": "x"}
+    unit.played().requests = {f"r{number}-1": ask(str(number), number).document() for number in (1, 2)}
+    unit.played().requests["r3-1"] = {**ask(number=3, relation=99).document()}
+    unit.played().requests["r4-1"] = {**ask(number=4).document(), "unit": "other/0"}
+    unit.played().requests["r5-1"] = {**ask(number=5).document(), "relation": "x"}
     runtime.opened.append("0")
     await worker(runtime)
-    assert [frame["script"] for frame in unit.box().frames if frame["kind"] == "commands"] == ["1", "2"]
-    assert sorted(unit.box().answered) == [
+    assert [frame["script"] for frame in unit.played().frames if frame["kind"] == "commands"] == [
+        "1",
+        "2",
+    ]
+    assert sorted(unit.played().answered) == [
         ("r3-1", "unknown relation id: 99"),
         ("r5-1", "the request cannot be read"),
     ]
-    assert list(unit.box().requests) == ["r4-1"]
+    assert list(unit.played().requests) == ["r4-1"]
     assert unit.agent() == ("idle", "")
 
 
@@ -317,30 +320,30 @@ async def test_the_next_visit_runs_what_waits(unit: TestController) -> None:
 async def test_a_request_is_served_once_wherever_the_controller_dies(
     unit: TestController, step: str, refused: bool
 ) -> None:
-    box = unit.box()
+    played = unit.played()
     ports = {"open": [{"endpoint": "nope", "protocol": "tcp", "from": 1, "to": 1}], "close": []}
-    box.will("commands", {"writes": {"ports": ports} if refused else {"state": {"ran": "yes"}}})
-    box.requests = {"r1-1": ask().document()}
+    played.will("commands", {"writes": {"ports": ports} if refused else {"state": {"ran": "yes"}}})
+    played.requests = {"r1-1": ask().document()}
 
     dying = PlayedRuntime(unit, die_at(step))
     dying.opened.append("0")
     with pytest.raises(Died):
         await worker(dying)
-    box.requests["r2-1"] = ask("next", number=2).document()  # it makes the next controller come
+    played.requests["r2-1"] = ask("next", number=2).document()  # it makes the next controller come
     after = PlayedRuntime(unit)
     after.opened.append("0")
     await worker(after)
-    assert [frame["script"] for frame in box.frames if frame["kind"] == "commands"] == ["date", "next"]
-    assert (box.requests, box.results) == ({}, {})
+    assert [frame["script"] for frame in played.frames if frame["kind"] == "commands"] == ["date", "next"]
+    assert (played.requests, played.results) == ({}, {})
     told = 'cannot open/close ports: open port range: endpoint "nope" for unit "web/0" not found'
     # Told again where nobody knows whether it was: the machine takes the first answer.
-    assert set(box.answered) == ({("r1-1", told)} if refused else set())
+    assert set(played.answered) == ({("r1-1", told)} if refused else set())
     assert state(unit) == ({} if refused else {"ran": "yes"})
     assert unit.agent() == ("idle", "")
 
 
 async def test_nobody_connects_for_what_nobody_knows_of(unit: TestController) -> None:
     runtime = PlayedRuntime(unit)
-    unit.box().requests = {"r1-1": ask().document()}
+    unit.played().requests = {"r1-1": ask().document()}
     await worker(runtime)
     assert runtime.opened == []

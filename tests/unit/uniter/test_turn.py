@@ -39,7 +39,7 @@ def _config(runtime: TestController, **values: Any) -> None:
 
 def test_first_turn_brings_the_charm(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box()
+    runtime.played()
     turn = runtime.turn()
     assert (turn.answer, turn.reason) == (Answer.RUN, "install local:web-0")
     dispatch = turn.dispatch
@@ -76,7 +76,7 @@ def test_hooks_of_a_new_unit_in_order(runtime: TestController) -> None:
 
 def test_every_operation_has_an_id_of_its_own(runtime: TestController) -> None:
     runtime.active(count=2)
-    ids = [frame["id"] for box in runtime.boxes.values() for frame in box.frames]
+    ids = [frame["id"] for played in runtime.played_machines.values() for frame in played.frames]
     assert len(ids) == len(set(ids)) == len(runtime.dump()["operation"])
 
 
@@ -93,7 +93,7 @@ def test_a_prepared_operation_is_built_again_alike(runtime: TestController) -> N
             return prepared_operation(tx, view, read_operation(row.document), row.id)
 
         assert runtime.read(again) == dispatch
-        runtime.commit(dispatch, runtime.box().run(dispatch.frame))
+        runtime.commit(dispatch, runtime.played().run(dispatch.frame))
 
 
 def test_unit_whose_hook_fate_is_unknown_is_in_error(runtime: TestController) -> None:
@@ -179,7 +179,7 @@ def _commit_row(runtime: TestController, operation: str) -> None:
 
 def test_a_status_that_the_charm_set_is_left_alone(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().will(
+    runtime.played().will(
         "install",
         ok(
             writes={"status_set": True},
@@ -193,7 +193,7 @@ def test_a_status_that_the_charm_set_is_left_alone(runtime: TestController) -> N
 def test_status_set_in_the_start_hook_itself(runtime: TestController) -> None:
     runtime.deploy()
     event = {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "active", "message": ""}}
-    runtime.box().will("start", ok(writes={"status_set": True}, events=[event]))
+    runtime.played().will("start", ok(writes={"status_set": True}, events=[event]))
     runtime.settle()
     assert runtime.workload() == ("active", "")
 
@@ -201,7 +201,7 @@ def test_status_set_in_the_start_hook_itself(runtime: TestController) -> None:
 def test_retried_install_after_status_set_keeps_the_charms_word(runtime: TestController) -> None:
     runtime.deploy()
     event = {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "blocked", "message": "no licence"}}
-    runtime.box().will("install", failed(writes={"status_set": True}, events=[event]))
+    runtime.played().will("install", failed(writes={"status_set": True}, events=[event]))
     runtime.settle()
     resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     runtime.until("install")
@@ -280,7 +280,7 @@ def test_another_hook_swallows_the_tick(runtime: TestController) -> None:
 
 def test_error_swallows_the_tick_with_the_hook_that_ends_it(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("config-changed")
+    runtime.played().fail("config-changed")
     _config(runtime, automatically_retry_hooks=False)
     runtime.settle()
     runtime.clear()
@@ -303,7 +303,7 @@ def _retry_in(runtime: TestController, unit: str = "web/0") -> float | None:
 
 def test_retries_back_off_and_fire(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("install", 9)
+    runtime.played().fail("install", 9)
     _config(runtime, update_status_hook_interval="1000h")
     runtime.settle()
     waits = []
@@ -329,7 +329,7 @@ def test_retries_back_off_and_fire(runtime: TestController) -> None:
 
 def test_no_retries_when_they_are_switched_off(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("install")
+    runtime.played().fail("install")
     _config(runtime, automatically_retry_hooks=False)
     runtime.settle()
     assert _retry_in(runtime) is None
@@ -343,7 +343,7 @@ def test_no_retries_when_they_are_switched_off(runtime: TestController) -> None:
 
 def test_switching_retries_on_and_off(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("install", 3)
+    runtime.played().fail("install", 3)
     runtime.settle()
     _config(runtime, automatically_retry_hooks=False)
     runtime.settle()
@@ -357,7 +357,7 @@ def test_switching_retries_on_and_off(runtime: TestController) -> None:
 
 def test_resolved_starts_the_series_anew(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("install", 4)
+    runtime.played().fail("install", 4)
     runtime.settle()
     for _ in range(2):
         runtime.clock.advance(30)
@@ -374,8 +374,8 @@ def test_resolved_starts_the_series_anew(runtime: TestController) -> None:
 
 def test_success_starts_the_series_anew(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("install", 2)
-    runtime.box().fail("start", 1)
+    runtime.played().fail("install", 2)
+    runtime.played().fail("start", 1)
     runtime.settle()
     for _ in range(2):
         runtime.clock.advance(30)
@@ -388,7 +388,7 @@ def test_success_starts_the_series_anew(runtime: TestController) -> None:
 
 def test_error_says_when_it_began(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("install", 2)
+    runtime.played().fail("install", 2)
     runtime.settle()
     assert runtime.history(StatusKind.AGENT, "web/0")[-1] == ("error", 'hook failed: "install"')
     runtime.clock.advance(1)
@@ -415,7 +415,7 @@ def test_kept_decisions_replay_alike(runtime: TestController) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(turns, "_keep_decision", keep)
         runtime.deploy(count=2)
-        runtime.box("0").fail("start")
+        runtime.played("0").fail("start")
         runtime.settle()
         runtime.clock.advance(10)
         runtime.settle()

@@ -58,15 +58,15 @@ async def test_update_status_comes_in_time_after_a_clock_was_ahead(
     runtime.deploy()
     runtime.clock.advance(jump)
     await drive(runtime, PlayedRuntime(runtime))
-    begun = list(runtime.boxes["0"].of("web/0"))
+    begun = list(runtime.played_machines["0"].of("web/0"))
     runtime.clock.advance(-jump)
     await drive(runtime, PlayedRuntime(runtime))
-    assert runtime.boxes["0"].of("web/0") == begun
+    assert runtime.played_machines["0"].of("web/0") == begun
     assert 0 < _unit_dues(runtime)["update-status"] <= 360
     assert _far_work(runtime) == []
     runtime.clock.advance(360)
     await drive(runtime, PlayedRuntime(runtime))
-    assert runtime.boxes["0"].of("web/0") == [*begun, "update-status"]
+    assert runtime.played_machines["0"].of("web/0") == [*begun, "update-status"]
 
 
 @jumps
@@ -77,7 +77,7 @@ async def test_failed_hook_is_retried_soon_after_a_clock_was_ahead(
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.clock.advance(jump)
-    runtime.boxes["0"].fail("config-changed", 1)
+    runtime.played_machines["0"].fail("config-changed", 1)
     settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     await drive(runtime, work)
     assert runtime.agent()[0] == "error"
@@ -100,7 +100,7 @@ async def test_change_made_while_a_clock_was_ahead_is_worked_by_the_next_command
     after_jump(runtime.ctx)
     runtime.clock.advance(LEASE_S)
     await drive(runtime, PlayedRuntime(runtime))
-    assert runtime.boxes["0"].of("web/0")[-1] == "config-changed"
+    assert runtime.played_machines["0"].of("web/0")[-1] == "config-changed"
 
 
 @jumps
@@ -111,7 +111,7 @@ async def test_forced_end_keeps_its_wait_when_a_clock_goes_back(
     runtime.deploy()
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
-    runtime.boxes["0"].fail("stop", 100)
+    runtime.played_machines["0"].fail("stop", 100)
     if asked == "while":
         runtime.clock.advance(jump)
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force(wait_s=WAIT_S))
@@ -146,7 +146,7 @@ async def test_clock_that_goes_back_and_forth_within_a_command_ends_the_command_
     assert (await drive(runtime, work)).problems == ()
     assert {runtime.agent(f"web/{number}") for number in range(3)} == {("idle", "")}
     for number in "012":
-        hooks = runtime.boxes[number].of(f"web/{number}")
+        hooks = runtime.played_machines[number].of(f"web/{number}")
         assert [hooks.count(hook) for hook in ("install", "config-changed", "start")] == [1, 1, 1]
 
 

@@ -123,7 +123,7 @@ async def test_start_that_failed_rests_ten_seconds(runtime: TestController) -> N
 async def test_units_in_error_are_problems(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy(count=2)
-    runtime.box("1").fail("start")
+    runtime.played("1").fail("start")
     settled = await drive(runtime, work)
     assert problems_of(settled) == ('unit web/1: hook failed: "start"',)
     resolved.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
@@ -375,7 +375,7 @@ async def test_nothing_is_committed_without_the_lease(runtime: TestController) -
     await frozen.wait()
     await stays(lambda: steps[-1] == "result", 0.05)
     assert [row.state for row in runtime.open_operations()] == ["prepared"]
-    assert list(runtime.boxes["0"].results) == [runtime.open_operations()[0].id]
+    assert list(runtime.played_machines["0"].results) == [runtime.open_operations()[0].id]
     assert _items(runtime)["machine/0"].owner == "somebody else"
     settling.cancel()
     await asyncio.gather(settling, return_exceptions=True)
@@ -433,7 +433,7 @@ async def test_who_leaves_when_idle_stays_for_a_forced_end(
     monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
     runtime.deploy()
     await drive(runtime, PlayedRuntime(runtime))
-    runtime.boxes["0"].fail("stop", 100)
+    runtime.played_machines["0"].fail("stop", 100)
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
     serving = asyncio.create_task(
         driver(runtime, PlayedRuntime(runtime)).run(asyncio.Event(), idle_exit_s=0.02)
@@ -474,7 +474,7 @@ async def test_store_that_fails_is_not_the_fault_of_the_machine(
     monkeypatch.undo()
     runtime.clock.advance(6)
     assert (await drive(runtime, work)).problems == ()
-    assert runtime.boxes["0"].of("web/0")[-1] == "config-changed"
+    assert runtime.played_machines["0"].of("web/0")[-1] == "config-changed"
     assert runtime.agent() == ("idle", "")
 
 
@@ -492,7 +492,7 @@ async def test_store_that_was_restored_catches_up_with_its_machines(
     _overtake(monkeypatch, later)
     settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
     assert (await drive(runtime, work)).problems == ()
-    assert runtime.boxes["0"].of("web/0")[-1] == "config-changed"
+    assert runtime.played_machines["0"].of("web/0")[-1] == "config-changed"
     with runtime.ctx.store.read() as tx:
         assert tx.scalar("sequence_get", scope="", name="lease") > later
 
@@ -557,10 +557,11 @@ async def test_a_command_does_not_wait_for_update_status_that_becomes_due_meanwh
         ):
             runtime.clock.advance(2)
             settings.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
-            before = [len(runtime.boxes[name].of(f"web/{name}")) for name in "012"]
+            before = [len(runtime.played_machines[name].of(f"web/{name}")) for name in "012"]
             await drive(runtime, work)  # what was overdue when it began is worked with it, once
             after = [
-                runtime.boxes[name].of(f"web/{name}")[ran:] for name, ran in zip("012", before, strict=True)
+                runtime.played_machines[name].of(f"web/{name}")[ran:]
+                for name, ran in zip("012", before, strict=True)
             ]
             assert after == [hooks] * 3
 
@@ -573,7 +574,7 @@ async def test_who_stays_for_something_works_each_update_status(slow_hooks: Test
 
     def seen() -> bool:
         runtime.clock.advance(1)
-        return runtime.boxes["0"].of("web/0").count("update-status") > 3
+        return runtime.played_machines["0"].of("web/0").count("update-status") > 3
 
     async with asyncio.timeout(20):
         await made.settle(seen)
@@ -656,7 +657,7 @@ async def test_who_resolves_a_failed_update_status_waits_for_its_retry(
     runtime.deploy()
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
-    runtime.box().fail("update-status")
+    runtime.played().fail("update-status")
     runtime.clock.advance(600)
     update_status.make_due(runtime.ctx, runtime.model)
     assert problems_of(await driver(runtime, work).settle(routine=True))

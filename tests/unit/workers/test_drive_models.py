@@ -53,7 +53,7 @@ def test_what_is_told_of_another_model_names_it(twins: TwoModels) -> None:
 
 
 def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: TwoModels) -> None:
-    twins.prod.box().fail("update-status", times=9)
+    twins.prod.played().fail("update-status", times=9)
     twins.shop.clock.advance(600)
     twins.settle()
     driver = Driver(twins.ctx, twins.shop.model)

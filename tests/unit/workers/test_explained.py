@@ -102,7 +102,7 @@ async def test_a_machine_that_answers_between_two_failures_still_says_why(runtim
     work = PlayedRuntime(runtime)
     await changed(runtime, work, FULL)
     runtime.clock.advance(60)
-    hello = runtime.box().hello()
+    hello = runtime.played().hello()
     contact.note_facts(runtime.ctx, runtime.machine("0"), hello)
     assert machine_message(runtime).startswith(f"{FULL}; since ")
     contact.note_success(runtime.ctx, runtime.machine("0"), hello)
@@ -147,7 +147,7 @@ async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(
 async def test_a_hook_whose_result_is_not_known_is_not_called_running(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
-    runtime.box().will("start", {"cut": True})
+    runtime.played().will("start", {"cut": True})
     await drive(runtime, work)
     work.unreachable["0"] = SILENT
     runtime.clock.advance(600)

@@ -77,14 +77,16 @@ class Life:
             assert world.agent(unit) == ("idle", "")
             assert world.workload(unit) == ("unknown", "")
             assert self.hooks[unit].count(f"{PEER}joined") == 2
-        assert [box.charms for box in world.boxes.values()] == [{f"web/{n}": "local:web-0"} for n in range(3)]
+        assert [played.charms for played in world.played_machines.values()] == [
+            {f"web/{n}": "local:web-0"} for n in range(3)
+        ]
         assert await self.rest() == {}
 
     async def configured(self) -> None:
         self.configure("new")
         assert await self.rest() == {f"web/{n}": ["config-changed"] for n in range(3)}
         for number in range(3):
-            frame = self.world.boxes[str(number)].frame_of("config-changed")
+            frame = self.world.played_machines[str(number)].frame_of("config-changed")
             assert frame["context"]["config"]["title"] == "new"
 
     def configure(self, title: str) -> None:
@@ -118,7 +120,7 @@ class Life:
 
     async def failed_tried_again_and_resolved(self) -> None:
         world, problem = self.world, 'unit web/1: hook failed: "config-changed"'
-        world.boxes["1"].fail("config-changed", 2)
+        world.played_machines["1"].fail("config-changed", 2)
         self.configure("bad")
         assert await self.rest(problem) == {f"web/{n}": ["config-changed"] for n in (0, 1, 3)}
         world.clock.advance(6)
@@ -132,7 +134,7 @@ class Life:
         removals.remove_applications(world.ctx, world.model, ["web"])
         new = await self.rest()
         assert all(new[unit][-2:] == ["stop", "remove"] for unit in ("web/0", "web/1", "web/3"))
-        assert (world.applications(), world.machine_ids(), world.boxes) == ([], [], {})
+        assert (world.applications(), world.machine_ids(), world.played_machines) == ([], [], {})
         for ran in self.hooks.values():
             check_order(ran)
 
@@ -179,12 +181,12 @@ async def test_two_units_of_one_machine_take_turns(runtime: TestController) -> N
     for unit in ("a/0", "b/0", "b/1"):
         assert runtime.agent(unit) == ("idle", "")
         check_order(runtime.of(unit))
-    assert list(runtime.boxes) == ["0"]
+    assert list(runtime.played_machines) == ["0"]
     removals.remove_applications(runtime.ctx, runtime.model, ["b"])
     assert (await drive(runtime, work)).problems == ()
-    assert runtime.boxes["0"].charms == {"a/0": "local:a-0"} or runtime.boxes["0"].charms == {
-        "a/0": "local:web-0"
-    }
-    removed = [frame for frame in runtime.boxes["0"].frames if frame["kind"] == "remove-unit"]
+    assert runtime.played_machines["0"].charms == {"a/0": "local:a-0"} or runtime.played_machines[
+        "0"
+    ].charms == {"a/0": "local:web-0"}
+    removed = [frame for frame in runtime.played_machines["0"].frames if frame["kind"] == "remove-unit"]
     assert [(frame["unit"], frame["last"]) for frame in removed] == [("b/0", False), ("b/1", False)]
     assert runtime.status(StatusKind.MACHINE, "0") == ("started", "")

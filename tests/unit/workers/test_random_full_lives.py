@@ -129,16 +129,16 @@ class FullLife(Life):
         return found
 
     def fail_more(self) -> None:
-        if self.runtime.boxes:
-            box = self.chance.choice(list(self.runtime.boxes.values()))
-            box.will(self.chance.choice((*HOOKS, "action")), self.chance.choice(ENDS))
+        if self.runtime.played_machines:
+            played = self.chance.choice(list(self.runtime.played_machines.values()))
+            played.will(self.chance.choice((*HOOKS, "action")), self.chance.choice(ENDS))
 
     # --- the lane -----------------------------------------------------------------------------------------
 
     def worker(self, machine: str, most: int) -> int:
         """Work the storage of a machine before its units, and what is on no machine."""
         if machine in self.runtime.machine_ids():
-            self.runtime.box(machine)
+            self.runtime.played(machine)
         return self._storage_work(machine) + super().worker(machine, most)
 
     def _todo(self, tx: Tx, machine: str) -> list[Todo]:
@@ -180,7 +180,7 @@ class FullLife(Life):
         if frame["kind"] == "hook" and not self.calmed and self.chance.random() < 0.1:
             uri = f"{next(self.secrets):020d}"
             made = {uri: {"content": {"token": "YQ=="}, "owner": self.chance.choice(("unit", "application"))}}
-            self.runtime.box(machine).will(frame["hook"], {"writes": {"secrets": {"create": made}}})
+            self.runtime.played(machine).will(frame["hook"], {"writes": {"secrets": {"create": made}}})
         return super()._run(machine, dispatch)
 
     def settle(self) -> None:
@@ -218,8 +218,8 @@ class FullLife(Life):
         """The last that a charm heard of storage that it has is that it came."""
         told = [
             frame["hook"]
-            for box in self.runtime.boxes.values()
-            for frame in box.frames
+            for played in self.runtime.played_machines.values()
+            for frame in played.frames
             if frame["kind"] == "hook"
             and frame["unit"] == unit
             and frame["context"].get("hook_storage") == storage

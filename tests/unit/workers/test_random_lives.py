@@ -124,15 +124,15 @@ class Life:
         resolved.resolve_all(self.runtime.ctx, self.runtime.model, retry=self.chance.random() < 0.5)
 
     def fail(self) -> None:
-        if self.runtime.boxes:
-            box = self.chance.choice(list(self.runtime.boxes.values()))
-            box.will(self.chance.choice(HOOKS), self.chance.choice(ENDS))
+        if self.runtime.played_machines:
+            played = self.chance.choice(list(self.runtime.played_machines.values()))
+            played.will(self.chance.choice(HOOKS), self.chance.choice(ENDS))
 
     def wait(self) -> None:
         self.runtime.clock.advance(self.chance.choice([1, 6, 30, 400]))
 
     def boot(self) -> None:
-        if machines := [item for item in self.runtime.machine_ids() if item in self.runtime.boxes]:
+        if machines := [item for item in self.runtime.machine_ids() if item in self.runtime.played_machines]:
             self.runtime.reboot(self.chance.choice(machines))
 
     def remove_application(self) -> None:
@@ -169,7 +169,7 @@ class Life:
         """Work a machine for so many operations at most, first what an earlier lane left."""
         if machine not in self.runtime.machine_ids():
             return 0
-        box, done, busy = self.runtime.box(machine), 0, True
+        played, done, busy = self.runtime.played(machine), 0, True
         for operation in self.runtime.open_operations():
             if operation.machine == machine:
                 done += self._again(operation)
@@ -191,7 +191,7 @@ class Life:
                         lambda tx, row=row: removal.remove_unit(tx, row, self.runtime.clock.now())
                     )
                     busy = True
-        assert box.id == machine
+        assert played.id == machine
         return done + self.runtime._end(machine)
 
     def _again(self, operation: Any) -> int:
@@ -212,7 +212,7 @@ class Life:
         return 1
 
     def _run(self, machine: str, dispatch: Dispatch) -> bool:
-        result = self.runtime.box(machine).run(dispatch.frame)
+        result = self.runtime.played(machine).run(dispatch.frame)
         if result.pop("cut", False):
             return False
         committed = self.runtime.commit(dispatch, result)
@@ -230,8 +230,8 @@ class Life:
 
     def calm(self) -> None:
         """Let nothing fail any more, and bring everything to rest."""
-        for box in self.runtime.boxes.values():
-            box.script.clear()
+        for played in self.runtime.played_machines.values():
+            played.script.clear()
         for _ in range(5):
             self.settle()
             resolved.resolve_all(self.runtime.ctx, self.runtime.model, retry=True)

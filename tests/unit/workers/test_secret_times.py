@@ -56,7 +56,7 @@ async def after(runtime: TestController, work: PlayedRuntime, seconds: float) ->
 
 
 def box_of(runtime: TestController, unit: str) -> Any:
-    return runtime.boxes[runtime.unit(unit).machine or ""]
+    return runtime.played_machines[runtime.unit(unit).machine or ""]
 
 
 # --- rotation -------------------------------------------------------------------------------------------

@@ -36,8 +36,8 @@ def check_rest(town: RandomModel) -> None:
         for machine in machines.list_machines(tx, town.model):
             assert upgrade_machine.lock_of(tx, town.model, machine.id) is None
             mine = [unit for unit in every.values() if unit.machine == machine.id]
-            box = town.box_of(machine)
-            waiting = box.requests.values() if box else ()
+            played = town.box_of(machine)
+            waiting = played.requests.values() if played else ()
             assert not any(item["unit"] in every for item in waiting), f"{machine.id}: {waiting}"
             assert machine.life == Life.ALIVE or any(unit.life != Life.ALIVE for unit in mine), machine.id
             _check_firewall(tx, town, machine)
@@ -49,19 +49,19 @@ def check_rest(town: RandomModel) -> None:
 
 def _check_firewall(tx: Tx, town: RandomModel, machine: Machine) -> None:
     """Check that the rules that the model asks for are in force on a machine."""
-    known, box = firewall.state(tx, town.model, machine.id), town.box_of(machine)
+    known, played = firewall.state(tx, town.model, machine.id), town.box_of(machine)
     if not town.guarded:
         return
-    if known is None or box is None:
+    if known is None or played is None:
         assert not machine.last_seen, f"machine {machine.id} was never guarded"
         return
     wanted = firewall.rules(tx, town.model, machine.id, known).digest()
-    assert (box.rules, known.applied, known.seen) == (wanted, wanted, known.changes), machine.id
+    assert (played.rules, known.applied, known.seen) == (wanted, wanted, known.changes), machine.id
 
 
 def check_awake(town: RandomModel) -> None:
     """Check that nobody was forgotten: whoever has work left is tried again later."""
-    if any(box.down for box in town.cloud.boxes.values()):
+    if any(played.down for played in town.cloud.played_machines.values()):
         return
     later = {item.key for item in town.queue.items(town.model) if item.attempts}
     with town.ctx.store.read() as tx:
@@ -223,5 +223,5 @@ def check_nothing_left(town: RandomModel) -> None:
     """Check that the model is gone without a trace."""
     assert town.read(lambda tx: tx.find(Model, "model_by_uuid", uuid=town.model)) is None
     assert town.rows(town.model) == {}
-    assert town.cloud.boxes == {}
+    assert town.cloud.played_machines == {}
     assert not town.ctx.controller.known_hosts(town.model).exists()

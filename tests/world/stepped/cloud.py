@@ -30,17 +30,17 @@ class SteppedCloud:
     box_type = SteppedMachine
 
     def __init__(self) -> None:
-        self.boxes: dict[str, SteppedMachine] = {}
+        self.played_machines: dict[str, SteppedMachine] = {}
         self.of: dict[str, str] = {}
         self.made = 0
 
     async def start(self, request: StartRequest) -> Started:
         """Make a machine; a second one of the same id takes the place of the first."""
-        box = self.box_type(number=self.made)
+        played = self.box_type(number=self.made)
         self.made += 1
-        self.boxes.pop(self.of.get(request.machine_id, ""), None)
-        self.of[request.machine_id] = name = f"i-{box.number}"
-        self.boxes[name] = box
+        self.played_machines.pop(self.of.get(request.machine_id, ""), None)
+        self.of[request.machine_id] = name = f"i-{played.number}"
+        self.played_machines[name] = played
         await pause()
         return Started(instance=self._instance(name), base=request.base, nonce=request.nonce)
 
@@ -50,21 +50,21 @@ class SteppedCloud:
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
         """Tell how a machine is reached."""
-        return SSHTarget(host=self.boxes[instance.id].address)
+        return SSHTarget(host=self.played_machines[instance.id].address)
 
     async def get(self, ids: Sequence[str]) -> list[Instance | None]:
         """Tell what became of machines."""
-        return [self._instance(name) if name in self.boxes else None for name in ids]
+        return [self._instance(name) if name in self.played_machines else None for name in ids]
 
     async def list(self) -> list[Instance]:
         """Return all machines."""
-        return [self._instance(name) for name in self.boxes]
+        return [self._instance(name) for name in self.played_machines]
 
     async def stop(self, ids: Sequence[str]) -> None:
         """End machines."""
         for name in ids:
-            self.boxes.pop(name, None)
+            self.played_machines.pop(name, None)
 
     async def destroy_model(self) -> None:
         """End what belongs to the model as a whole."""
-        assert not self.boxes
+        assert not self.played_machines

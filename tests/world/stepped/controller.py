@@ -119,11 +119,11 @@ class SteppedController(TestController):
 
     # --- what a test says how it goes ---------------------------------------------------------------------
 
-    async def charm(self, box: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+    async def charm(self, played: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook; returns what is not ordinary in its result."""
         raise NotImplementedError
 
-    def task(self, box: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
+    def task(self, played: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
         """Run an action or commands; returns what is not ordinary in the result."""
         raise NotImplementedError
 

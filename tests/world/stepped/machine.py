@@ -71,11 +71,11 @@ class SteppedMachine:
 class SteppedSession:
     """A connection to a machine."""
 
-    def __init__(self, fleet: SteppedController, box: SteppedMachine) -> None:
+    def __init__(self, fleet: SteppedController, played: SteppedMachine) -> None:
         self.fleet = fleet
-        self.box = box
-        self.hello = box.hello()
-        self.requests = box.requests
+        self.played = played
+        self.hello = played.hello()
+        self.requests = played.requests
         self.on_requests: Callable[[], None] = lambda: None
 
     async def run(
@@ -86,13 +86,13 @@ class SteppedSession:
         What follows it in a plan is done before anybody has heard of it.
         """
         await self._travel()
-        known = self.box.results.get(frame["id"])
+        known = self.played.results.get(frame["id"])
         if known is None and "after" in frame:
             known = left_out(frame)
         for order in (frame, *plan) if known is None else ():
-            assert order["id"] not in self.box.seen, f"{order['id']} is acknowledged, and runs again"
-            self.box.seen.add(order["id"])
-            result = self.box.results[order["id"]] = await self._do(order, on_live)
+            assert order["id"] not in self.played.seen, f"{order['id']} is acknowledged, and runs again"
+            self.played.seen.add(order["id"])
+            result = self.played.results[order["id"]] = await self._do(order, on_live)
             known = known or result
             if not is_quiet(result):
                 break
@@ -106,34 +106,34 @@ class SteppedSession:
     async def look_again(self) -> None:
         """Hear what the machine says of itself now."""
         await self._travel()
-        self.hello = self.box.hello()
+        self.hello = self.played.hello()
 
     async def _travel(self) -> None:
         await pause()
-        if self.box.down:
+        if self.played.down:
             raise ConnectionLost("the connection to the machine was lost")
 
     async def _do(self, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         plain = result(frame)
         match frame["kind"]:
             case "hook":
-                plain |= await self.fleet.charm(self.box, frame, on_live)
+                plain |= await self.fleet.charm(self.played, frame, on_live)
             case "commands" if "request" in frame:
-                assert self.box.requests.pop(frame["request"])["unit"] == frame["unit"]
-                plain |= self.fleet.task(self.box, frame)
+                assert self.played.requests.pop(frame["request"])["unit"] == frame["unit"]
+                plain |= self.fleet.task(self.played, frame)
             case "action" | "commands" | "exec":
-                plain |= self.fleet.task(self.box, frame)
+                plain |= self.fleet.task(self.played, frame)
             case "deploy":
-                self.box.units[frame["unit"]] = frame["url"]
+                self.played.units[frame["unit"]] = frame["url"]
             case "remove-unit":
-                self.box.units.pop(frame["unit"], None)
-                mine = [key for key, item in self.box.requests.items() if item["unit"] == frame["unit"]]
+                self.played.units.pop(frame["unit"], None)
+                mine = [key for key, item in self.played.requests.items() if item["unit"] == frame["unit"]]
                 for key in mine:
-                    del self.box.requests[key]
+                    del self.played.requests[key]
             case "reboot":
-                self.box.boot += 1
+                self.played.boot += 1
             case "rules":
-                self.box.rules = frame["script"]
+                self.played.rules = frame["script"]
         return plain
 
     async def exec(self, *, script: str, timeout: float) -> ExecResult:  # noqa: ASYNC109
@@ -141,7 +141,7 @@ class SteppedSession:
         assert timeout
         name = f"exec-{uuid.uuid4()}"
         await self.run({"id": name, "kind": "rules", "script": script})
-        self.box.results.pop(name)
+        self.played.results.pop(name)
         return ExecResult(exit=0, signal=None, stdout="", stderr="")
 
     async def put_blob(self, sha256: str, path: Any, like: Any = None) -> None:
@@ -151,13 +151,13 @@ class SteppedSession:
 
     async def ack(self, operation: str) -> None:
         """Forget the result of an operation; the controller has it."""
-        if operation in self.box.results:
+        if operation in self.played.results:
             self.fleet.committed(operation)
-        self.box.results.pop(operation, None)
+        self.played.results.pop(operation, None)
 
     def answer(self, request: str, error: str) -> None:
         """Answer a request of `juju-exec` with an error."""
-        self.box.requests.pop(request, None)
+        self.played.requests.pop(request, None)
 
     async def cancel(self, operation: str) -> None:
         """Interrupt an operation; here none goes on."""

@@ -173,13 +173,13 @@ class People:
         town = self.town
         unit = _pick(town.all_units(), which)
         machine = town.machine(unit.machine)
-        box = town.box_of(machine)
-        if box is None or unit.name not in box.units:
+        played = town.box_of(machine)
+        if played is None or unit.name not in played.units:
             raise PushjujuError("the unit has no files there")
         self.requests += 1
         name = f"r{self.requests}-1"
         number = _pick(town.all_relations(), how).id if how % 3 else None
-        box.requests[name] = {"id": name, "unit": unit.name, "script": "true", "relation": number}
+        played.requests[name] = {"id": name, "unit": unit.name, "script": "true", "relation": number}
         session = town.runtime.attached(machine)
         if session is not None:
             session.on_requests()
@@ -209,24 +209,24 @@ class People:
 
     def reboot(self, which: int, how: int) -> None:
         """Boot a machine behind our back."""
-        _pick(self._boxes(), which).boot += 1
+        _pick(self._machines(), which).boot += 1
 
     def lose(self, which: int, how: int) -> None:
         """Cut a machine that was seen off, or bring all back."""
         if how % 2:
             self.come_back()
         else:
-            _pick(self._boxes(), which).down = True
+            _pick(self._machines(), which).down = True
 
     def come_back(self) -> None:
         """Let every machine answer again."""
-        for box in self.town.cloud.boxes.values():
-            box.down = False
+        for played in self.town.cloud.played_machines.values():
+            played.down = False
 
-    def _boxes(self) -> list[SteppedMachine]:
+    def _machines(self) -> list[SteppedMachine]:
         town = self.town
         seen = [row for row in town.read(lambda tx: machines.list_machines(tx, town.model)) if row.last_seen]
-        return [box for row in seen if (box := town.box_of(row)) is not None]
+        return [played for row in seen if (played := town.box_of(row)) is not None]
 
     def remove_machine(self, which: int, how: int) -> None:
         """Remove a machine, sometimes by force."""

@@ -91,7 +91,7 @@ class RandomModel(SteppedController):
 
     # --- charms -------------------------------------------------------------------------------------------
 
-    async def charm(self, box: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+    async def charm(self, played: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook of a charm that tells everybody what it sees."""
         if "after" in frame and all(unit.name != frame["unit"] for unit in self.all_units()):
             return {}  # it was removed while the charm was on its way: nobody is told to stop at once
@@ -113,10 +113,10 @@ class RandomModel(SteppedController):
         self.witness.sent(frame, result)
         return result
 
-    def task(self, box: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
+    def task(self, played: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
         """Run an action or commands; an action tells one relation of itself."""
         unit = frame.get("unit", "")
-        self.witness.story.append(f"{unit or box.number} {frame['kind']}")
+        self.witness.story.append(f"{unit or played.number} {frame['kind']}")
         if "request" in frame:
             return self._asked(frame)
         if frame["kind"] != "action":
@@ -186,4 +186,4 @@ class RandomModel(SteppedController):
 
     def box_of(self, machine: Machine) -> SteppedMachine | None:
         """Return the machine behind a machine."""
-        return self.cloud.boxes.get(machine.instance_id)
+        return self.cloud.played_machines.get(machine.instance_id)

@@ -104,12 +104,12 @@ class SteppedRuntime:
 
     async def session(self, machine: Machine) -> SteppedSession:
         """Return the connection to a machine."""
-        box = self.fleet.cloud.boxes.get(machine.instance_id)
-        if box is None or box.down:
+        played = self.fleet.cloud.played_machines.get(machine.instance_id)
+        if played is None or played.down:
             raise Unreachable("the machine does not answer")
         found = self.sessions.get(machine.instance_id)
-        if found is None or found.box is not box or found.hello["boot_id"] != box.hello()["boot_id"]:
-            found = self.sessions[machine.instance_id] = self.session_type(self.fleet, box)
+        if found is None or found.played is not played or found.hello["boot_id"] != played.hello()["boot_id"]:
+            found = self.sessions[machine.instance_id] = self.session_type(self.fleet, played)
         return found
 
     def attached(self, machine: Machine) -> SteppedSession | None:
@@ -119,8 +119,8 @@ class SteppedRuntime:
     def is_attached(self, machine: Machine) -> bool:
         """Tell whether there is a connection, and the machine still answers."""
         found = self.sessions.get(machine.instance_id)
-        box = self.fleet.cloud.boxes.get(machine.instance_id)
-        return found is not None and found.box is box and not found.box.down
+        played = self.fleet.cloud.played_machines.get(machine.instance_id)
+        return found is not None and found.played is played and not found.played.down
 
     async def drop(self, machine: Machine) -> None:
         """Close a connection."""

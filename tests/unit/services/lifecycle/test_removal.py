@@ -77,8 +77,8 @@ def test_dying_unit_runs_its_last_hooks(runtime: TestController) -> None:
 
 def test_everything_of_a_removed_unit_is_forgotten(runtime: TestController) -> None:
     runtime.active(count=2)
-    box = runtime.box("0")
-    box.will("update-status", {"writes": {"state": {"k": "v"}, "ports": {"open": [
+    played = runtime.played("0")
+    played.will("update-status", {"writes": {"state": {"k": "v"}, "ports": {"open": [
         {"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}]}}})  # fmt: skip
     runtime.clock.advance(400)
     runtime.settle()
@@ -137,7 +137,7 @@ def test_machine_with_another_unit_stays(runtime: TestController) -> None:
 
 def test_unit_in_error_hangs_until_resolved(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("start")
+    runtime.played().fail("start")
     runtime.settle()
     _remove(runtime, "web/0")
     runtime.settle()
@@ -152,7 +152,7 @@ def test_unit_in_error_hangs_until_resolved(runtime: TestController) -> None:
 
 def test_unit_dying_before_its_charm_was_installed(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box()
+    runtime.played()
     dispatch = runtime.until("charm local:web-0")
     runtime.commit(dispatch, {"outcome": "error", "message": "no space left on device"})
     assert runtime.agent() == ("failed", "no space left on device")
@@ -164,7 +164,7 @@ def test_unit_dying_before_its_charm_was_installed(runtime: TestController) -> N
 
 def test_unit_dying_while_its_install_is_in_error(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("install")
+    runtime.played().fail("install")
     runtime.settle()
     _remove(runtime, "web/0")
     resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
@@ -349,7 +349,7 @@ def test_charm_of_an_operation_under_way_stays(runtime: TestController) -> None:
     runtime.deploy("other", packed=runtime.charms.make("other"))
     removals.remove_applications(runtime.ctx, runtime.model, ["other"])
     assert "local:web-1" in [row[1] for row in runtime.dump()["charm"]]
-    runtime.commit(dispatch, runtime.box().run(dispatch.frame))
+    runtime.commit(dispatch, runtime.played().run(dispatch.frame))
     runtime.settle()
     assert runtime.unit("web/0").charm_url == "local:web-2"
 

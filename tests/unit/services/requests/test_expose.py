@@ -175,8 +175,8 @@ def test_in_a_global_model_all_machines_have_the_rules_of_all(world: TestControl
 def test_machines_of_a_model_let_each_other_in(world: TestController) -> None:
     world.deploy(count=2)
     assert _rules(world).mates == ()
-    world.box("0")
-    world.box("1")
+    world.played("0")
+    world.played("1")
     assert _rules(world).mates == ("10.0.0.2/31",)
 
 
@@ -188,8 +188,8 @@ def test_addresses_that_cannot_be_a_machines_are_left_out(world: TestController)
         {"name": "eth0", "mac": "", "up": True, "addresses": [{"value": item, "cidr": item} for item in odd]}
     ]
     nics[0]["addresses"] += [{"value": f"10.9.0.{number}", "cidr": ""} for number in range(100)]
-    world.box()
-    world.write(lambda tx: world.note_facts(tx, "0", {**world.boxes["0"].hello(), "nics": nics}))
+    world.played()
+    world.write(lambda tx: world.note_facts(tx, "0", {**world.played_machines["0"].hello(), "nics": nics}))
     mates: tuple[str, ...] = _rules(world).mates
     assert "10.0.0.2/32" in mates
     assert not {str(ip_network(item)) for item in odd} & set(mates)

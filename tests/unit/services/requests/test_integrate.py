@@ -143,14 +143,14 @@ def test_a_relation_waits_for_its_leader(runtime: TestController) -> None:
 def test_settings_reach_the_other_side(runtime: TestController) -> None:
     related.deploy(runtime, "mysql", "web", count=2)
     runtime.settle()
-    box = runtime.box(runtime.unit("mysql/0").machine or "")
+    played = runtime.played(runtime.unit("mysql/0").machine or "")
     writes = {"relations": {"1": {"unit": {"pass word": "ä.ö"}, "app": {"name": "db1"}}}}
-    box.will("server-relation-created", {"writes": writes}, unit="mysql/0")
+    played.will("server-relation-created", {"writes": writes}, unit="mysql/0")
     runtime.integrate("web", "mysql")
     assert runtime.bags(1)["mysql/0"]["pass word"] == "ä.ö"
     assert runtime.bags(1)["mysql"] == {"name": "db1"}
     machine = runtime.unit("web/1").machine or ""
-    seen = runtime.box(machine).frame_of("db-relation-changed", "web/1")["context"]["relations"]["1"]
+    seen = runtime.played(machine).frame_of("db-relation-changed", "web/1")["context"]["relations"]["1"]
     assert seen["app_bags"]["mysql"] == {"name": "db1"}
     assert seen["unit_bags"]["mysql/0"]["pass word"] == "ä.ö"
 
@@ -221,7 +221,7 @@ def test_an_ambiguous_end(runtime: TestController) -> None:
 def test_forced_end_waits_for_hooks_before_it_puts_units_out(runtime: TestController) -> None:
     related.deploy(runtime, "mysql", "web")
     runtime.integrate("web", "mysql")
-    runtime.box("1").fail("db-relation-departed", times=2)
+    runtime.played("1").fail("db-relation-departed", times=2)
     runtime.remove_relation("web", "mysql", force=Force(wait_s=60.0))
     assert runtime.scopes(1) == ["web/0"]
     runtime.write(lambda tx: removal.force_relation(tx, runtime.model, 1, runtime.clock.now()))
@@ -296,7 +296,7 @@ def test_a_unit_that_leaves(runtime: TestController) -> None:
     ]
     assert runtime.of("web/0") == ["db-relation-departed"]
     assert runtime.bags(1)["mysql/1"]["private-address"], "settings stay readable until the relation goes"
-    frame = runtime.boxes["2"].frame_of("db-relation-departed")
+    frame = runtime.played_machines["2"].frame_of("db-relation-departed")
     assert frame["env"]["JUJU_DEPARTING_UNIT"] == "mysql/1"
 
 
@@ -312,7 +312,7 @@ def test_an_application_leaves_while_related(runtime: TestController) -> None:
     assert runtime.of("web/0") == ["db-relation-departed", "db-relation-departed", "db-relation-broken"]
     runtime.write(lambda tx: removal.finish_applications(tx, runtime.model, runtime.clock.now()))
     assert runtime.applications() == ["web"]
-    frames = [frame for box in runtime.boxes.values() for frame in box.frames]
+    frames = [frame for played in runtime.played_machines.values() for frame in played.frames]
     departing = {
         frame["unit"]: frame["env"]["JUJU_DEPARTING_UNIT"]
         for frame in frames

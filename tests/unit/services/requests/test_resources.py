@@ -93,10 +93,13 @@ def test_what_deploy_refuses(
 def test_attach_lets_units_run_upgrade_charm(runtime: TestController, tmp_path: Path) -> None:
     runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)})
     runtime.settle()
-    before = len(runtime.box("0").hooks)
+    before = len(runtime.played("0").hooks)
     attach_resource.attach(runtime.ctx, runtime.model, "web", "data", given(tmp_path, text="two"))
     runtime.settle()
-    assert runtime.box("0").hooks[before:] == [("web/0", "upgrade-charm"), ("web/0", "config-changed")]
+    assert runtime.played("0").hooks[before:] == [
+        ("web/0", "upgrade-charm"),
+        ("web/0", "config-changed"),
+    ]
     assert found(runtime)["data"].sha256 == digest("two")
     _drop_blobs(runtime.ctx)
     assert digest("two") in blobs(runtime)

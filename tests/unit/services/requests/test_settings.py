@@ -181,7 +181,7 @@ def test_refresh_puts_units_on_the_new_charm(runtime: TestController) -> None:
     assert runtime.of("web/0") == ["upgrade-charm", "config-changed"]
     assert runtime.of("web/1") == ["upgrade-charm", "config-changed", "leader-settings-changed"]
     assert runtime.unit("web/0").charm_url == "local:web-1"
-    assert runtime.box("0").charms == {"web/0": "local:web-1"}
+    assert runtime.played("0").charms == {"web/0": "local:web-1"}
 
 
 def test_same_archive_again_is_a_new_revision(runtime: TestController) -> None:
@@ -206,7 +206,7 @@ def test_settings_that_fit_come_along(runtime: TestController) -> None:
 def test_units_on_the_old_charm_see_its_settings(runtime: TestController) -> None:
     runtime.active(settings={"title": "old"})
     runtime.refresh(runtime.charms.make(files={"a": "b"}), values={"title": "new"})
-    runtime.box().fail("upgrade-charm")
+    runtime.played().fail("upgrade-charm")
     dispatch = runtime.until("upgrade-charm")
     assert dispatch.frame["context"]["config"]["title"] == "new"
 
@@ -237,7 +237,7 @@ def test_the_last_refresh_decides_about_force(runtime: TestController) -> None:
 
 def test_forced_refresh_reaches_a_unit_in_error(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box().fail("start", 3)
+    runtime.played().fail("start", 3)
     runtime.settle()
     runtime.refresh(runtime.charms.make(files={"a": "b"}))
     runtime.settle()
@@ -304,7 +304,7 @@ def test_revision_of_a_refused_refresh_is_given_to_the_next(runtime: TestControl
 def _in_error(runtime: TestController, count: int = 1) -> None:
     runtime.deploy(count=count)
     for machine in runtime.machine_ids():
-        runtime.box(machine).fail("start", 2)
+        runtime.played(machine).fail("start", 2)
     runtime.settle()
 
 

@@ -370,7 +370,7 @@ class TestHooks:
         provision(runtime)
         runtime.settle()
         assert runtime.of("web/0")[:3] == ["data-storage-attached", "logs-storage-attached", "install"]
-        frame = runtime.box().frame_of("logs-storage-attached")
+        frame = runtime.played().frame_of("logs-storage-attached")
         assert frame["env"]["JUJU_STORAGE_ID"] == "logs/1"
         assert frame["env"]["JUJU_STORAGE_LOCATION"] == "/var/lib/juju/storage/logs/1"
         assert frame["env"]["JUJU_STORAGE_KIND"] == "filesystem"
@@ -379,7 +379,7 @@ class TestHooks:
 
     def test_a_frame_without_storage_is_no_larger(self, runtime: TestController) -> None:
         runtime.active()
-        frame = runtime.box().frame_of("start")
+        frame = runtime.played().frame_of("start")
         assert "storage" not in frame["context"]
         assert not [name for name in frame["env"] if "STORAGE" in name]
 
@@ -388,7 +388,7 @@ class TestHooks:
 
         deployed(runtime)
         provision(runtime)
-        runtime.box().script["start"] = [ok(writes={"storage": {"logs": 2}})]
+        runtime.played().script["start"] = [ok(writes={"storage": {"logs": 2}})]
         runtime.settle()
         assert sorted(shown(runtime)["storage"]) == ["data/0", "logs/1", "logs/2"]
         provision(runtime)

@@ -39,7 +39,7 @@ def test_members_see_only_their_own_principal(runtime: TestController) -> None:
     related.deploy(runtime, "web", count=2)
     related.deploy(runtime, "log")
     runtime.integrate("web", "log:access")
-    seen = runtime.box("1").frame_of("access-relation-changed", "log/1")["context"]["relations"]["1"]
+    seen = runtime.played("1").frame_of("access-relation-changed", "log/1")["context"]["relations"]["1"]
     assert seen["members"] == ["web/1"]
     assert sorted(seen["unit_bags"]) == ["log/1", "web/1"]
 
@@ -86,7 +86,7 @@ def test_a_relation_made_again_at_once(runtime: TestController) -> None:
     for word in ("departed", "broken"):
         dispatch = runtime.prepared("log/0")
         assert dispatch.title == f"host-relation-{word}"
-        runtime.commit(dispatch, runtime.box("0").run(dispatch.frame))
+        runtime.commit(dispatch, runtime.played("0").run(dispatch.frame))
     assert runtime.turn("web/0").dispatch is None, "the principal leaves without a hook"
     assert runtime.relation_keys() == ["web:cluster"]
     assert runtime.units() == ["log/0", "web/0"]
@@ -148,7 +148,7 @@ def test_subordinates_of_one_principal_relate(runtime: TestController) -> None:
     runtime.integrate("web", "shipper:host")
     made = runtime.integrate("log", "shipper:source")
     assert runtime.scopes(made) == ["log/0", "log/1", "shipper/0", "shipper/1"]
-    joined = runtime.box("1").frame_of("source-relation-joined", "shipper/1")
+    joined = runtime.played("1").frame_of("source-relation-joined", "shipper/1")
     assert joined["env"]["JUJU_REMOTE_UNIT"] == "log/1"
     assert joined["context"]["relations"][str(made)]["members"] == ["log/1"]
     runtime.remove_relation("web", "shipper")
@@ -160,7 +160,7 @@ def test_subordinates_of_one_principal_relate(runtime: TestController) -> None:
 def test_a_failing_subordinate_holds_its_principal_back(runtime: TestController) -> None:
     related.deploy(runtime, "web", "log")
     runtime.integrate("web", "log:host")
-    runtime.box("0").fail("stop", unit="log/0")
+    runtime.played("0").fail("stop", unit="log/0")
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     runtime.settle()
     assert runtime.of("web/0")[-2:] == ["stop", "remove"]
@@ -195,7 +195,7 @@ def test_status_shows_subordinates_under_their_principal(runtime: TestController
 def test_status_table_indents_subordinates(runtime: TestController) -> None:
     related.deploy(runtime, "web", "log")
     runtime.integrate("web", "log:access")
-    machine = runtime.box("0")
+    machine = runtime.played("0")
     machine.will("update-status", {"events": [status_event(1, "active")]}, unit="log/0")
     runtime.clock.advance(400)
     runtime.settle()
@@ -235,8 +235,10 @@ def test_only_the_leader_writes_for_the_application(runtime: TestController) -> 
     related.deploy(runtime, "mysql", "web", count=2)
     runtime.settle()
     follower = next(name for name in ("mysql/0", "mysql/1") if name != _leader(runtime, "mysql"))
-    box = runtime.box(runtime.unit(follower).machine or "")
-    box.will("server-relation-created", {"writes": {"relations": {"1": {"app": {"k": "v"}}}}}, unit=follower)
+    played = runtime.played(runtime.unit(follower).machine or "")
+    played.will(
+        "server-relation-created", {"writes": {"relations": {"1": {"app": {"k": "v"}}}}}, unit=follower
+    )
     runtime.integrate("web", "mysql")
     assert runtime.agent(follower)[0] == "error"
     assert runtime.bags(1)["mysql"] == {}

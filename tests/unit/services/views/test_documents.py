@@ -99,7 +99,7 @@ def _unit(runtime: TestController, name: str = "web/0") -> dict[str, Any]:
 
 def test_show_unit_has_what_jubilant_needs(runtime: TestController) -> None:
     runtime.active(count=2)
-    runtime.box("1").will(
+    runtime.played("1").will(
         "update-status",
         ok(
             writes={
@@ -111,7 +111,7 @@ def test_show_unit_has_what_jubilant_needs(runtime: TestController) -> None:
     )
     runtime.clock.advance(400)
     runtime.settle()
-    runtime.box("0").will("update-status", ok(writes={"relations": {"0": {"app": {"a": "b"}}}}))
+    runtime.played("0").will("update-status", ok(writes={"relations": {"0": {"app": {"a": "b"}}}}))
     runtime.clock.advance(400)
     runtime.settle()
     shown = _unit(runtime)

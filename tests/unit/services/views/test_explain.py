@@ -67,9 +67,9 @@ def test_a_loop_at_rest_says_what_it_does_next(runtime: TestController, loop: st
 
 
 def test_a_unit_in_error_tells_how_to_go_on(runtime: TestController) -> None:
-    runtime.box("0")
+    runtime.played("0")
     runtime.deploy()
-    runtime.box("0").script["config-changed"] = [failed(2)]
+    runtime.played("0").script["config-changed"] = [failed(2)]
     runtime.settle()
     unit, application = told(runtime, "web/0", "web")
     assert unit.reason.startswith('hook failed: "config-changed": a retry will follow')
@@ -108,7 +108,7 @@ def test_a_unit_without_its_machine(runtime: TestController) -> None:
 def test_storage_that_waits(runtime: TestController, packs: Charms) -> None:
     stored = {"storage": {"data": {"type": "filesystem", "location": "/srv"}}}
     runtime.deploy("disk", packed=packs.make("disk", peers=None, config=None, **stored))
-    runtime.box("0")
+    runtime.played("0")
     runtime.settle()
     unit, storage = told(runtime, "disk/0", "data/0")
     assert unit.doing == "waiting"

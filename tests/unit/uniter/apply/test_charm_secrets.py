@@ -229,7 +229,7 @@ def test_what_a_reader_calls_a_secret_is_its_own(town: TestController) -> None:
     assert read(town, "db/1", "--label theirs token") == "first"
     during(town, "db/0", f"secret-set {secret} token=second")
     town.settle()
-    assert town.box("2").frame_of("secret-changed")["env"]["JUJU_SECRET_LABEL"] == "mine"
+    assert town.played("2").frame_of("secret-changed")["env"]["JUJU_SECRET_LABEL"] == "mine"
 
 
 def test_an_owner_that_reads_by_id_with_a_label_renames_its_secret(town: TestController) -> None:

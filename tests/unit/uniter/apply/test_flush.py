@@ -70,7 +70,7 @@ def test_own_application_settings_reach_the_leader_itself(runtime: TestControlle
     _writes(runtime, relations={"0": {"app": {"x": "y"}}})
     runtime.settle()
     assert runtime.of("web/0") == ["cluster-relation-changed"]
-    assert runtime.box().frame_of("cluster-relation-changed")["env"]["JUJU_REMOTE_UNIT"] == ""
+    assert runtime.played().frame_of("cluster-relation-changed")["env"]["JUJU_REMOTE_UNIT"] == ""
 
 
 def test_charm_state(runtime: TestController) -> None:
@@ -152,9 +152,9 @@ def test_config_changed_brings_the_new_addresses(runtime: TestController) -> Non
     assert _bag(runtime, "web/0") == {
         "egress-subnets": "10.0.0.2/32", "ingress-address": "10.0.0.2", "private-address": "10.0.0.2",
     }  # fmt: skip
-    box = runtime.box("0")
-    box.address = "10.0.0.77"
-    runtime.write(lambda tx: runtime.note_facts(tx, "0", box.hello()))
+    played = runtime.played("0")
+    played.address = "10.0.0.77"
+    runtime.write(lambda tx: runtime.note_facts(tx, "0", played.hello()))
     runtime.settle()
     assert (runtime.of("web/0"), runtime.of("web/1")) == (["config-changed"], ["cluster-relation-changed"])
     assert _bag(runtime, "web/0") == {
@@ -164,10 +164,10 @@ def test_config_changed_brings_the_new_addresses(runtime: TestController) -> Non
 
 def test_what_the_hook_says_comes_after_the_refresh(runtime: TestController) -> None:
     runtime.active()
-    box = runtime.box()
-    box.address = "10.0.0.77"
-    runtime.write(lambda tx: runtime.note_facts(tx, "0", box.hello()))
-    box.will("config-changed", ok(writes={"relations": {"0": {"unit": {"ingress-address": "1.2.3.4"}}}}))
+    played = runtime.played()
+    played.address = "10.0.0.77"
+    runtime.write(lambda tx: runtime.note_facts(tx, "0", played.hello()))
+    played.will("config-changed", ok(writes={"relations": {"0": {"unit": {"ingress-address": "1.2.3.4"}}}}))
     runtime.settle()
     assert _bag(runtime, "web/0")["ingress-address"] == "1.2.3.4"
     assert _bag(runtime, "web/0")["private-address"] == "10.0.0.77"
@@ -182,10 +182,10 @@ def test_other_hooks_leave_the_addresses_alone(runtime: TestController) -> None:
 
 def test_failed_config_changed_leaves_the_addresses_alone(runtime: TestController) -> None:
     runtime.active()
-    box = runtime.box()
-    box.address = "10.0.0.77"
-    runtime.write(lambda tx: runtime.note_facts(tx, "0", box.hello()))
-    box.fail("config-changed")
+    played = runtime.played()
+    played.address = "10.0.0.77"
+    runtime.write(lambda tx: runtime.note_facts(tx, "0", played.hello()))
+    played.fail("config-changed")
     runtime.settle()
     assert _bag(runtime, "web/0")["ingress-address"] == "10.0.0.2"
 
@@ -302,7 +302,7 @@ def test_what_a_unit_remembers_obeys_the_setting_of_the_controller(runtime: Test
     """The hook that makes it too large has failed; with a larger limit it is repeated, and taken."""
     runtime.active(count=1)
     units.add_units(runtime.ctx, runtime.model, "web", 1, ())
-    runtime.box("1")
+    runtime.played("1")
     runtime.until("start", "web/1")
     controller_config_requests.change(runtime.ctx, {"max-agent-state-size": 10})
     done = runtime.hook("cluster-relation-joined", ok())

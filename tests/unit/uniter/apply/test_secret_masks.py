@@ -101,6 +101,6 @@ def test_no_value_is_in_the_store_the_decisions_or_the_frames(town: TestControll
     assert HUSH not in json.dumps(town.dump(), default=repr)
     for path in town.ctx.controller.root.rglob("*"):
         assert not path.is_file() or HUSH.encode() not in path.read_bytes()
-    frames = [frame for box in town.boxes.values() for frame in box.frames]
+    frames = [frame for played in town.played_machines.values() for frame in played.frames]
     assert frames
     assert HUSH not in json.dumps(frames, default=str)

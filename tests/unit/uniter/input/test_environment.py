@@ -80,13 +80,15 @@ def test_environment_of_relation_hooks(runtime: TestController) -> None:
     )
     runtime.settle()
     for hook in ("cluster-relation-joined", "cluster-relation-changed"):
-        env = runtime.box("0").frame_of(hook)["env"]
+        env = runtime.played("0").frame_of(hook)["env"]
         assert env == _always(runtime, hook, **_relation(JUJU_REMOTE_UNIT="web/1"))
     make_due(runtime.ctx, runtime.model, ["web/0"])
-    runtime.box("0").will("update-status", {"writes": {"relations": {"0": {"app": {"a": "b"}}}}})
+    runtime.played("0").will("update-status", {"writes": {"relations": {"0": {"app": {"a": "b"}}}}})
     runtime.settle()
     hook = "cluster-relation-changed"
-    assert runtime.box("0").frame_of(hook)["env"] == _always(runtime, hook, **_relation(JUJU_REMOTE_UNIT=""))
+    assert runtime.played("0").frame_of(hook)["env"] == _always(
+        runtime, hook, **_relation(JUJU_REMOTE_UNIT="")
+    )
     removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
     hook = "cluster-relation-departed"
     gone = {"JUJU_REMOTE_UNIT": "web/1", "JUJU_DEPARTING_UNIT": "web/1"}
@@ -155,7 +157,7 @@ def test_variables_of_the_operating_system(
     runtime: TestController, base: str, variables: dict[str, str]
 ) -> None:
     runtime.deploy()
-    runtime.box()
+    runtime.played()
     runtime.ctx.store._connection.execute("UPDATE machine SET base = ?", (base,))
     env = _env(runtime, "install")
     assert {key: env[key] for key in UBUNTU_VARIABLES if key in env} == variables
@@ -163,7 +165,7 @@ def test_variables_of_the_operating_system(
 
 def test_zone_and_principal(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box()
+    runtime.played()
     connection = runtime.ctx.store._connection
     connection.execute("""UPDATE machine SET hardware = '{"availability-zone": "az-1"}'""")
     env = _env(runtime, "install")
@@ -173,7 +175,7 @@ def test_zone_and_principal(runtime: TestController) -> None:
 def test_values_are_text(runtime: TestController) -> None:
     runtime.deploy(count=2)
     runtime.settle()
-    for box in runtime.boxes.values():
-        for frame in box.frames:
+    for played in runtime.played_machines.values():
+        for frame in played.frames:
             for key, value in frame.get("env", {}).items():
                 assert isinstance(value, str), key

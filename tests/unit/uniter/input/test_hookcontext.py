@@ -177,7 +177,7 @@ def test_leadership(runtime: TestController) -> None:
 def test_statuses_are_the_charms_own(runtime: TestController) -> None:
     """In error, status-get still tells what the charm said."""
     runtime.deploy(count=2)
-    runtime.box("0").will("start", ok(outcome="failed", writes={"status_set": True}, events=[
+    runtime.played("0").will("start", ok(outcome="failed", writes={"status_set": True}, events=[
         {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "blocked", "message": "no db"}},
     ]))  # fmt: skip
     runtime.settle()
@@ -255,7 +255,7 @@ def test_egress_of_the_model(runtime: TestController) -> None:
 
 def test_machine_without_known_addresses(runtime: TestController) -> None:
     runtime.deploy()
-    runtime.box()
+    runtime.played()
     runtime.ctx.store._connection.execute(
         """UPDATE machine SET addresses = '[]', ssh = '{"host": "192.0.2.9"}'"""
     )

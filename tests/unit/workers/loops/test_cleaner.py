@@ -71,7 +71,7 @@ async def test_unit_in_error_is_dead_after_the_wait_and_its_machine_clears_it_aw
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[Placement.parse("0")])
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
-    runtime.box("0").fail("stop", 9)
+    runtime.played("0").fail("stop", 9)
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
     await drive(runtime, work)
     assert (runtime.agent()[0], runtime.unit("web/0").life) == ("error", "dying")
@@ -79,7 +79,7 @@ async def test_unit_in_error_is_dead_after_the_wait_and_its_machine_clears_it_aw
     await drive(runtime, work)
     assert runtime.units() == ["zap/0"]
     assert runtime.of("web/0")[-1] == "stop"
-    assert runtime.box("0").frames[-1]["kind"] == "remove-unit"
+    assert runtime.played("0").frames[-1]["kind"] == "remove-unit"
     runtime.clock.advance(60)
     await drive(runtime, work)
     assert runtime.dump()["cleanup"] == []
@@ -127,18 +127,18 @@ async def test_hook_of_a_dead_unit_is_ended_and_counts_no_more(runtime: TestCont
     work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[Placement.parse("0")])
-    box = runtime.box("0")
-    box.will("install", ok(cut=True, writes={"state": {"k": "v"}}), unit="web/0")
+    played = runtime.played("0")
+    played.will("install", ok(cut=True, writes={"state": {"k": "v"}}), unit="web/0")
     for _ in range(3):
         await worker(work)
-    box.will("config-changed", ok(cut=True, writes={"state": {"k": "late"}}), unit="web/0")
+    played.will("config-changed", ok(cut=True, writes={"state": {"k": "late"}}), unit="web/0")
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     await worker(work)
     runtime.write(
         lambda tx: removal.force_dead(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now(), Force())
     )
     assert not (await worker(work)).failed
-    assert (runtime.units(), runtime.open_operations(), box.results) == (["zap/0"], [], {})
+    assert (runtime.units(), runtime.open_operations(), played.results) == (["zap/0"], [], {})
 
 
 async def _with_subordinate(runtime: TestController) -> PlayedRuntime:
@@ -250,9 +250,9 @@ async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(runtime: T
     runtime.deploy(count=3)
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
-    runtime.box("0").fail("config-changed", 9)
+    runtime.played("0").fail("config-changed", 9)
     settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
-    runtime.box("1").fail("stop", 9)
+    runtime.played("1").fail("stop", 9)
     await drive(runtime, work)
     assert [runtime.agent(f"web/{number}")[0] for number in range(3)] == ["error", "idle", "idle"]
     start = runtime.clock.now()
@@ -272,7 +272,7 @@ async def test_a_principal_in_error_goes_with_its_model_as_soon_as_its_subordina
 ) -> None:
     work = await _with_subordinate(runtime)
     work.unreachable.clear()
-    runtime.box("0").fail("config-changed", 9, unit="web/0")
+    runtime.played("0").fail("config-changed", 9, unit="web/0")
     settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     await drive(runtime, work)
     assert runtime.agent("web/0")[0] == "error"

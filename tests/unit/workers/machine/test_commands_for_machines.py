@@ -30,9 +30,11 @@ def task(world: TestController, number: int) -> dict[str, Any]:
 async def test_commands_run_on_a_machine(runtime: TestController) -> None:
     runtime.active()
     number = execute(runtime, "echo 'it is'")
-    runtime.box().will("exec", {"outcome": "failed", "exit": 3, "message": "exit status 3", "stdout": "out"})
+    runtime.played().will(
+        "exec", {"outcome": "failed", "exit": 3, "message": "exit status 3", "stdout": "out"}
+    )
     await worker(PlayedRuntime(runtime))
-    frame = runtime.box().frames[-1]
+    frame = runtime.played().frames[-1]
     assert (frame["kind"], frame["lock"], frame["timeout"]) == ("exec", "", 5)
     assert """/bin/bash -c 'echo '"'"'it is'"'"''""" in frame["script"]
     assert task(runtime, number) == {
@@ -41,7 +43,7 @@ async def test_commands_run_on_a_machine(runtime: TestController) -> None:
         "status": "completed",
         "results": {"return-code": 3, "stdout": "out"},
     }
-    assert not runtime.box().results
+    assert not runtime.played().results
     assert runtime.open_operations() == []
 
 
@@ -50,13 +52,13 @@ async def test_the_lock_of_commands_on_a_machine(runtime: TestController) -> Non
     execute(runtime, parallel=False)
     execute(runtime, execution_group="disk")
     await worker(PlayedRuntime(runtime))
-    assert [frame["lock"] for frame in runtime.box().frames[-2:]] == ["machine", "disk"]
+    assert [frame["lock"] for frame in runtime.played().frames[-2:]] == ["machine", "disk"]
 
 
 async def test_commands_whose_process_died_are_failed_and_not_run_again(runtime: TestController) -> None:
     runtime.active()
     number = execute(runtime)
-    runtime.box().will("exec", {"outcome": "terminated", "recovered": True})
+    runtime.played().will("exec", {"outcome": "terminated", "recovered": True})
     await worker(PlayedRuntime(runtime))
     assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
         "failed",
@@ -67,14 +69,14 @@ async def test_commands_whose_process_died_are_failed_and_not_run_again(runtime:
 async def test_commands_go_on_after_the_controller_died(runtime: TestController) -> None:
     runtime.active()
     number = execute(runtime, "true")
-    ran = len(runtime.box().frames)
+    ran = len(runtime.played().frames)
 
     with contextlib.suppress(Died):
         await worker(PlayedRuntime(runtime, die_at("result")))
     assert task(runtime, number)["status"] == "running"
     await worker(PlayedRuntime(runtime))
     assert task(runtime, number)["status"] == "completed"
-    assert len(runtime.box().frames) == ran + 1
+    assert len(runtime.played().frames) == ran + 1
 
 
 async def test_a_machine_that_goes_cancels_what_waits(runtime: TestController) -> None:
@@ -106,17 +108,17 @@ async def test_a_task_runs_once_wherever_the_controller_dies(
     names = {"units": ["web/0"], "machines": ["0"]}[target]
     request = CommandRequest(command="date", timeout_s=5, **{target: names})
     number = operations.enqueue_commands(runtime.ctx, runtime.model, request).tasks[0].id
-    ran = len(runtime.box().frames)
+    ran = len(runtime.played().frames)
 
     with contextlib.suppress(Died):
         await worker(PlayedRuntime(runtime, die_at(place)))
     await worker(PlayedRuntime(runtime))
     assert task(runtime, number)["status"] == "completed"
     kind = {"units": "commands", "machines": "exec"}[target]
-    assert [frame["kind"] for frame in runtime.box().frames[ran:]] == [kind]
+    assert [frame["kind"] for frame in runtime.played().frames[ran:]] == [kind]
     execute(runtime)
     await worker(PlayedRuntime(runtime))
-    assert runtime.box().results == {}, "the next contact acknowledges what was left"
+    assert runtime.played().results == {}, "the next contact acknowledges what was left"
 
 
 async def test_a_cancelled_task_is_ended_on_its_machine(
@@ -138,7 +140,7 @@ async def test_a_cancelled_task_is_ended_on_its_machine(
             ended.set()
 
     async def session(_: Any) -> Any:
-        return Slow(runtime.box())
+        return Slow(runtime.played())
 
     monkeypatch.setattr(made, "session", session)
     await asyncio.wait_for(worker(made), 10)

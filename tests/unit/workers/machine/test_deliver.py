@@ -35,22 +35,22 @@ async def ask(town: TestController, session: Any, unit: str, *argv: str) -> tupl
 
 
 async def test_it_is_sent_when_the_machine_wants_it(town: TestController) -> None:
-    box = PlayedMachine(id="0")
+    played = PlayedMachine(id="0")
     told = {
         "path": "web.txt",
         "size": 3,
         "sha256": hashlib.sha256(b"web").hexdigest(),
         "sha384": hashlib.sha384(b"web").hexdigest(),
     }
-    assert await ask(town, PlayedSession(box), "web/0", "web") == (0, told)
-    assert box.blobs == []
+    assert await ask(town, PlayedSession(played), "web/0", "web") == (0, told)
+    assert played.blobs == []
     application = town.application("web")
     assert town.read(lambda tx: resources.of_units(tx, application)) == []
-    assert await ask(town, PlayedSession(box), "web/0", "web", "fetch") == (0, told)
-    assert box.blobs == [told["sha256"]]
+    assert await ask(town, PlayedSession(played), "web/0", "web", "fetch") == (0, told)
+    assert played.blobs == [told["sha256"]]
     assert [item.unit for item in town.read(lambda tx: resources.of_units(tx, application))] == ["web/0"]
-    assert (await ask(town, PlayedSession(box), "web/0", "web", "again"))[0] == 0
-    assert len(box.blobs) == 2
+    assert (await ask(town, PlayedSession(played), "web/0", "web", "again"))[0] == 0
+    assert len(played.blobs) == 2
 
 
 @pytest.mark.parametrize(
@@ -59,16 +59,16 @@ async def test_it_is_sent_when_the_machine_wants_it(town: TestController) -> Non
 async def test_a_unit_gets_the_resources_of_its_own_application_alone(
     town: TestController, argv: tuple[str, ...]
 ) -> None:
-    box = PlayedMachine(id="0")
-    rc, text = await ask(town, PlayedSession(box), "web/0", *argv)
-    assert (rc, box.blobs) == (1, [])
+    played = PlayedMachine(id="0")
+    rc, text = await ask(town, PlayedSession(played), "web/0", *argv)
+    assert (rc, played.blobs) == (1, [])
     assert text.startswith("ERROR could not download resource: ")
 
 
 async def test_a_file_that_is_replaced_on_the_way_is_sent_as_it_is_then(
     town: TestController, tmp_path: Path
 ) -> None:
-    box = PlayedMachine(id="0")
+    played = PlayedMachine(id="0")
 
     class Slow(PlayedSession):
         async def put_blob(self, sha256: str, path: Path) -> None:
@@ -78,9 +78,9 @@ async def test_a_file_that_is_replaced_on_the_way_is_sent_as_it_is_then(
                 town.ctx.controller.blobs.delete(sha256)
             await super().put_blob(sha256, path)
 
-    rc, told = await ask(town, Slow(box), "web/0", "web", "fetch")
+    rc, told = await ask(town, Slow(played), "web/0", "web", "fetch")
     assert (rc, told["sha256"]) == (0, hashlib.sha256(b"newer").hexdigest())
-    assert box.blobs == [told["sha256"]]
+    assert played.blobs == [told["sha256"]]
 
 
 async def test_a_full_machine_is_said(town: TestController) -> None:

@@ -34,7 +34,7 @@ def _opens(
     world: TestController, machine: str, hook: str, port: int, unit: str = "", word: str = "open"
 ) -> None:
     ports = {word: [{"endpoint": "", "protocol": "tcp", "from": port, "to": port}]}
-    world.boxes[machine].will(hook, {"writes": {"ports": ports}}, unit=unit)
+    world.played_machines[machine].will(hook, {"writes": {"ports": ports}}, unit=unit)
 
 
 def _ingress(runtime: PlayedRuntime, machine: str = "0") -> dict[str, tuple[str, ...]]:
@@ -125,7 +125,7 @@ async def test_machines_that_come_and_go_are_let_in_and_out(runtime: TestControl
 
 async def test_another_boot_brings_the_rules_again(runtime: TestController) -> None:
     work = await _at_rest(runtime)
-    runtime.boxes["0"].boot_id = "boot-2"
+    runtime.played_machines["0"].boot_id = "boot-2"
     await _config(runtime, work, 80)
     assert _guard(work).times("0") == 2
 

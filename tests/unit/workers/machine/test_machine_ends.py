@@ -22,7 +22,7 @@ from tests.world.said import reason_of
 async def unrecorded(runtime: TestController) -> PlayedRuntime:
     """The cloud has a machine whose start was cut off before anybody recorded the instance."""
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
-    runtime.boxes["0"] = PlayedMachine(id="0")
+    runtime.played_machines["0"] = PlayedMachine(id="0")
     runtime.write(
         lambda tx: statuses.set_status(
             tx, runtime.model, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
@@ -67,10 +67,10 @@ async def test_nothing_is_removed_from_a_kept_machine_that_another_controller_ho
     runtime: TestController, force: Force | None
 ) -> None:
     work = await _kept(runtime, force)
-    box, frames = runtime.boxes["0"], len(runtime.boxes["0"].frames)
+    played, frames = runtime.played_machines["0"], len(runtime.played_machines["0"].frames)
     work.unreachable["0"] = HeldElsewhere("model other of controller office works it")
     assert await worker(work) == Outcome()
-    assert (len(box.frames), work.cloud.stopped, runtime.machine_ids()) == (frames, [], [])
+    assert (len(played.frames), work.cloud.stopped, runtime.machine_ids()) == (frames, [], [])
     assert [item.text for item in work.events][-3:] == [
         "nothing is changed there: model other of controller office works it",
         "being released",
@@ -88,7 +88,7 @@ async def test_a_kept_machine_that_is_silent_stays_in_the_model_until_its_files_
     assert runtime.machine_ids() == ["0"]
     work.unreachable.clear()
     assert await worker(work) == Outcome()
-    assert runtime.boxes["0"].frames[-1]["release"]
+    assert runtime.played_machines["0"].frames[-1]["release"]
     assert (work.cloud.stopped, runtime.machine_ids()) == ([], [])
 
 

@@ -24,16 +24,16 @@ async def test_charm_travels_before_it_is_unpacked(runtime: TestController) -> N
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    assert runtime.boxes["0"].blobs == [runtime.charms.make().sha256]
-    assert [frame["kind"] for frame in runtime.boxes["0"].frames] == ["deploy"] + ["hook"] * 5
-    assert runtime.boxes["0"].results == {}  # all acknowledged
+    assert runtime.played_machines["0"].blobs == [runtime.charms.make().sha256]
+    assert [frame["kind"] for frame in runtime.played_machines["0"].frames] == ["deploy"] + ["hook"] * 5
+    assert runtime.played_machines["0"].results == {}  # all acknowledged
 
 
 async def test_failed_hook_is_no_failure_of_the_lane(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
-    runtime.boxes["0"] = box = _fresh_box(runtime)
-    box.fail("install")
+    runtime.played_machines["0"] = played = _fresh_box(runtime)
+    played.fail("install")
     outcome = await worker(work)
     assert not outcome.failed
     assert outcome.due == from_iso(str(runtime.unit("web/0").retry_due))
@@ -43,8 +43,8 @@ async def test_failed_hook_is_no_failure_of_the_lane(runtime: TestController) ->
 async def test_machine_that_cannot_even_try(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
-    box = _fresh_box(runtime)
-    box.will("deploy", {"outcome": "error", "message": "no space left on device"})
+    played = _fresh_box(runtime)
+    played.will("deploy", {"outcome": "error", "message": "no space left on device"})
     outcome = await worker(work)
     assert (outcome.failed, _in(runtime, outcome)) == (True, 5.0)
     assert reason_of(outcome) == "unit web/0: charm local:web-0: no space left on device"
@@ -64,8 +64,8 @@ async def test_a_unit_that_the_machine_cannot_serve_leaves_its_neighbours_their_
     work = PlayedRuntime(runtime)
     for name in ("app", "web", "zap"):
         runtime.deploy(name, packed=runtime.charms.make(name), placements=[] if name == "app" else [HERE])
-    box = _fresh_box(runtime)
-    box.will(what, NO_SPACE, NO_SPACE, NO_SPACE, unit="web/0")
+    played = _fresh_box(runtime)
+    played.will(what, NO_SPACE, NO_SPACE, NO_SPACE, unit="web/0")
     outcome = await worker(work)
     assert tuple(runtime.of("app/0")) == tuple(runtime.of("zap/0")) == SETUP
     assert (outcome.failed, outcome.attempts, _in(runtime, outcome)) == (True, 1, 5.0)
@@ -115,8 +115,8 @@ async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(runtime: Te
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[HERE])
     await worker(work)
-    box = _fresh_box(runtime)
-    box.will("deploy", STUCK, STUCK, unit="web/0")
+    played = _fresh_box(runtime)
+    played.will("deploy", STUCK, STUCK, unit="web/0")
     runtime.refresh(runtime.charms.make("web", files={"new": "1"}))
     settings.set_trust(runtime.ctx, runtime.model, "zap", trusted=True)
     ran = len(runtime.of("web/0"))
@@ -125,7 +125,7 @@ async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(runtime: Te
     assert any(STUCK["message"] in item.message for item in logs.after(runtime.ctx.store, runtime.model, 0))
     runtime.clock.advance(600)
     await worker(work)
-    deploys = [frame for frame in box.frames if frame["kind"] == "deploy" and frame["unit"] == "web/0"]
+    deploys = [frame for frame in played.frames if frame["kind"] == "deploy" and frame["unit"] == "web/0"]
     assert (len(deploys), runtime.of("web/0")[ran:]) == (2, [])
     resolved.resolve(runtime.ctx, runtime.model, ["web/0"], retry=False)
     await worker(work)
@@ -144,14 +144,14 @@ async def test_a_charm_that_was_deleted_on_its_machine_comes_back_at_the_next_co
     runtime.deploy()
     runtime.deploy("zap", packed=runtime.charms.make("zap"), placements=[HERE])
     await worker(work)
-    del runtime.boxes["0"].charms["web/0"]
+    del runtime.played_machines["0"].charms["web/0"]
     settings.set_trust(runtime.ctx, runtime.model, "zap", trusted=True)
     runtime.deploy("new", packed=runtime.charms.make("new"), placements=[HERE])
     ran = len(runtime.of("web/0"))
     for _ in range(2):
         assert not (await worker(work)).failed
     assert runtime.of("web/0")[ran:] == ["upgrade-charm", "config-changed"]
-    assert runtime.boxes["0"].charms["web/0"] == "local:web-0"
+    assert runtime.played_machines["0"].charms["web/0"] == "local:web-0"
     assert (tuple(runtime.of("new/0")), runtime.of("zap/0")[-1]) == (SETUP, "config-changed")
 
 
@@ -162,9 +162,9 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestControll
         runtime.deploy(name, packed=runtime.charms.make(name), placements=[] if name == "app" else [HERE])
     await worker(work)
     removals.remove_units(runtime.ctx, runtime.model, ["app/0", "zap/0"])
-    box = _fresh_box(runtime)
+    played = _fresh_box(runtime)
     refusal = {"outcome": "error", "message": "read-only file system"}
-    box.will("remove-unit", refusal, refusal, unit="app/0")
+    played.will("remove-unit", refusal, refusal, unit="app/0")
     outcome = await worker(work)
     assert runtime.units() == ["app/0", "web/0"]
     assert reason_of(outcome) == "unit app/0: its files could not be removed: read-only file system"
@@ -172,7 +172,7 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestControll
     runtime.write(
         lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "app/0"), runtime.clock.now())
     )
-    box.left = ["app/0", "web/0"]
+    played.left = ["app/0", "web/0"]
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     outcome = await worker(work)
     assert runtime.of("web/0")[-1] == "config-changed"
@@ -183,8 +183,8 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestControll
 async def test_cut_connection_loses_nothing(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
-    box = _fresh_box(runtime)
-    box.will("install", ok(cut=True, writes={"state": {"k": "v"}}))
+    played = _fresh_box(runtime)
+    played.will("install", ok(cut=True, writes={"state": {"k": "v"}}))
     outcome = await worker(work)
     assert (outcome.failed, reason_of(outcome)) == (True, "the connection was lost")
     (operation,) = runtime.open_operations()
@@ -215,15 +215,15 @@ async def test_killed_at_any_step_every_hook_runs_once(runtime: TestController, 
     assert not outcome.failed
     assert tuple(runtime.of("web/0")) == SETUP
     assert runtime.agent() == ("idle", "")
-    assert runtime.boxes["0"].results == {}
+    assert runtime.played_machines["0"].results == {}
     assert runtime.open_operations() == []
 
 
 async def test_result_of_a_unit_that_was_forced_away(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy(count=1)
-    box = _fresh_box(runtime)
-    box.will("install", ok(cut=True))
+    played = _fresh_box(runtime)
+    played.will("install", ok(cut=True))
     await worker(work)
     runtime.write(
         lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
@@ -237,14 +237,14 @@ async def test_hook_of_a_unit_that_was_forced_away_is_ended(runtime: TestControl
     work = PlayedRuntime(runtime)
     runtime.deploy()
     runtime.deploy("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
-    box = _fresh_box(runtime)
-    box.will("install", ok(cut=True), unit="web/0")
+    played = _fresh_box(runtime)
+    played.will("install", ok(cut=True), unit="web/0")
     for _ in range(3):
         await worker(work)
     runtime.write(
         lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
     )
-    box.results["late"] = {"outcome": "ok"}
+    played.results["late"] = {"outcome": "ok"}
     assert not (await worker(work)).failed
     assert tuple(runtime.of("db/0")) == SETUP
     assert runtime.units() == ["db/0"]
@@ -253,9 +253,9 @@ async def test_hook_of_a_unit_that_was_forced_away_is_ended(runtime: TestControl
 async def test_events_come_in_while_the_hook_runs(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
-    box = _fresh_box(runtime)
+    played = _fresh_box(runtime)
     status = {"k": "status", "scope": "unit", "status": "active", "message": "up", "time": None}
-    box.will("install", ok(writes={"status_set": True}, events=[{"seq": 1, "e": status}]))
+    played.will("install", ok(writes={"status_set": True}, events=[{"seq": 1, "e": status}]))
     await worker(work)
     assert runtime.workload() == ("active", "up")
     assert runtime.history(StatusKind.WORKLOAD, "web/0").count(("active", "up")) == 1
@@ -264,29 +264,29 @@ async def test_events_come_in_while_the_hook_runs(runtime: TestController) -> No
 async def test_live_calls_are_answered(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy(count=2)
-    box = _fresh_box(runtime)
+    played = _fresh_box(runtime)
     calls = [("leader-set", ["a=1"]), ("leader-set", ["--", "b=2"]), ("no-such-tool", ["x"])]
-    box.will("leader-elected", ok(live=calls))
+    played.will("leader-elected", ok(live=calls))
     await worker(work)
     assert runtime.read(lambda tx: leadership.settings(tx, runtime.model, "web")) == {"a": "1", "b": "2"}
-    assert box.answers[:2] == [(0, b"", b"")] * 2
-    assert box.answers[2] == (1, b"", b"ERROR no-such-tool is not answered by this controller\n")
-    runtime.box("1").will("start", ok(live=[("leader-set", ["a=9"])]))
+    assert played.answers[:2] == [(0, b"", b"")] * 2
+    assert played.answers[2] == (1, b"", b"ERROR no-such-tool is not answered by this controller\n")
+    runtime.played("1").will("start", ok(live=[("leader-set", ["a=9"])]))
     await worker(work, "1")
     text = b"ERROR cannot write leadership settings: cannot write settings: not the leader\n"
-    assert runtime.boxes["1"].answers == [(1, b"", text)]
+    assert runtime.played_machines["1"].answers == [(1, b"", text)]
 
 
 async def test_reboot_of_a_hook(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
-    box = _fresh_box(runtime)
-    box.will("start", ok(reboot="after"))
+    played = _fresh_box(runtime)
+    played.will("start", ok(reboot="after"))
     outcome = await worker(work)
     assert not outcome.failed
-    assert box.boot_id == "boot-1+"
+    assert played.boot_id == "boot-1+"
     assert tuple(runtime.of("web/0")) == SETUP  # `start` itself asked: none is run for the boot
-    assert [frame["kind"] for frame in box.frames].count("reboot") == 1
+    assert [frame["kind"] for frame in played.frames].count("reboot") == 1
     assert runtime.machine("0").boot_id == "boot-1+"
     assert runtime.agent() == ("idle", "")
 
@@ -294,8 +294,8 @@ async def test_reboot_of_a_hook(runtime: TestController) -> None:
 @pytest.mark.parametrize("step", ["committed", "rebooting"])
 async def test_killed_before_a_reboot_it_happens_once(runtime: TestController, step: str) -> None:
     runtime.deploy()
-    box = _fresh_box(runtime)
-    box.will("start", ok(reboot="after"))
+    played = _fresh_box(runtime)
+    played.will("start", ok(reboot="after"))
     seen: list[str] = []
 
     def die(name: str) -> None:
@@ -307,6 +307,6 @@ async def test_killed_before_a_reboot_it_happens_once(runtime: TestController, s
         await worker(PlayedRuntime(runtime, die))
     await worker(PlayedRuntime(runtime))
     await worker(PlayedRuntime(runtime))
-    assert [frame["kind"] for frame in box.frames].count("reboot") == 1
-    assert box.boot_id == "boot-1+"
+    assert [frame["kind"] for frame in played.frames].count("reboot") == 1
+    assert played.boot_id == "boot-1+"
     assert runtime.agent() == ("idle", "")

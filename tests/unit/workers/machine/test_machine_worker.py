@@ -47,7 +47,7 @@ def _instance(runtime: TestController, machine: str = "0") -> tuple[str, str]:
 
 def _fresh_box(runtime: TestController) -> Any:
     """A machine that is there already, so that its hooks can be told how to end."""
-    return runtime.box("0")
+    return runtime.played("0")
 
 
 # --- making machines --------------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ async def test_machine_that_is_gone_from_its_cloud(runtime: TestController) -> N
     runtime.deploy()
     await worker(work)
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
-    del runtime.boxes["0"]
+    del runtime.played_machines["0"]
     outcome = await worker(work)
     assert reason_of(outcome) == (
         "machine 0 is gone from its cloud: no instance i-0; next: pushjuju remove-machine 0 --force"
@@ -335,11 +335,11 @@ async def test_last_unit_takes_its_machine_along(runtime: TestController) -> Non
     runtime.deploy()
     await worker(work)
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
-    box = runtime.boxes["0"]
+    played = runtime.played_machines["0"]
     assert await worker(work) == Outcome()
     assert work.cloud.stopped == ["i-0"]
     assert runtime.machine_ids() == []
-    assert [frame["kind"] for frame in box.frames][-2:] == ["hook", "hook"]  # no file is worth removing
+    assert [frame["kind"] for frame in played.frames][-2:] == ["hook", "hook"]  # no file is worth removing
     assert runtime.ctx.controller.known_hosts(runtime.model).read_text() == ""
 
 
@@ -349,10 +349,10 @@ async def test_kept_instance_is_left_clean(runtime: TestController) -> None:
     await worker(work)
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     removals.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
-    box = runtime.boxes["0"]
+    played = runtime.played_machines["0"]
     await worker(work)
     assert (work.cloud.stopped, runtime.machine_ids()) == ([], [])
-    last, let_go = box.frames[-2:]
+    last, let_go = played.frames[-2:]
     assert (last["kind"], last["unit"], last["last"], "release" in last) == (
         "remove-unit",
         "web/0",
@@ -368,7 +368,7 @@ async def test_files_that_cannot_be_removed(runtime: TestController) -> None:
     await worker(work)
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     removals.remove_machines(runtime.ctx, runtime.model, ["0"], keep_instance=True)
-    runtime.boxes["0"].will("remove-unit", {"outcome": "error", "message": "read-only file system"})
+    runtime.played_machines["0"].will("remove-unit", {"outcome": "error", "message": "read-only file system"})
     outcome = await worker(work)
     assert reason_of(outcome) == "unit web/0: its files could not be removed: read-only file system"
     assert runtime.units() == ["web/0"]
@@ -463,7 +463,7 @@ async def test_failed_hook_is_told(runtime: TestController) -> None:
 async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
-    runtime.boxes["0"] = PlayedMachine(id="0")  # made by a process that died then
+    runtime.played_machines["0"] = PlayedMachine(id="0")  # made by a process that died then
     runtime.write(
         lambda tx: statuses.set_status(
             tx, runtime.model, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
@@ -471,7 +471,7 @@ async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(runt
     )
     removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     assert (await drive(runtime, work)).problems == ()
-    assert (work.cloud.stopped, runtime.boxes, runtime.machine_ids()) == (["i-0"], {}, [])
+    assert (work.cloud.stopped, runtime.played_machines, runtime.machine_ids()) == (["i-0"], {}, [])
 
 
 async def test_machine_that_nobody_began_is_removed_without_its_cloud(runtime: TestController) -> None:
@@ -533,7 +533,7 @@ async def test_a_machine_that_is_gone_is_lost_at_once(runtime: TestController) -
     work = PlayedRuntime(runtime)
     runtime.deploy()
     await worker(work)
-    del runtime.boxes["0"]
+    del runtime.played_machines["0"]
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     await worker(work)
     assert _shown(runtime) == ("down", "unknown", "lost")
@@ -552,7 +552,7 @@ async def test_a_machine_that_is_stopped_in_the_middle_of_a_hook_is_started_at_o
     work.cloud = cloud
     runtime.deploy()
     await worker(work)
-    runtime.boxes["0"].will("config-changed", {"cut": True})
+    runtime.played_machines["0"].will("config-changed", {"cut": True})
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     halting.append("0")
     outcome = await worker(work)

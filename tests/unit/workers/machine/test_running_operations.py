@@ -48,7 +48,7 @@ class Gates:
             async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
                 return await gates.run(frame, super().run(frame, on_event, on_live))
 
-        return Gated(self.world.box())
+        return Gated(self.world.played())
 
     async def run(self, frame: Any, work: Any) -> Any:
         """Run an operation; tasks wait for each other."""
@@ -153,7 +153,7 @@ async def test_an_action_that_is_asked_for_while_a_hook_runs_begins_beside_it(
             return await super().run(frame, on_event, on_live)
 
     async def session(_: Any) -> Any:
-        return Slow(runtime.box())
+        return Slow(runtime.played())
 
     monkeypatch.setattr(made, "session", session)
     await worker(made)
@@ -175,12 +175,12 @@ async def test_a_reboot_waits_for_what_runs_beside_it(
 ) -> None:
     two_units(runtime)
     numbers = execute(runtime, ["web/0"])
-    runtime.box().will("update-status", {"reboot": "after"})
+    runtime.played().will("update-status", {"reboot": "after"})
     runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
     made, gates = gated(runtime, monkeypatch, together=2)
     await worker(made)
     assert states(runtime, numbers) == {"completed"}
-    kinds = [frame["kind"] for frame in runtime.box().frames]
+    kinds = [frame["kind"] for frame in runtime.played().frames]
     assert kinds.index("reboot") > kinds.index("commands")
     assert gates.order.count("-db/0 start") == 1, "it runs again after the boot"
 
@@ -217,7 +217,7 @@ async def test_a_result_is_never_acknowledged_before_its_own_commit(
 ) -> None:
     """One waits for the disk while another one's result is taken in, which belongs to the next commit."""
     runtime.active()
-    session = PlayedSession(runtime.box())
+    session = PlayedSession(runtime.played())
     acknowledged: list[str] = []
 
     async def ack(operation_id: str) -> None:

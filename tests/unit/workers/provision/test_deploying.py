@@ -143,7 +143,7 @@ async def test_a_machine_that_goes_while_it_is_installed(
 
     async def start_and_go(request: StartRequest) -> Started:
         started = await shop_start(request)
-        runtime.boxes.clear()
+        runtime.played_machines.clear()
         return started
 
     monkeypatch.setattr(work.cloud, "start", start_and_go)

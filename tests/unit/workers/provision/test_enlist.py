@@ -46,7 +46,7 @@ class Manual(PlayedCloud):
         self.keys = authorized_keys
         if self.refused:
             raise self.refused
-        self.world.boxes[machine_id] = PlayedMachine(id=machine_id, address="192.0.2.7")
+        self.world.played_machines[machine_id] = PlayedMachine(id=machine_id, address="192.0.2.7")
         instance = Instance(
             id=f"manual:{target}",
             status=InstanceStatus.RUNNING,
@@ -97,9 +97,9 @@ async def test_units_come_to_it_and_leave_it_clean(runtime: TestController) -> N
     assert tuple(runtime.of("web/0")) == SETUP
     assert runtime.status(StatusKind.INSTANCE, "0") == ("running", "Manually provisioned machine")
     removals.remove_applications(runtime.ctx, runtime.model, ["web"])
-    box = runtime.boxes["0"]
+    played = runtime.played_machines["0"]
     await worker(work)
-    assert (box.frames[-1]["kind"], box.frames[-1]["last"]) == ("remove-unit", True)
+    assert (played.frames[-1]["kind"], played.frames[-1]["last"]) == ("remove-unit", True)
     assert cloud.stopped == [f"manual:{TARGET}"]
     assert runtime.machine_ids() == []
 

@@ -51,9 +51,9 @@ class ZonedCloud(PlayedCloud):
         return self.forced
 
     async def start(self, request: StartRequest) -> Started:
-        """Make a box in a zone, or find the one of this request."""
+        """Make a played machine in a zone, or find the one of this request."""
         number = request.machine_id
-        if number in self.world.boxes and self.nonces.get(number) == request.nonce:
+        if number in self.world.played_machines and self.nonces.get(number) == request.nonce:
             return Started(instance=self._instance(number), base=request.base)
         if request.zone in self.full:
             self.asked.append(request)
@@ -158,7 +158,7 @@ async def test_an_instance_that_went_before_it_is_asked_for_is_made_again(
     plain = work.cloud.ssh_target
 
     async def vanish(instance: Instance) -> SSHTarget:
-        runtime.boxes.clear()
+        runtime.played_machines.clear()
         vars(work.cloud)["ssh_target"] = plain
         raise NotFound(f"instance {instance.id} not found")
 
@@ -169,7 +169,7 @@ async def test_an_instance_that_went_before_it_is_asked_for_is_made_again(
     assert (status, runtime.machine("0").attempts) == ("allocating", 1)
     assert "(instance i-0 ended while it started: instance i-0 not found), retrying in 10s" in message
     assert not (await worker(work)).failed
-    assert (_status(runtime)[0], list(runtime.boxes)) == ("running", ["0"])
+    assert (_status(runtime)[0], list(runtime.played_machines)) == ("running", ["0"])
 
 
 async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(
@@ -187,7 +187,7 @@ async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(
     await worker(work)
     assert len(work.cloud.asked) == 1
     await worker(work)
-    assert (runtime.boxes, runtime.machine_ids()) == ({}, [])
+    assert (runtime.played_machines, runtime.machine_ids()) == ({}, [])
 
 
 async def test_killed_between_two_zones(runtime: TestController) -> None:
@@ -258,7 +258,7 @@ async def test_every_failure_has_its_sentence(
     work.cloud.refusals = [error]
     _add(runtime)
     outcome = await worker(work)
-    assert (outcome.due is not None, runtime.boxes) == (again, {})
+    assert (outcome.due is not None, runtime.played_machines) == (again, {})
     word = "allocating" if again else "provisioning error"
     text = f"failed to start machine 0 ({told}), retrying in 10s (10 more attempts)" if again else told
     assert _status(runtime) == (word, text)
@@ -267,7 +267,7 @@ async def test_every_failure_has_its_sentence(
         assert len(work.cloud.asked) == 1
         runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
     await worker(work)
-    assert (_status(runtime)[0], list(runtime.boxes)) == ("running", ["0"])
+    assert (_status(runtime)[0], list(runtime.played_machines)) == ("running", ["0"])
 
 
 async def test_a_cloud_that_never_answers(
@@ -300,7 +300,7 @@ async def test_removed_during_its_start(
     _add(runtime)
     await worker(work)
     await worker(work)
-    assert (work.cloud.stopped, runtime.boxes, runtime.machine_ids()) == (["i-0"], {}, [])
+    assert (work.cloud.stopped, runtime.played_machines, runtime.machine_ids()) == (["i-0"], {}, [])
 
 
 @pytest.mark.parametrize("point", ["zone-chosen", "instance-made", "machine-started"])
@@ -314,7 +314,7 @@ async def test_killed_at_each_step_leaves_one_instance(runtime: TestController, 
     again.cloud = cloud
     assert not (await worker(again)).failed
     assert len(cloud.asked) == 1
-    assert list(runtime.boxes) == ["0"]
+    assert list(runtime.played_machines) == ["0"]
     assert runtime.machine("0").instance_id == "i-0"
 
 
@@ -328,7 +328,7 @@ async def test_killed_after_the_answer_and_removed_leaves_none(runtime: TestCont
     again = PlayedRuntime(runtime)
     again.cloud = cloud
     await worker(again)
-    assert (list(runtime.boxes), runtime.machine_ids()) == ([], [])
+    assert (list(runtime.played_machines), runtime.machine_ids()) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ async def test_harvest(runtime: TestController, work: PlayedRuntime, mode: str, 
     _add(runtime, 2)
     await worker(work, "0")
     await worker(work, "1")
-    runtime.boxes["7"] = dataclasses.replace(runtime.boxes["1"], id="7")
+    runtime.played_machines["7"] = dataclasses.replace(runtime.played_machines["1"], id="7")
     runtime.write(lambda tx: model_config.change(tx, runtime.model, {"provisioner-harvest-mode": mode}))
     removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     await worker(work, "0")
@@ -417,7 +417,7 @@ async def test_others_let_in_a_machine_whose_address_came_later(
 async def test_an_instance_that_disappears_is_told(runtime: TestController, polled: PlayedRuntime) -> None:
     _add(runtime)
     await worker(polled)
-    runtime.boxes.clear()
+    runtime.played_machines.clear()
     delay, attempts = await _delay(runtime, polled, 4)
     assert (delay, attempts) == (3.0, 0)
     assert _status(runtime) == ("unknown", "the cloud has no such instance any more")

@@ -44,7 +44,7 @@ def written(key: str, value: str) -> dict[str, Any]:
 
 
 def test_a_relation_is_shown_with_both_sides(runtime: TestController, run: Run) -> None:
-    runtime.box("1").script["server-relation-joined"] = [ok(writes=written("password", "x\ty" * 40))]
+    runtime.played("1").script["server-relation-joined"] = [ok(writes=written("password", "x\ty" * 40))]
     runtime.settle()
     ended = run("show-relation", "web", "db", "--format", "json")
     assert ended.status == 0, ended.err
@@ -105,7 +105,7 @@ def test_hooks_tells_what_ran_and_what_it_changed(runtime: TestController, run: 
     writes = {**written("host", "10.0.0.2"), "state": {"seen": "1"}}
     writes["ports"] = {"open": [{"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}], "close": []}
     told = ok(writes=writes, started=5.0, ended=6.5, events=[status_event(1, "active", "ready")])
-    runtime.box("0").script["db-relation-joined"] = [told]
+    runtime.played("0").script["db-relation-joined"] = [told]
     runtime.clock.advance(10)
     runtime.settle()
     runs = json.loads(run("hooks", "web/0", "--hook", "db-relation-joined", "--format", "json").out)
@@ -135,7 +135,7 @@ def test_what_a_hook_wrote_again_is_no_change_of_its_own(runtime: TestController
     first = {**written("host", "10.0.0.2"), "state": {"seen": "1", "kept": "2"}}
     first["ports"] = {"open": [port], "close": []}
     again = {**first, "state": {"seen": "3", "kept": "2", "never": None}}
-    script = runtime.box("0").script
+    script = runtime.played("0").script
     script["db-relation-joined"], script["db-relation-changed"] = [ok(writes=first)], [ok(writes=again)]
     runtime.clock.advance(10)
     runtime.settle()
@@ -146,7 +146,7 @@ def test_what_a_hook_wrote_again_is_no_change_of_its_own(runtime: TestController
 
 
 def test_hooks_are_chosen(runtime: TestController, run: Run) -> None:
-    runtime.box("0").script["db-relation-joined"] = [failed(3)]
+    runtime.played("0").script["db-relation-joined"] = [failed(3)]
     runtime.settle()
     bad = json.loads(run("hooks", "--failed", "--format", "json").out)
     assert [(one["hook"], one["exit-status"], one["message"]) for one in bad] == [
@@ -228,7 +228,7 @@ def test_what_is_kept_of_a_flood_is_small() -> None:
 
 def failing(runtime: TestController) -> Operation:
     """Let a hook fail and return its operation."""
-    runtime.box("0").script["db-relation-joined"] = [failed(3)]
+    runtime.played("0").script["db-relation-joined"] = [failed(3)]
     runtime.settle()
     rows = runtime.read(
         lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit="web/0", limit=99)

@@ -174,7 +174,7 @@ def test_refresh_and_resolved(
     plan = planned(run, "refresh", "web", "--path", path)
     assert plan["changes"][0]["fields"]["charm"] == {"from": "local:web-0", "to": "local:web-1"}
     assert hooks(plan, "web/0") == ["charm local:web-1", "upgrade-charm", "config-changed"]
-    runtime.box("0").script["config-changed"] = [failed(1)]
+    runtime.played("0").script["config-changed"] = [failed(1)]
     monkeypatch.setattr(drive, "settle", lambda *_words, **_more: None)
     assert run("config", "web", "title=y").status == 0
     runtime.settle()
@@ -273,7 +273,7 @@ def test_run(runtime: TestController, run: Run) -> None:
     assert planned(run, "run", "greeter/leader", "solo")["hooks"][0]["unit"] == "greeter/0"
     text = run("plan", "--", "run", "greeter/0", "greet").out
     assert "2        greeter/0  action greet" in text
-    assert not runtime.boxes["2"].frame_of("start").get("action")
+    assert not runtime.played_machines["2"].frame_of("start").get("action")
 
 
 def test_run_of_what_cannot_be_run(runtime: TestController, run: Run) -> None:
@@ -324,7 +324,7 @@ def test_destroy_model(runtime: TestController, run: Run) -> None:
 
 
 def test_destroy_model_that_is_stuck(runtime: TestController, run: Run) -> None:
-    runtime.box("0").fail("config-changed", times=50)
+    runtime.played("0").fail("config-changed", times=50)
     settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     runtime.settle()
     assert runtime.agent()[0] == "error"
@@ -365,7 +365,7 @@ def test_destroy_and_kill_controller(runtime: TestController, run: Run) -> None:
     plan = planned(run, "destroy-controller", "home", "--destroy-all-models")
     assert changes(plan)[-1] == "remove controller home"
     assert {"remove model shop", "remove model other", "remove unit web/0"} <= set(changes(plan))
-    runtime.box("0").fail("stop", times=50)
+    runtime.played("0").fail("stop", times=50)
     killed = planned(run, "kill-controller", "home", "--timeout", "90s")
     assert "which hooks web/0 still runs: it is forced away at once" in killed["unknown"]
     assert killed["changes"][-1]["fields"] == {"when": "after 90 s at the latest"}

@@ -52,8 +52,8 @@ def runtime(runtime: TestController, packs: Charms, monkeypatch: pytest.MonkeyPa
     bags = {"2": {"unit": {"a": "b"}, "app": {"c": "d"}}}
     writes = {"relations": bags, "ports": ports, "state": {"k": "v"}}
     told = ok(writes=writes, started=1.0, ended=2.0, events=[status_event(1, "active", "ready")])
-    runtime.box("0").script["db-relation-joined"] = [told]
-    runtime.box("1").script["server-relation-changed"] = [failed(3), failed(3)]
+    runtime.played("0").script["db-relation-joined"] = [told]
+    runtime.played("1").script["server-relation-changed"] = [failed(3), failed(3)]
     runtime.settle()
     runtime.deploy("disk", packed=packs.make("disk", peers=None, config=None, **stored))
     runtime.refresh(packs.make("web", files={"x": "y"}, requires={"db": {"interface": "sql"}}))

@@ -146,7 +146,7 @@ def _version(runtime: TestController) -> int:
 def test_first_unit_that_is_ready_leads(runtime: TestController) -> None:
     runtime.deploy(count=2)
     assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) is None
-    runtime.box("1")
+    runtime.played("1")
     runtime.turn("web/1")
     runtime.settle()
     assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == "web/1"

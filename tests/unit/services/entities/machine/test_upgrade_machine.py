@@ -120,7 +120,7 @@ def test_the_whole_way(web: TestController) -> None:
 
 def test_hooks_that_the_charm_lacks(web: TestController) -> None:
     for hook in ("pre-series-upgrade", "post-series-upgrade"):
-        web.box().will(hook, {"outcome": "missing", "via": None})
+        web.played().will(hook, {"outcome": "missing", "via": None})
     prepare(web)
     web.settle()
     complete(web)
@@ -133,11 +133,11 @@ def test_hooks_that_the_charm_lacks(web: TestController) -> None:
 def test_the_hook_before_knows_where_it_goes(web: TestController) -> None:
     prepare(web)
     web.settle()
-    env = web.box().frame_of("pre-series-upgrade")["env"]
+    env = web.played().frame_of("pre-series-upgrade")["env"]
     assert (env["JUJU_TARGET_BASE"], env["JUJU_TARGET_SERIES"]) == ("ubuntu@24.04", "noble")
     complete(web)
     web.settle()
-    assert "JUJU_TARGET_BASE" not in web.box().frame_of("post-series-upgrade")["env"]
+    assert "JUJU_TARGET_BASE" not in web.played().frame_of("post-series-upgrade")["env"]
 
 
 def test_the_machine_waits_for_its_last_unit(web: TestController) -> None:
@@ -197,7 +197,7 @@ def test_the_next_one_begins_before_a_unit_heard_of_the_end(web: TestController)
 
 
 def test_a_failing_hook_holds_it_up_until_it_runs(web: TestController) -> None:
-    web.box().fail("pre-series-upgrade")
+    web.played().fail("pre-series-upgrade")
     prepare(web)
     web.settle()
     assert web.workload()[0] != "error"
@@ -212,7 +212,7 @@ def test_a_failing_hook_holds_it_up_until_it_runs(web: TestController) -> None:
 
 
 def test_a_failing_hook_may_be_skipped(web: TestController) -> None:
-    web.box().fail("pre-series-upgrade")
+    web.played().fail("pre-series-upgrade")
     prepare(web)
     web.settle()
     resolved.resolve(web.ctx, web.model, ["web/0"], retry=False)
@@ -223,7 +223,7 @@ def test_a_failing_hook_may_be_skipped(web: TestController) -> None:
 
 
 def test_a_hook_that_asks_for_a_reboot_is_not_a_missing_one(web: TestController) -> None:
-    web.box().will("pre-series-upgrade", {"reboot": "after"})
+    web.played().will("pre-series-upgrade", {"reboot": "after"})
     prepare(web)
     web.settle()
     assert web.of("web/0") == ["pre-series-upgrade"]
@@ -358,7 +358,7 @@ def _busy(runtime: TestController) -> None:
 
 def _broken(runtime: TestController) -> None:
     set_config(runtime, "broken")
-    runtime.box().fail("config-changed")
+    runtime.played().fail("config-changed")
     runtime.settle()
 
 
@@ -467,7 +467,7 @@ def test_a_unit_that_is_removed_in_between_goes_afterwards(web: TestController) 
 
 def test_a_unit_that_is_forced_away_counts_no_more(web: TestController) -> None:
     web.active("db", packed=both(web.charms, "db", peers=None), placements=[Placement.parse("0")])
-    web.box().fail("pre-series-upgrade", unit="db/0")
+    web.played().fail("pre-series-upgrade", unit="db/0")
     prepare(web)
     web.settle()
     assert status(web) == "prepare started"

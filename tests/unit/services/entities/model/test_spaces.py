@@ -235,12 +235,12 @@ def test_odd_bindings_are_refused(text: str, problem: str) -> None:
 
 def test_a_unit_hears_of_its_binding(town: TestController) -> None:
     town.settle()
-    before = town.box("0").hooks.copy()
+    before = town.played("0").hooks.copy()
     noted(town, nic("eth0", "10.0.0.2/24"), nic("eth1", "192.168.7.2/24"))
     settings.bind(town.ctx, town.model, "web", {"cluster": "inner"}, force=False)
     town.settle()
-    assert town.box("0").hooks[len(before) :] == [("web/0", "config-changed")]
-    frame = town.box("0").frames[-1]
+    assert town.played("0").hooks[len(before) :] == [("web/0", "config-changed")]
+    frame = town.played("0").frames[-1]
     told = frame["context"]["network"]["bindings"]
     assert told["cluster"]["ingress-addresses"] == ["192.168.7.2"]
     assert told["admin"]["ingress-addresses"] == ["10.0.0.2"]

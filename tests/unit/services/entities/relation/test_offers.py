@@ -349,13 +349,13 @@ def test_the_saas_has_the_status_of_what_is_offered(twins: TwoModels) -> None:
     twins.offer()
     twins.consume()
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("waiting", "waiting for machine")
-    twins.prod.box().will(
+    twins.prod.played().will(
         "start", {"events": [status_event(1, "active", "ready")], "writes": {"status_set": True}}
     )
     twins.settle()
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("active", "ready")
     assert twins.shop.history(StatusKind.APPLICATION, "db")[-1] == ("active", "ready")
-    twins.prod.box().fail("update-status")
+    twins.prod.played().fail("update-status")
     twins.shop.clock.advance(600)
     twins.settle()
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("error", 'hook failed: "update-status"')
@@ -561,7 +561,7 @@ def test_ports_that_open_later(twins: TwoModels) -> None:
     twins.ready_relation()
     guard(twins.prod)
     port = {"endpoint": "", "protocol": "tcp", "from": 5432, "to": 5432}
-    twins.prod.box().will("update-status", {"writes": {"ports": {"open": [port], "close": []}}})
+    twins.prod.played().will("update-status", {"writes": {"ports": {"open": [port], "close": []}}})
     before = twins.prod.read(lambda tx: firewall.state(tx, twins.prod.model, "0")).changes
     twins.shop.clock.advance(600)
     twins.settle()

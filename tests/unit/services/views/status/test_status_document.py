@@ -134,7 +134,7 @@ def test_order_of_keys_on_a_machine_that_runs(runtime: TestController) -> None:
 def test_order_of_keys_of_a_unit(runtime: TestController) -> None:
     packed = runtime.charms.make(files={"version": "v1.2"})
     runtime.active(packed=packed)
-    runtime.box().will(
+    runtime.played().will(
         "config-changed",
         ok(
             writes={
@@ -189,7 +189,7 @@ def _port(first: int, last: int = 0, protocol: str = "tcp", endpoint: str = "") 
 def test_icmp_has_no_number(runtime: TestController) -> None:
     runtime.active()
     port = {"endpoint": "", "protocol": "icmp", "from": -1, "to": -1}
-    runtime.box().will("update-status", ok(writes={"ports": {"open": [port, _port(1)]}}))
+    runtime.played().will("update-status", ok(writes={"ports": {"open": [port, _port(1)]}}))
     runtime.clock.advance(400)
     runtime.settle()
     assert _unit(runtime)["open-ports"] == ["icmp", "1/tcp"]
@@ -224,7 +224,7 @@ def test_dying_machine(runtime: TestController) -> None:
 
 def test_error_is_shown_as_the_workloads(runtime: TestController) -> None:
     runtime.active()
-    runtime.box().will("config-changed", ok(outcome="failed", events=[status_event(1, "active", "up")]))
+    runtime.played().will("config-changed", ok(outcome="failed", events=[status_event(1, "active", "up")]))
 
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     runtime.settle()
@@ -238,7 +238,7 @@ def test_error_is_shown_as_the_workloads(runtime: TestController) -> None:
 def test_error_of_a_peer_relation_names_nobody_else(runtime: TestController) -> None:
     """Juju appends the endpoint of another application; a peer relation has none."""
     runtime.deploy(count=2)
-    runtime.box("0").fail("cluster-relation-joined")
+    runtime.played("0").fail("cluster-relation-joined")
     runtime.settle()
     assert _current(_unit(runtime)["workload-status"]) == ("error", 'hook failed: "cluster-relation-joined"')
 
@@ -326,7 +326,7 @@ def test_machine_that_answers_again(runtime: TestController) -> None:
     runtime.active()
     _silent(runtime)
     runtime.clock.advance(60)
-    runtime.write(lambda tx: runtime.note_facts(tx, "0", runtime.box().hello()))
+    runtime.write(lambda tx: runtime.note_facts(tx, "0", runtime.played().hello()))
     assert _current(_document(runtime)["machines"]["0"]["juju-status"]) == ("started", "")
     assert _unit(runtime)["juju-status"]["current"] == "idle"
 
