@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from pushjuju.core.errors import NotValid
-from pushjuju.portable.loglevels import parse_levels
+from pushjuju.portable import loglevels
 
 if TYPE_CHECKING:
     from logging import Handler
@@ -25,7 +25,7 @@ def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO)
     debug, show, path = values["debug"], values["show_log"] or values["debug"], values["log_file"]
     spec = values["logging_config"] or env.get("JUJU_LOGGING_CONFIG", "")
     try:
-        levels = parse_levels(spec)
+        levels = loglevels.parse_levels(spec) if spec else {}
     except ValueError as error:
         raise NotValid(str(error)) from None
     if not (show or path):

@@ -14,8 +14,8 @@ from pushjuju.workers import driver as drivers
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.work.session import Session
     from pushjuju.core.problems import Problem
+    from pushjuju.services.entities.model.sessions import Session
     from pushjuju.workers.events import Tell
 
 _POLL_S = 0.05

@@ -20,7 +20,7 @@ from pushjuju.services.views import removal_plan
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.work.session import Session
+    from pushjuju.services.entities.model.sessions import Session
 
 # What the help of all three says.
 HOW = """\

@@ -7,18 +7,13 @@ writing goes to the client. Mirrors: juju cmd/modelcmd/clientorcontroller.go (3.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import session
 from pushjuju.services.entities.basis import plugin_host
 from pushjuju.services.entities.model import sides
 
-if TYPE_CHECKING:
-    Sides = sides.Sides
 
-
-def for_reading(cli: Cli, *, client: bool, controller: str) -> Sides:
+def for_reading(cli: Cli, *, client: bool, controller: str) -> sides.Sides:
     """Return where to look: both sides unless one was named."""
     folder = session.data_dir(cli)
     named = controller or (
@@ -28,7 +23,7 @@ def for_reading(cli: Cli, *, client: bool, controller: str) -> Sides:
     return sides.Sides(folder=folder, host=host(cli), client=client or not controller, ctx=ctx)
 
 
-def for_writing(cli: Cli, *, client: bool, controller: str) -> Sides:
+def for_writing(cli: Cli, *, client: bool, controller: str) -> sides.Sides:
     """Return where to write: the client unless a controller was named."""
     ctx = session.open_controller(cli, controller) if controller else None
     return sides.Sides(folder=session.data_dir(cli), host=host(cli), client=client or ctx is None, ctx=ctx)

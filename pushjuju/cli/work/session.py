@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.services.entities.model.sessions import DataDir
 
-    Session = sessions.Session
-
 _SWEPT = "swept"
 _FIRST_CLAIM = "first claim"  # the number of the next claim when this call began
 
@@ -71,7 +69,7 @@ def split_model(text: str) -> tuple[str, str]:
     return (controller, model) if colon else ("", text)
 
 
-def open_model(cli: Cli, text: str = "") -> Session:
+def open_model(cli: Cli, text: str = "") -> sessions.Session:
     """Open a model: `-m`, else `JUJU_MODEL`, else the current one.
 
     Args:
@@ -96,7 +94,7 @@ def open_model(cli: Cli, text: str = "") -> Session:
     return opened
 
 
-def require_change(opened: Session) -> None:
+def require_change(opened: sessions.Session) -> None:
     """Check that a model may be changed."""
     sessions.require(opened.ctx, opened.uuid, blocks.CHANGE)
 

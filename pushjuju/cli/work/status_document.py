@@ -9,7 +9,7 @@ from pushjuju.cli.terminal.times import clock_text, stored_text
 from pushjuju.services.views.status import document as status
 
 if TYPE_CHECKING:
-    from pushjuju.cli.work.session import Session
+    from pushjuju.services.entities.model.sessions import Session
 
 
 def status_document(opened: Session, *, utc: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pushjuju.services.views import known_names
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.work.session import Session
+    from pushjuju.services.entities.model.sessions import Session
 
 
 def advise(error: PushjujuError, cli: Cli) -> None:

@@ -19,8 +19,8 @@ from pushjuju.services.views import tasks
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.work.session import Session
     from pushjuju.core.problems import Problem
+    from pushjuju.services.entities.model.sessions import Session
     from pushjuju.services.views.tasks import Task
 
 _POLL_S = 0.05

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.commands.action import task_table as formatters
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive
 from pushjuju.cli.work.waiting import failures
 from pushjuju.core.errors import HookFailed, UsageError
 from pushjuju.core.model.tasks import Receiver
 from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.portable.names import is_application, is_unit
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.action import operations
 from pushjuju.services.views import tasks
 
@@ -59,7 +60,7 @@ def start(say: Any, queued: operations.Enqueued) -> None:
         say("\n".join([f"Running operation {queued.operation} with {_count(queued)}", *lines, "\n"]))
 
 
-def in_background(cli: Cli, opened: session.Session, queued: operations.Enqueued) -> None:
+def in_background(cli: Cli, opened: sessions.Session, queued: operations.Enqueued) -> None:
     _refused(cli, queued)
     if not queued.tasks:
         return
@@ -79,7 +80,7 @@ def in_background(cli: Cli, opened: session.Session, queued: operations.Enqueued
 
 
 def show_results(
-    cli: Cli, opened: session.Session, queued: operations.Enqueued, forms: Mapping[str, Any], *, utc: bool
+    cli: Cli, opened: sessions.Session, queued: operations.Enqueued, forms: Mapping[str, Any], *, utc: bool
 ) -> None:
     """Print the results of tasks that are over."""
     _refused(cli, queued)

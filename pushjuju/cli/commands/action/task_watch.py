@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import session
 from pushjuju.cli.work.waiting import TimedOut, Waiter, is_over
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.model import sessions
 
 if TYPE_CHECKING:
     from pushjuju.services.views.tasks import Task
@@ -33,7 +33,7 @@ WATCH = (
 
 def follow(
     cli: Cli,
-    opened: session.Session,
+    opened: sessions.Session,
     waited: Iterable[Task],
     seconds: float,
     *,

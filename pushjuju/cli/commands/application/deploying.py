@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from pushjuju.cli.commands.application.deploy_flags import DeployFlags
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.work.session import Session
     from pushjuju.services.bundles.requests import Proposal
+    from pushjuju.services.entities.model.sessions import Session
     from pushjuju.services.requests.application.deploy import DeployOptions, ReadCharm
     from pushjuju.services.requests.application.new_application import Deployed
 

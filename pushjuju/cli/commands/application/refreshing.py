@@ -17,7 +17,7 @@ from pushjuju.services.requests.application import refresh as request
 if TYPE_CHECKING:
     from pushjuju.cli.commands.application.refresh_flags import RefreshFlags
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.cli.work.session import Session
+    from pushjuju.services.entities.model.sessions import Session
     from pushjuju.services.requests.application.new_charm import Stayed
     from pushjuju.services.requests.application.refresh import Refreshed, RefreshOptions
 

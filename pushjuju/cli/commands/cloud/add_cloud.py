@@ -14,6 +14,7 @@ from pushjuju.core.clouds import Cloud, is_cloud
 from pushjuju.core.errors import NotValid, PushjujuError, UsageError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.entities.model import sides
 from pushjuju.services.views import cloud_documents as documents
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def add_cloud(
         _hand_over(cli, where, cloud, credential)
 
 
-def _told_local(cli: Cli, where: scope.Sides, cloud: Cloud) -> None:
+def _told_local(cli: Cli, where: sides.Sides, cloud: Cloud) -> None:
     cli.console.info(f"Cloud {quote(cloud.name)} successfully added to your local client.")
     kind = service.kind_of(where.host, cloud.type)
     if (
@@ -92,7 +93,7 @@ def _told_local(cli: Cli, where: scope.Sides, cloud: Cloud) -> None:
         cli.console.info(_NO_CREDENTIAL.format(program=cli.program, name=cloud.name))
 
 
-def _hand_over(cli: Cli, where: scope.Sides, cloud: Cloud, credential: str) -> None:
+def _hand_over(cli: Cli, where: sides.Sides, cloud: Cloud, credential: str) -> None:
     """Give a credential of the client's to the controller with the cloud."""
     kind = service.kind_of(where.host, cloud.type)
     try:
@@ -114,11 +115,11 @@ def _hand_over(cli: Cli, where: scope.Sides, cloud: Cloud, credential: str) -> N
     cli.console.info(f"Credential {quote(name)} for cloud {quote(cloud.name)} added to controller.")
 
 
-def _known(where: scope.Sides, name: str) -> bool:
+def _known(where: sides.Sides, name: str) -> bool:
     return name in documents.client_clouds(where.host, where.files)
 
 
-def _taken(where: scope.Sides, name: str) -> str:
+def _taken(where: sides.Sides, name: str) -> str:
     """Return why a name is not free, or an empty text."""
     if name in service.BUILT_IN:
         return f"{quote(name)} is the name of a built-in cloud"
@@ -127,7 +128,7 @@ def _taken(where: scope.Sides, name: str) -> str:
     return ""
 
 
-def _refuse_known(where: scope.Sides, name: str, *, force: bool) -> None:
+def _refuse_known(where: sides.Sides, name: str, *, force: bool) -> None:
     files = where.files if where.client else where.controller.controller.cloud_files
     if name in files.clouds():
         raise NotValid(f"{quote(name)} already exists; use `update-cloud` to replace this existing cloud")
@@ -135,7 +136,7 @@ def _refuse_known(where: scope.Sides, name: str, *, force: bool) -> None:
         raise NotValid(f"{taken}; use `update-cloud` to override this definition")
 
 
-def _interview(cli: Cli, where: scope.Sides, name: str) -> Cloud:
+def _interview(cli: Cli, where: sides.Sides, name: str) -> Cloud:
     """Ask for a cloud."""
     asking = Asking(cli.console.stdin, cli.console.stdout)
     kinds = {kind.name: kind for kind in where.host.provider_types()}
@@ -159,7 +160,7 @@ def _interview(cli: Cli, where: scope.Sides, name: str) -> Cloud:
     return Cloud.from_document(name, document)
 
 
-def _ask_name(asking: Asking, where: scope.Sides, kind: str) -> str:
+def _ask_name(asking: Asking, where: sides.Sides, kind: str) -> str:
     while True:
         name = asking.enter(
             f"a name for your {kind} cloud",

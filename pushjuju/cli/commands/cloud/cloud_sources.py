@@ -6,16 +6,16 @@ from typing import Any
 
 from pushjuju.cli.syntax import values
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import scope
 from pushjuju.core.clouds import Cloud, read_clouds
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import cloud_checks
 from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.entities.model import sides
 from pushjuju.services.views import cloud_documents as documents
 
 
-def controller_clouds(where: scope.Sides) -> dict[str, dict[str, Any]]:
+def controller_clouds(where: sides.Sides) -> dict[str, dict[str, Any]]:
     """Return the clouds of the controller that was asked for, if any.
 
     Juju calls them all public, and has no descriptions of them.
@@ -30,7 +30,7 @@ def controller_clouds(where: scope.Sides) -> dict[str, dict[str, Any]]:
     return found
 
 
-def cloud_of_file(cli: Cli, where: scope.Sides, path: str, name: str) -> Cloud:
+def cloud_of_file(cli: Cli, where: sides.Sides, path: str, name: str) -> Cloud:
     """Read a cloud from Juju's YAML."""
     found = read_clouds(values.yaml_map(values.read_file(path, cli.console.stdin), path))
     if name and name not in found:

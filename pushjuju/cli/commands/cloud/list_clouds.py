@@ -9,6 +9,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
 from pushjuju.core.errors import NotFound
+from pushjuju.services.entities.model import sides
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -58,7 +59,7 @@ def clouds(
     return cli.output.text(cloud_table.cloud_documents(cli.output.form, {**local, **remote}))
 
 
-def _juju_files(cli: Cli, where: scope.Sides, *, take_over: bool) -> None:
+def _juju_files(cli: Cli, where: sides.Sides, *, take_over: bool) -> None:
     """Take over what a Juju client has here, or hint to a user without clouds that it can be taken over."""
     source = juju_files.folder(cli.env)
     if take_over:

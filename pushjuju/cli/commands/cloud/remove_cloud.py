@@ -8,6 +8,7 @@ from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.entities.model import sides
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -50,7 +51,7 @@ def _may_use(cli: Cli, controller: str, name: str) -> bool:
         return True
 
 
-def _remove_here(cli: Cli, where: scope.Sides, name: str) -> None:
+def _remove_here(cli: Cli, where: sides.Sides, name: str) -> None:
     if name in where.files.clouds():
         for controller in where.folder.controllers():
             own = where.folder.controller(controller).cloud_files

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import session
+from pushjuju.services.entities.model import sessions
 from pushjuju.workers.provision import precheck
 
 
-def check_change(cli: Cli, opened: session.Session, asked: Mapping[str, Any], what: str) -> None:
+def check_change(cli: Cli, opened: sessions.Session, asked: Mapping[str, Any], what: str) -> None:
     if asked:
         precheck.check_constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)

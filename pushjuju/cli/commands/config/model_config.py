@@ -11,7 +11,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.work import drive, scope, session, subjects
 from pushjuju.core.errors import NotFound
-from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model import model_config, sessions
 from pushjuju.services.requests.model import model_config as request
 
 
@@ -49,7 +49,7 @@ def model_config_command(
     return _show(cli, request.effective(opened.ctx, opened.model), options.key, opened.model.name)
 
 
-def _set(cli: Cli, opened: session.Session, options: request.ModelConfigOptions) -> None:
+def _set(cli: Cli, opened: sessions.Session, options: request.ModelConfigOptions) -> None:
     """Change the configuration; warn of unknown keys, but like Juju, set them all the same."""
     for key in request.unknown_keys(opened.ctx, opened.model, options, scope.host(cli)):
         cli.console.warn(

@@ -21,6 +21,7 @@ from pushjuju.core.errors import Aborted, NotFound, NotValid, Silent
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import plugin_host
 from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials
 
 FILE = flags.text("file", "The YAML file containing credentials", short="f")
@@ -133,7 +134,7 @@ def _keep_here(
 
 
 def _interview(
-    cli: Cli, where: scope.Sides, cloud: Cloud, kind: plugin_host.ProviderType, region: str
+    cli: Cli, where: sides.Sides, cloud: Cloud, kind: plugin_host.ProviderType, region: str
 ) -> tuple[dict[str, StoredCredential], str]:
     """Ask for a credential; return it, and whether it was added or updated."""
     asking = Asking(cli.console.stdin, cli.console.stdout)

@@ -15,6 +15,7 @@ from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import plugin_host
+from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
@@ -51,7 +52,7 @@ def autoload_credentials(cli: Cli, args: tuple[str, ...], *, client: bool, contr
     return _offer(cli, where, found)
 
 
-def _type_meant(where: scope.Sides, word: str) -> str:
+def _type_meant(where: sides.Sides, word: str) -> str:
     """Return a type of cloud; the name of a cloud stands for its type."""
     kinds = sorted(kind.name for kind in where.host.provider_types())
     if word in kinds:
@@ -64,7 +65,7 @@ def _type_meant(where: scope.Sides, word: str) -> str:
 
 def _offer(
     cli: Cli,
-    where: scope.Sides,
+    where: sides.Sides,
     found: Sequence[tuple[plugin_host.ProviderType, plugin_host.DetectedCredential]],
 ) -> None:
     while True:
@@ -97,19 +98,19 @@ def _answer(cli: Cli, question: str) -> str:
     return line.strip() if line else "q"
 
 
-def _clouds_of(where: scope.Sides, kind: plugin_host.ProviderType) -> list[str]:
+def _clouds_of(where: sides.Sides, kind: plugin_host.ProviderType) -> list[str]:
     listed = documents.client_clouds(where.host, where.files).items()
     return sorted(name for name, (_, cloud) in listed if cloud.type == kind.name)
 
 
-def _is_new(where: scope.Sides, kind: plugin_host.ProviderType, item: plugin_host.DetectedCredential) -> bool:
+def _is_new(where: sides.Sides, kind: plugin_host.ProviderType, item: plugin_host.DetectedCredential) -> bool:
     clouds = _clouds_of(where, kind)
     return not any(item.name in where.files.credentials(cloud).credentials for cloud in clouds)
 
 
 def _save(
     cli: Cli,
-    where: scope.Sides,
+    where: sides.Sides,
     name: str,
     kind: plugin_host.ProviderType,
     item: plugin_host.DetectedCredential,

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import scope
 from pushjuju.core.clouds import (
     StoredCredential,
 )
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import plugin_host
+from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
@@ -20,7 +20,7 @@ SHOW_SECRETS = flags.switch("show-secrets", "Show secrets, displaying sensitive 
 
 def upload(
     cli: Cli,
-    where: scope.Sides,
+    where: sides.Sides,
     cloud: str,
     kind: plugin_host.ProviderType,
     found: Mapping[str, StoredCredential],

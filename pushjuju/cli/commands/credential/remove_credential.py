@@ -7,6 +7,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
@@ -56,7 +57,7 @@ def _may_use(cli: Cli, controller: str, cloud: str, name: str) -> bool:
         return True
 
 
-def _remove_here(cli: Cli, where: scope.Sides, cloud: str, name: str) -> None:
+def _remove_here(cli: Cli, where: sides.Sides, cloud: str, name: str) -> None:
     stored = where.files.credentials(cloud)
     if not stored.credentials:
         return cli.console.info(f"No stored credentials exist for cloud {quote(cloud)} on this client.")

@@ -14,6 +14,7 @@ from pushjuju.core.clouds import (
     CloudCredentials,
 )
 from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.services.views import cloud_documents as documents
 
@@ -52,7 +53,7 @@ def show_credential(
 
 def _contents(
     cli: Cli,
-    where: scope.Sides,
+    where: sides.Sides,
     stored: Mapping[str, CloudCredentials],
     wanted: tuple[str, ...],
     *,

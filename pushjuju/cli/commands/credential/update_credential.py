@@ -20,6 +20,7 @@ from pushjuju.core.clouds import (
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import context, plugin_host
+from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials
 from pushjuju.workers.machine import credentials as trial
 
@@ -99,7 +100,7 @@ def update_credential(
 
 def _tried(
     cli: Cli,
-    where: scope.Sides,
+    where: sides.Sides,
     ready: Sequence[tuple[str, str, StoredCredential, plugin_host.ProviderType]],
     *,
     force: bool,
@@ -138,7 +139,7 @@ def _bad_lines(bad: Mapping[str, Sequence[str]], *, force: bool) -> list[str]:
     ]
 
 
-def _meant(cli: Cli, where: scope.Sides) -> Iterator[context.Context]:
+def _meant(cli: Cli, where: sides.Sides) -> Iterator[context.Context]:
     """Open the controllers whose models may use what changes; a warning names one that cannot be read."""
     if where.ctx:
         yield where.ctx
@@ -152,7 +153,7 @@ def _meant(cli: Cli, where: scope.Sides) -> Iterator[context.Context]:
 
 
 def _problems(
-    cli: Cli, where: scope.Sides, cloud: str, name: str, item: StoredCredential
+    cli: Cli, where: sides.Sides, cloud: str, name: str, item: StoredCredential
 ) -> dict[str, list[str]]:
     """Return model -> what is wrong with a credential for it, for all models that will use it."""
     found: dict[str, list[str]] = {}
@@ -164,14 +165,14 @@ def _problems(
     return found
 
 
-def _wake(cli: Cli, where: scope.Sides, changed: set[tuple[str, str]]) -> None:
+def _wake(cli: Cli, where: sides.Sides, changed: set[tuple[str, str]]) -> None:
     """Let machines be tried anew that the cloud refused because of a credential that changed."""
     for ctx in _meant(cli, where):
         if credentials.renew_models(ctx, changed):
             drive.background(cli, ctx)
 
 
-def _wanted(cli: Cli, where: scope.Sides, args: tuple[str, ...], file: str) -> dict[str, CloudCredentials]:
+def _wanted(cli: Cli, where: sides.Sides, args: tuple[str, ...], file: str) -> dict[str, CloudCredentials]:
     """Return the credentials that a file, or the client, has for the names."""
     source = f"file {file}" if file else "local client cache"
     stored = read_given(cli, file) if file else where.files.all_credentials()

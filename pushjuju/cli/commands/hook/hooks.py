@@ -16,6 +16,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.views import hook_runs
 
 _FOLLOW_S = 0.3
@@ -82,7 +83,7 @@ def hooks(
     cli.output.write([run_table.run_document(run) for run in runs], table)
 
 
-def _follow(cli: Cli, opened: session.Session, wanted: hook_runs.Wanted, *, utc: bool) -> None:
+def _follow(cli: Cli, opened: sessions.Session, wanted: hook_runs.Wanted, *, utc: bool) -> None:
     """Show runs as they end, until the reader has enough."""
     look = run_table.Look(utc=utc, colour=cli.output.colour)
     cli.on_interrupt = "Following ended."

@@ -9,11 +9,12 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.terminal.progress import progress
-from pushjuju.cli.work import drive, making, session
+from pushjuju.cli.work import drive, making
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.model.placement import PlacementKind
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints as model_constraints
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests import inventories
 from pushjuju.services.requests.machine import add_machines as request
 from pushjuju.workers.provision import enlist, precheck
@@ -160,7 +161,7 @@ def _take_in_file(
 
 
 def _enlist(
-    cli: Cli, opened: session.Session, hosts: Sequence[enlist.GivenHost], public_keys: Sequence[str]
+    cli: Cli, opened: sessions.Session, hosts: Sequence[enlist.GivenHost], public_keys: Sequence[str]
 ) -> list[str | PushjujuError]:
     """Return the id of each host's machine, or the error for that host."""
 

@@ -14,6 +14,7 @@ from pushjuju.core.names import application_of, is_machine
 from pushjuju.core.problems import Problem
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.machine import upgrade_machine
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.machine import upgrade_machine as request
 
 _STEPS = {"prepare": 3, "complete": 2}  # -> number of arguments
@@ -91,7 +92,7 @@ def _base(cli: Cli, text: str) -> Base:
 
 
 def _prepare(
-    cli: Cli, opened: session.Session, machine: str, base: Base, *, force: bool, yes: bool, no_wait: bool
+    cli: Cli, opened: sessions.Session, machine: str, base: Base, *, force: bool, yes: bool, no_wait: bool
 ) -> None:
     try:
         affected = request.plan(opened.ctx, opened.uuid, machine, base, force=force)
@@ -109,7 +110,7 @@ def _prepare(
     failures.judge(cli, opened.ctx, opened.uuid, problems, (machine, *affected))
 
 
-def _complete(cli: Cli, opened: session.Session, machine: str, *, no_wait: bool) -> None:
+def _complete(cli: Cli, opened: sessions.Session, machine: str, *, no_wait: bool) -> None:
     seen = request.complete(opened.ctx, opened.uuid, machine)
     if no_wait:
         drive.background(cli, opened.ctx)
@@ -160,7 +161,7 @@ class _Follower:
     """Shows the messages of an upgrade while the upgrade runs."""
 
     def __init__(
-        self, cli: Cli, opened: session.Session, machine: str, affected: Sequence[str], *, seen: int
+        self, cli: Cli, opened: sessions.Session, machine: str, affected: Sequence[str], *, seen: int
     ) -> None:
         """Begin to follow.
 

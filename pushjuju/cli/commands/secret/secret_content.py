@@ -7,11 +7,12 @@ from pathlib import Path
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import drive, session
+from pushjuju.cli.work import drive
 from pushjuju.core.errors import UsageError
 from pushjuju.core.model.secrets import Content, content_of
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote_list
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.secret import user_secrets
 
 CONTENT = (
@@ -30,7 +31,7 @@ def content_given(cli: Cli, words: Sequence[str], file: str) -> Content:
     return content_of(words, document, lambda path: Path(path).expanduser().read_bytes())
 
 
-def go_on(cli: Cli, opened: session.Session) -> None:
+def go_on(cli: Cli, opened: sessions.Session) -> None:
     """Let units that see the change run their hooks."""
     drive.settle(cli, opened.ctx, opened.uuid, touched=[])
 

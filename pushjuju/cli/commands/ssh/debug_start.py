@@ -12,6 +12,7 @@ from pushjuju.cli.work import drive, session
 from pushjuju.core.errors import Conflict, NotFound, UsageError
 from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.views import ssh_targets
 
 
@@ -45,7 +46,7 @@ def start_debugging(cli: Cli, args: tuple[str, ...], flags: DebugFlags, *, kind:
     )  # fmt: skip
 
 
-def _unit_of(opened: session.Session, text: str) -> str:
+def _unit_of(opened: sessions.Session, text: str) -> str:
     """Return the unit that the user named, by its name or as `application/leader`."""
     application, _, word = text.partition("/")
     if word == "leader":
@@ -55,7 +56,7 @@ def _unit_of(opened: session.Session, text: str) -> str:
     return text
 
 
-def _check_names(opened: session.Session, unit: str, names: Sequence[str]) -> None:
+def _check_names(opened: sessions.Session, unit: str, names: Sequence[str]) -> None:
     """Refuse what is neither hook nor action of a unit's charm."""
     hooks, tasks = ssh_targets.tasks_of(opened.ctx, opened.uuid, unit)
     for name in names:

@@ -7,6 +7,7 @@ from pushjuju.cli.commands.ssh.ssh_session import FLAGS, proxy_wanted, run_progr
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
+from pushjuju.services.entities.model import sessions
 
 
 @command(
@@ -33,7 +34,7 @@ def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool
 
 
 def _scp_word(
-    cli: Cli, opened: session.Session, word: str, targets: list[ssh_config.Target], *, proxy: bool | None
+    cli: Cli, opened: sessions.Session, word: str, targets: list[ssh_config.Target], *, proxy: bool | None
 ) -> str:
     """Return an argument of scp with our target's alias in place of its name; note the target."""
     place, colon, path = word.partition(":")

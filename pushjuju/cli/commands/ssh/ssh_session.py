@@ -16,12 +16,11 @@ from pushjuju.cli.commands.ssh import ssh_config, stopped_machine
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, Exited
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
-from pushjuju.cli.work import session
 from pushjuju.core import children
 from pushjuju.core.errors import Conflict, NotFound
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import machine_tag, parent_machine
-from pushjuju.services.entities.model import jump_hosts
+from pushjuju.services.entities.model import jump_hosts, sessions
 from pushjuju.services.views import ssh_targets
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def proxy_wanted(cli: Cli, proxy: bool) -> bool | None:
 
 
 def target_of(
-    cli: Cli, opened: session.Session, name: str, user: str, *, proxy: bool | None
+    cli: Cli, opened: sessions.Session, name: str, user: str, *, proxy: bool | None
 ) -> ssh_config.Target:
     """Return the target of a machine id, a unit or `application/leader`; a stopped machine is started first.
 
@@ -85,7 +84,7 @@ def target_of(
 
 
 def _hops(
-    opened: session.Session, machine: Machine, proxy: bool | None, own: Mapping[str, Sequence[str]]
+    opened: sessions.Session, machine: Machine, proxy: bool | None, own: Mapping[str, Sequence[str]]
 ) -> Sequence[Hop]:
     """Return the jump hosts on the way to a machine."""
     if proxy is False:
@@ -99,14 +98,14 @@ def _hops(
     )
 
 
-def _start_if_stopped(cli: Cli, opened: session.Session, machine: Machine) -> None:
+def _start_if_stopped(cli: Cli, opened: sessions.Session, machine: Machine) -> None:
     """Start a machine of this computer that is stopped, as every contact does: OpenSSH could not reach it."""
     if opened.model.cloud_type in _ASKED_AT_ONCE:
         stopped_machine.start(cli, opened, machine)
 
 
 def run_program(
-    opened: session.Session,
+    opened: sessions.Session,
     words: Sequence[str],
     targets: list[ssh_config.Target],
     *,

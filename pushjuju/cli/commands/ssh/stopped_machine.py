@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 
 from pushjuju.cli.syntax.command import Cli
-from pushjuju.cli.work import session, waiting
+from pushjuju.cli.work import waiting
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.machine import provisioning
 from pushjuju.services.views import ssh_targets
 from pushjuju.workers import runtime
 from pushjuju.workers.machine import contact
 
 
-def start(cli: Cli, opened: session.Session, machine: ssh_targets.Machine) -> None:
+def start(cli: Cli, opened: sessions.Session, machine: ssh_targets.Machine) -> None:
     """Start a machine of this computer when it is stopped."""
     if not asyncio.run(contact.can_resume(runtime.Runtime(opened.ctx, warn=cli.console.warn), machine)):
         return

@@ -18,7 +18,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.core.suggest import closest
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import logs
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, sessions
 
 _FOLLOW_S = 0.1
 
@@ -120,7 +120,7 @@ def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
         cli.console.info(f"model {opened.identifier} is gone")
 
 
-def _tell_unknown(cli: Cli, opened: session.Session, names: Sequence[str]) -> None:
+def _tell_unknown(cli: Cli, opened: sessions.Session, names: Sequence[str]) -> None:
     """Say which names belong to nothing: Juju shows no line of them, and does not say why.
 
     Removed entities may still be in the log, and new entities may come while the log is followed.
@@ -165,7 +165,7 @@ def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
 
 
 def _pages(
-    opened: session.Session, selection: log_lines.Selection, amount: _Amount
+    opened: sessions.Session, selection: log_lines.Selection, amount: _Amount
 ) -> Iterator[Sequence[log_lines.Record]]:
     """Yield the backlog, oldest first, then what comes while following; a page as soon as it is read."""
     store, model, shown = opened.ctx.store, opened.uuid, selection.predicate()

@@ -13,6 +13,7 @@ from pushjuju.cli.terminal.times import wants_utc
 from pushjuju.cli.work import session
 from pushjuju.cli.work.status_document import is_empty, status_document
 from pushjuju.core.errors import UsageError
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.views import relation_rows
 from pushjuju.services.views.status import status_filter
 
@@ -98,5 +99,5 @@ def _status(
     return text, f'\nModel "{opened.identifier}" is empty.'
 
 
-def _relations(opened: session.Session) -> list[Mapping[str, Any]]:
+def _relations(opened: sessions.Session) -> list[Mapping[str, Any]]:
     return list(relation_rows.relation_rows(opened.ctx, opened.uuid))

@@ -9,10 +9,11 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.times import since_text, with_texts
-from pushjuju.cli.work import removals, session, subjects
+from pushjuju.cli.work import removals, subjects
 from pushjuju.core.errors import NotValid, Silent, UsageError
 from pushjuju.core.storage import Directive, is_storage, parse_directives
 from pushjuju.portable.names import is_unit
+from pushjuju.services.entities.model import sessions
 
 
 def with_times(document: dict[str, Any]) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def directives_of(words: Sequence[str]) -> dict[str, Directive]:
 
 def finish_change(
     cli: Cli,
-    opened: session.Session,
+    opened: sessions.Session,
     answers: Sequence[Any],
     lines: Sequence[str],
     failed: Sequence[str],

@@ -17,7 +17,7 @@ from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import context
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.views.query import run, scopes
 
 _POLL_S = 0.2  # while a model that is waited for is not there yet
@@ -142,16 +142,16 @@ class _Watch:
         self._life = ""
         self._holds = False
 
-    def model_when_there(self) -> session.Session:
+    def model_when_there(self) -> sessions.Session:
         """Wait until the model that is waited for exists, and open it."""
         while True:
             try:
-                return session.Session(ctx=self._ctx, model=models.resolve(self._ctx, self._name))
+                return sessions.Session(ctx=self._ctx, model=models.resolve(self._ctx, self._name))
             except NotFound:
                 self.look()
                 time.sleep(_POLL_S)
 
-    def follow(self, opened: session.Session) -> None:
+    def follow(self, opened: sessions.Session) -> None:
         """Work the model, or wait for the background process, until the query holds.
 
         Raises:
