@@ -11,9 +11,10 @@ import pytest
 
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.livetree import Row, tree
-from pushjuju.cli.terminal.progress import ProgressEvent, progress, wants_output
+from pushjuju.cli.terminal.progress import progress, wants_output
 from pushjuju.cli.terminal.screen import Painter, cut, width
 from pushjuju.workers import serving
+from pushjuju.workers.events import Event as ProgressEvent
 from tests.waiting import comes
 
 
