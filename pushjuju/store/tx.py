@@ -6,8 +6,9 @@ import json
 import sqlite3
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields
+from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
@@ -85,6 +86,8 @@ def _all_records(rows: sqlite3.Cursor, record: type[R]) -> list[R]:
 class Tx:
     """One transaction. Ends with the `with` block that opened it; never kept beyond."""
 
+    _own: Mapping[str, Any] = {}  # parameters of every statement that it runs
+
     def __init__(self, connection: sqlite3.Connection, memo: Memo | None = None) -> None:
         self._connection = connection
         self._queries = queries()
@@ -92,7 +95,7 @@ class Tx:
 
     def run(self, query: StatementName, /, **params: Any) -> int:
         """Run a statement; return the number of rows it changed."""
-        statement = self._queries[query]
+        statement, params = self._queries[query], {**self._own, **params}
         if self._memo is not None:
             self._memo.wrote(self._memo.effects(statement), params)
         return self._connection.execute(statement, params).rowcount
@@ -117,6 +120,7 @@ class Tx:
         self, make: Callable[..., R], query: StatementName, params: Mapping[str, Any], *record: Any
     ) -> R:
         """Return what a statement answers, made into something by `make(rows, *record)`."""
+        params = {**self._own, **params}
         if self._memo is not None:
             answer: R = self._memo.ask(make, self._queries[query], params, *record)
             return answer
@@ -149,6 +153,7 @@ class Tx:
     def know(self, query: StatementName, answer: Any, /, **params: Any) -> None:
         """Tell what `find` answers from now on: what was just written to that row."""
         if self._memo is not None:
+            params = {**self._own, **params}
             key = (_first_record, self._queries[query], (type(answer),), *params.items())
             self._memo.know(key, self._queries[query], params, answer)
 
@@ -169,7 +174,8 @@ class Tx:
         """
         known: Any = None
         if self._memo is not None:
-            known = self._memo.known((_first_record, self._queries[query], (record,), *key.items()))
+            own = {**self._own, **key}.items()
+            known = self._memo.known((_first_record, self._queries[query], (record,), *own))
         self.run(by, **key, **columns)
         if known is not None:
             self.know(query, changed(known, **columns), **key)
@@ -210,7 +216,7 @@ class Tx:
         if self._memo is not None:
             self._memo.conclude(key, value)
 
-    def derived(self, make: Callable[[Tx, K], R], of: K) -> R:
+    def derived(self, make: Callable[[Self, K], R], of: K) -> R:
         """Return `make(tx, of)`, or what it was before when it would read the same rows again.
 
         Args:
@@ -229,6 +235,25 @@ class Tx:
         """Give a number back that nothing was recorded under; later ones may have been given meanwhile."""
         self.run("sequence_give_back", scope=scope, name=name, number=number)
         self.run("sequence_unused", scope=scope, name=name)
+
+
+class ModelTx(Tx):
+    """A transaction of one model: each statement gets the model as `:model`, unless another one is given.
+
+    Attributes:
+        model: The model's uuid.
+        now: When the transaction began.
+    """
+
+    def __init__(self, tx: Tx, model: str, now: datetime) -> None:
+        super().__init__(tx._connection, tx._memo)
+        self.model = model
+        self.now = now
+        self._own = {"model": model}
+
+    def beside(self, model: str) -> ModelTx:
+        """Return the same transaction for a model that may be another one."""
+        return self if model == self.model else ModelTx(self, model, self.now)
 
 
 @cache

@@ -20,7 +20,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Model, Task
 from pushjuju.store.rows.records import Operation as OperationRecord
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.apply.flush import Writes, flush, refusal
 from pushjuju.uniter.decide import LocalState, Operation, OperationName, decide
 from pushjuju.uniter.decide.decision import MACHINE_LOCK
@@ -40,7 +40,7 @@ Result = Mapping[str, Any]
 
 
 def settled_in_model(
-    ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation
+    ctx: Context, tx: ModelTx, view: View, local: LocalState, operation: Operation
 ) -> LocalState | None:
     """End an action that needs no machine: an interrupted action, or an action that the charm cannot run.
 
@@ -56,13 +56,13 @@ def settled_in_model(
     if not message:
         return None
     number = int(operation.action_id)
-    actions.finish(tx, view.unit.model, number, TaskStatus.FAILED, message=message, now=ctx.clock.now())
+    actions.finish(tx, number, TaskStatus.FAILED, message=message, now=ctx.clock.now())
     return committed(prepare(local, operation, view.remote), operation)
 
 
-def _bad_action(tx: Tx, view: View, operation: Operation) -> str:
+def _bad_action(tx: ModelTx, view: View, operation: Operation) -> str:
     """Return why the unit's charm cannot run an action; the charm may have changed since the request."""
-    task = actions.get_task(tx, view.unit.model, int(operation.action_id))
+    task = actions.get_task(tx, int(operation.action_id))
     try:
         spec = actions.spec_of(tx, view.unit, task.action)
         validate_params(spec, task.parameters)
@@ -73,16 +73,16 @@ def _bad_action(tx: Tx, view: View, operation: Operation) -> str:
     return ""
 
 
-def action_frame(tx: Tx, view: View, operation: Operation, model: Model, operation_id: str) -> Op:
+def action_frame(tx: ModelTx, view: View, operation: Operation, model: Model, operation_id: str) -> Op:
     """Build the request for an action, or for the commands of `exec`."""
-    task = actions.get_task(tx, model.uuid, int(operation.action_id))
+    task = actions.get_task(tx, int(operation.action_id))
     frame: Op = {
         "t": "op",
         "id": operation_id,
         "unit": view.unit.name,
         "env": hook_environment(tx, view, operation, model),
         "context": hook_context(tx, view, operation, model),
-        "logging": model_config.get(tx, model.uuid, "logging-config"),
+        "logging": model_config.get(tx, "logging-config"),
         "lock": _machines_lock(operation.lock),
         "kind": "commands" if task.action == EXEC else "action",
     }
@@ -145,10 +145,10 @@ def task_number(found: OperationRecord) -> int | None:
     return int(number) if number else None
 
 
-def is_unwanted(tx: Tx, found: OperationRecord) -> bool:
+def is_unwanted(tx: ModelTx, found: OperationRecord) -> bool:
     """Return True when a user cancelled the task of a running operation."""
     number = task_number(found)
-    return number is not None and actions.is_aborting(tx, found.model, number)
+    return number is not None and actions.is_aborting(tx, number)
 
 
 # --- after the run ----------------------------------------------------------------------------------------
@@ -169,14 +169,14 @@ class Ending:
 
 
 def commit_action(
-    ctx: Context, tx: Tx, view: View, operation: Operation, result: Result
+    ctx: Context, tx: ModelTx, view: View, operation: Operation, result: Result
 ) -> tuple[str, Writes]:
     """Take the result of an action into the model; return its message, for people, and what it changed."""
     writes = result.get("writes") or {}
     if result.get("recovered"):  # the state of the run is unknown: the next decision fails it
         store_local(tx, view.unit, executed(view.local, operation, Outcome.INTERRUPTED))
         return TERMINATED, {}
-    task = actions.get_task(tx, view.unit.model, int(operation.action_id))
+    task = actions.get_task(tx, int(operation.action_id))
     ending = judge(task, result)
     if ending.keeps and (problem := refusal(ctx, tx, view, writes)):
         ending = _not_committed(ending, problem)
@@ -187,22 +187,22 @@ def commit_action(
     return ending.message, changes
 
 
-def commit_commands(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> str:
+def commit_commands(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> str:
     """Take the result of commands on a machine in; return their message, for users."""
     number = task_number(found)
     if number is None:
         return ""
-    task = actions.get_task(tx, found.model, number)
+    task = actions.get_task(tx, number)
     recovered = bool(result.get("recovered"))
     ending = Ending(status=TaskStatus.FAILED, message=TERMINATED) if recovered else judge(task, result)
     _finish(ctx, tx, task, ending)
     return ending.message
 
 
-def _finish(ctx: Context, tx: Tx, task: Task, ending: Ending) -> None:
+def _finish(ctx: Context, tx: ModelTx, task: Task, ending: Ending) -> None:
     actions.finish(
-        tx, task.model, task.id, ending.status,
-        message=ending.message, results=ending.results, now=ctx.clock.now(),
+        tx, task.id, ending.status,
+        message=ending.message, results=ending.results, now=ctx.clock.now()
     )  # fmt: skip
 
 

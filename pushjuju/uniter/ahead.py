@@ -23,7 +23,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import packed
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.rows.records import Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.decide import (
     Answer,
     Decision,
@@ -131,7 +131,7 @@ def _next(view: View, local: LocalState) -> Step | None:
 
 
 def plan(
-    ctx: Context, tx: Tx, view: View, local: LocalState, first: Operation, first_id: str
+    ctx: Context, tx: ModelTx, view: View, local: LocalState, first: Operation, first_id: str
 ) -> tuple[Dispatch, ...]:
     """Decide which operation follows an operation, and record it; both are sent to the machine together.
 
@@ -155,7 +155,7 @@ def plan(
 
 
 def _prepared(
-    tx: Tx, view: View, operation: Operation, operation_id: str, said: StatusInfo | None
+    tx: ModelTx, view: View, operation: Operation, operation_id: str, said: StatusInfo | None
 ) -> Dispatch:
     """Build the request for a hook as it will be then."""
     dispatch = prepared_operation(tx, view, operation, operation_id)
@@ -192,7 +192,7 @@ def _record(
 # --- when the one before has ended ------------------------------------------------------------------------
 
 
-def promote(tx: Tx, view: View, local: LocalState, then: str, now: datetime) -> tuple[LocalState, str]:
+def promote(tx: ModelTx, view: View, local: LocalState, then: str, now: datetime) -> tuple[LocalState, str]:
     """Take up the hook that was planned behind one that ended well; its turn is taken with that.
 
     Args:

@@ -31,7 +31,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.entities.secret.secret_masks import Mask, mask_of, plain
 from pushjuju.store.rows.records import Operation as OperationRecord
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.action_runs import commit_action, commit_commands, task_number
 from pushjuju.uniter.ahead import drop, promote
 from pushjuju.uniter.apply.flush import flush, refusal
@@ -97,7 +97,7 @@ def take_events(ctx: Context, operation_id: str, events: Iterable[tuple[int, Eve
     with ctx.store.write() as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
         if found is not None:
-            _take_events(ctx, tx, found, *intake.read_events(events))
+            _take_events(ctx, ctx.of(tx, found.model), found, *intake.read_events(events))
 
 
 def take_flood(ctx: Context, operation_id: str, result: Result) -> Iterator[None]:
@@ -127,7 +127,7 @@ def _take_parts(ctx: Context, operation_id: str, good: Sequence[tuple[int, Event
             found = tx.find(OperationRecord, "operation_get", id=operation_id)
             if found is None or found.state != "prepared":
                 return
-            _take_events(ctx, tx, found, part)
+            _take_events(ctx, ctx.of(tx, found.model), found, part)
         yield
 
 
@@ -177,11 +177,11 @@ def _lines(result: Result, stream: str) -> Iterator[Event]:
 
 
 def _take_events(
-    ctx: Context, tx: Tx, operation: OperationRecord, good: Sequence[tuple[int, Event]], odd: int = 0
+    ctx: Context, tx: ModelTx, operation: OperationRecord, good: Sequence[tuple[int, Event]], odd: int = 0
 ) -> None:
     last = operation.events
-    logging_config = str(model_config.get(tx, operation.model, "logging-config"))
-    mask = mask_of(ctx, tx, operation.model, operation.unit) if good else plain
+    logging_config = str(model_config.get(tx, "logging-config"))
+    mask = mask_of(ctx, tx, operation.unit) if good else plain
     for number, event in good:
         if number > last:
             odd += not _take_event(ctx, tx, operation, masked(event, mask), logging_config)
@@ -200,10 +200,12 @@ def masked(event: Event, mask: Mask) -> Event:
     return {key: mask(value) if key in _FREE_TEXTS else value for key, value in event.items()}
 
 
-def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, logging_config: str) -> bool:
+def _take_event(
+    ctx: Context, tx: ModelTx, operation: OperationRecord, event: Event, logging_config: str
+) -> bool:
     """Take one message; return False when this operation may not send such a message."""
     moment = _moment(ctx, operation, event["time"])
-    model, unit = operation.model, operation.unit
+    unit = operation.unit
     match event["k"]:
         case "log":
             level = event["level"] if event["level"] in loglevels.LEVELS else "INFO"
@@ -214,12 +216,12 @@ def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, 
             module = f"unit.{unit}.{operation.name}"
             _log(tx, operation, level, module, event["line"], moment, logging_config)
         case "status" if unit and event["status"] in CHARM_STATUSES:
-            return _set_status(tx, model, unit, event, moment)
+            return _set_status(tx, unit, event, moment)
         case "action-log" if (number := task_number(operation)) is not None:
-            actions.add_log(tx, model, number, event["message"], moment)
+            actions.add_log(tx, number, event["message"], moment)
         case "version" if unit:
             application = unit.partition("/")[0]
-            tx.run("application_set_version", model=model, name=application, version=event["version"])
+            tx.run("application_set_version", name=application, version=event["version"])
         case _:
             return False
     return True
@@ -238,24 +240,24 @@ def _moment(ctx: Context, operation: OperationRecord, time: float | None) -> dat
 
 
 def _log(
-    tx: Tx, operation: OperationRecord, level: str, module: str, message: str, now: datetime, config: str
+    tx: ModelTx, operation: OperationRecord, level: str, module: str, message: str, now: datetime, config: str
 ) -> None:
     if not loglevels.kept(config, module, level):
         return
     entity = unit_tag(operation.unit) if operation.unit else f"machine-{operation.machine}"
-    logs.append(tx, operation.model, entity, level, module, message, now=now)
+    logs.append(tx, entity, level, module, message, now=now)
 
 
-def _set_status(tx: Tx, model: str, unit: str, event: Event, now: datetime) -> bool:
+def _set_status(tx: ModelTx, unit: str, event: Event, now: datetime) -> bool:
     """Set the status of a unit or, by its leader, an application; return False for any other unit."""
     kind, entity = StatusKind.WORKLOAD, unit
     if event["scope"] == "app":
         kind, entity = StatusKind.APPLICATION, unit.partition("/")[0]
-        if leadership.holder(tx, model, entity) != unit:
+        if leadership.holder(tx, entity) != unit:
             return False
     else:
-        now = statuses.not_before(tx, model, unit, now)
-    statuses.set_status(tx, model, kind, entity, event["status"], event["message"], now=now)
+        now = statuses.not_before(tx, unit, now)
+    statuses.set_status(tx, kind, entity, event["status"], event["message"], now=now)
     return True
 
 
@@ -272,10 +274,11 @@ def commit(ctx: Context, operation_id: str, result: Result, *, decides: bool = F
     for _ in _take_parts(ctx, operation_id, [*good, *_printed(ctx, operation_id, result)]):
         pass
     result = intake.read_result(result)  # read outside of the transaction, so that no writer waits for it
-    with ctx.store.write() as tx:
-        found = tx.find(OperationRecord, "operation_get", id=operation_id)
+    with ctx.store.write() as store:
+        found = store.find(OperationRecord, "operation_get", id=operation_id)
         if found is None or found.state != "prepared":
             return Committed(ok=True, message="committed before")
+        tx = ctx.of(store, found.model)
         _take_events(ctx, tx, found, good, odd)
         said = _statuses_said(ctx, tx, found, (event for _, event in good))
         if found.unit:
@@ -290,22 +293,22 @@ def commit(ctx: Context, operation_id: str, result: Result, *, decides: bool = F
         return done
 
 
-def _decided(ctx: Context, tx: Tx, found: OperationRecord) -> Decided | None:
+def _decided(ctx: Context, tx: ModelTx, found: OperationRecord) -> Decided | None:
     """Let a unit decide what comes next; a unit that cannot decide says so in its next turn."""
     try:
-        return decide_next(ctx, tx, found.model, found.unit).decided
+        return decide_next(ctx, tx, found.unit).decided
     except StoreError:
         raise
     except Exception:  # noqa: BLE001 - a fault of the decision must not undo the result; the next turn has it again
         return None
 
 
-def _statuses_said(ctx: Context, tx: Tx, found: OperationRecord, events: Iterable[Event]) -> list[str]:
+def _statuses_said(ctx: Context, tx: ModelTx, found: OperationRecord, events: Iterable[Event]) -> list[str]:
     """Return the workload statuses that a run set itself: those of others fall into the same time."""
     mine = [event for event in events if event["k"] == "status" and event["scope"] != "app"]
     if not (mine and found.unit):
         return []
-    mask = mask_of(ctx, tx, found.model, found.unit)
+    mask = mask_of(ctx, tx, found.unit)
     return hook_changes.statuses(masked(event, mask) for event in mine if event["status"] in CHARM_STATUSES)
 
 
@@ -326,8 +329,8 @@ def _close(
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=to_iso(ctx.clock.now()))
 
 
-def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> Committed:
-    view = read_view(tx, found.model, found.unit)
+def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> Committed:
+    view = read_view(tx, found.unit)
     if view is None or view.unit.life == Life.DEAD:
         return Committed(ok=True, message="the unit is gone")
     operation = read_operation(found.document)
@@ -370,14 +373,16 @@ def _is_tried_again(operation: Operation, outcome: Outcome) -> bool:
     return outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS
 
 
-def _note_charm(tx: Tx, view: View, operation: Operation, outcome: Outcome, problem: str) -> None:
+def _note_charm(tx: ModelTx, view: View, operation: Operation, outcome: Outcome, problem: str) -> None:
     """Note whether the charm's directory is on the machine, when the operation tells."""
     gone = problem == CHARM_GONE
     if gone or (operation.name in _DEPLOYS and outcome is Outcome.OK):
-        tx.run("unit_set_charm_gone", model=view.unit.model, name=view.unit.name, gone=int(gone))
+        tx.run("unit_set_charm_gone", name=view.unit.name, gone=int(gone))
 
 
-def _commit_action(ctx: Context, tx: Tx, found: OperationRecord, view: View, result: Result) -> Committed:
+def _commit_action(
+    ctx: Context, tx: ModelTx, found: OperationRecord, view: View, result: Result
+) -> Committed:
     """Take in an action: a failing one is no failure of the unit. Only commands may ask for a reboot."""
     message, changes = commit_action(ctx, tx, view, read_operation(found.document), result)
     if found.name != EXEC:
@@ -386,21 +391,21 @@ def _commit_action(ctx: Context, tx: Tx, found: OperationRecord, view: View, res
     return Committed(ok=True, message=message, reboot=reboot, changes=changes)
 
 
-def _log_output(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> None:
+def _log_output(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> None:
     """Log what an action printed, as the output of hooks is logged; many lines are in the log already."""
     if any(_is_long(result, stream) for stream in STREAMS):
         return
-    config = str(model_config.get(tx, found.model, "logging-config"))
-    mask = mask_of(ctx, tx, found.model, found.unit)
+    config = str(model_config.get(tx, "logging-config"))
+    mask = mask_of(ctx, tx, found.unit)
     for line in (item for stream in STREAMS for item in _lines(result, stream)):
         level = "DEBUG" if line["stream"] == "stdout" else "WARNING"
         _log(tx, found, level, f"unit.{found.unit}.{found.name}", mask(line["line"]), ctx.clock.now(), config)
 
 
-def _ask_reboot(ctx: Context, tx: Tx, view: View) -> str:
+def _ask_reboot(ctx: Context, tx: ModelTx, view: View) -> str:
     """Prepare the reboot of the machine; it names the boot that it ends, so it happens once."""
     now = ctx.clock.now()
-    statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.REBOOTING, now=now)
+    statuses.set_agent_status(tx, view.unit.name, Agent.REBOOTING, now=now)
     reboot = OperationRecord(
         id=str(uuid.uuid4()), model=view.unit.model, machine=view.machine.id, unit="", name="reboot",
         state="prepared", document={"boot_id": view.machine.boot_id}, prepared=to_iso(now),
@@ -409,7 +414,9 @@ def _ask_reboot(ctx: Context, tx: Tx, view: View) -> str:
     return reboot.id
 
 
-def _judge(ctx: Context, tx: Tx, view: View, operation: Operation, result: Result) -> tuple[Outcome, str]:
+def _judge(
+    ctx: Context, tx: ModelTx, view: View, operation: Operation, result: Result
+) -> tuple[Outcome, str]:
     """Return the outcome and, for a failure, its reason."""
     word, reboot = str(result.get("outcome", "")), result.get("reboot") or ""
     if operation.name is not OperationName.RUN_HOOK:
@@ -455,18 +462,18 @@ def _reason(result: Result) -> str:
     return f"exit status {result.get('exit')}"
 
 
-def _when_over(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> datetime:
+def _when_over(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> datetime:
     """Return when a run was over, for the statuses that follow it.
 
     What was sent behind it began then, not when its result came: what that says of itself is to come after.
     """
     if not found.document.get("then") or result.get("ended") is None:
         return ctx.clock.now()
-    return statuses.not_before(tx, found.model, found.unit, _moment(ctx, found, result["ended"]))
+    return statuses.not_before(tx, found.unit, _moment(ctx, found, result["ended"]))
 
 
 def _workload_after(
-    tx: Tx,
+    tx: ModelTx,
     view: View,
     operation: Operation,
     outcome: Outcome,
@@ -478,36 +485,38 @@ def _workload_after(
     )
     if after:
         statuses.set_status(
-            tx, view.unit.model, StatusKind.WORKLOAD, view.unit.name, after.status, after.message, now=now
+            tx, StatusKind.WORKLOAD, view.unit.name, after.status, after.message, now=now
         )  # fmt: skip
 
 
 def _finish(
-    ctx: Context, tx: Tx, view: View, operation: Operation, local: LocalState, *, missing: bool
+    ctx: Context, tx: ModelTx, view: View, operation: Operation, local: LocalState, *, missing: bool
 ) -> LocalState:
     effects = commit_effects(operation, missing=missing)
     perform(ctx, tx, view, effects)
     return apply_effects(committed(local, operation), effects)
 
 
-def _after(ctx: Context, tx: Tx, view: View, operation: Operation, outcome: Outcome, problem: str) -> None:
+def _after(
+    ctx: Context, tx: ModelTx, view: View, operation: Operation, outcome: Outcome, problem: str
+) -> None:
     """Log a failure and let the worker look again."""
     now = ctx.clock.now()
     if problem:
         text = f"{operation.text} for {view.unit.name}: {problem}"
-        logs.append(tx, view.unit.model, unit_tag(view.unit.name), "ERROR", UNITER_LOGGER, text, now=now)
+        logs.append(tx, unit_tag(view.unit.name), "ERROR", UNITER_LOGGER, text, now=now)
     if problem and _is_tried_again(operation, outcome):
-        statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.FAILED, problem, now=now)
+        statuses.set_agent_status(tx, view.unit.name, Agent.FAILED, problem, now=now)
     if outcome is Outcome.OK and operation.name is OperationName.UPGRADE:
-        wake.application(tx, view.unit.model, view.unit.application, now, "charm upgraded")
+        wake.application(tx, view.unit.application, now, "charm upgraded")
         _drop_old_charm(tx, view, now)
 
 
-def _drop_old_charm(tx: Tx, view: View, now: datetime) -> None:
+def _drop_old_charm(tx: ModelTx, view: View, now: datetime) -> None:
     """Forget the charm that the last unit has just left, with its settings."""
     tx.run(
-        "setting_delete_old", model=view.unit.model, application=view.unit.application,
-        charm_url=view.application.charm_url,
+        "setting_delete_old", application=view.unit.application,
+        charm_url=view.application.charm_url
     )  # fmt: skip
-    if tx.run("charm_delete_unused", model=view.unit.model):
-        wake.cleaner(tx, view.unit.model, now, "a charm is not used any more")
+    if tx.run("charm_delete_unused"):
+        wake.cleaner(tx, now, "a charm is not used any more")

@@ -12,7 +12,7 @@ from pushjuju.portable.frames import Op
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config, models
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import action_frame
 from pushjuju.uniter.decide import (
     Answer,
@@ -62,20 +62,18 @@ def read_operation(document: Mapping[str, Any]) -> Operation:
     return from_wire(Operation, document["operation"])
 
 
-def announce(tx: Tx, view: View, local: LocalState, operation: Operation, now: datetime) -> None:
+def announce(tx: ModelTx, view: View, local: LocalState, operation: Operation, now: datetime) -> None:
     """Say in the statuses that an operation begins."""
     unit = view.unit
     if before := workload_before(local, operation):
-        statuses.set_status(
-            tx, unit.model, StatusKind.WORKLOAD, unit.name, before.status, before.message, now=now
-        )
+        statuses.set_status(tx, StatusKind.WORKLOAD, unit.name, before.status, before.message, now=now)
     message = executing_message(operation)
     if message is not None:
-        statuses.set_agent_status(tx, unit.model, unit.name, Agent.EXECUTING, message, now=now)
+        statuses.set_agent_status(tx, unit.name, Agent.EXECUTING, message, now=now)
 
 
 def prepared_operation(
-    tx: Tx,
+    tx: ModelTx,
     view: View,
     operation: Operation,
     operation_id: str,
@@ -88,7 +86,7 @@ def prepared_operation(
     """
     if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
         return _deploy(tx, view, operation, operation_id)
-    model = models.get(tx, view.unit.model)
+    model = models.get(tx)
     if operation.name is OperationName.RUN_ACTION:
         order = action_frame(tx, view, operation, model, operation_id)
         return Dispatch(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=order)
@@ -106,13 +104,13 @@ def prepared_operation(
         "hook": title,
         "env": hook_environment(tx, view, operation, model),
         "context": hook_context(tx, view, operation, model),
-        "logging": model_config.get(tx, model.uuid, "logging-config"),
+        "logging": model_config.get(tx, "logging-config"),
     }
     return Dispatch(id=operation_id, unit=view.unit.name, title=title, frame=frame)
 
 
-def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Dispatch:
-    blob = charms.record(tx, view.unit.model, operation.charm_url).sha256
+def _deploy(tx: ModelTx, view: View, operation: Operation, operation_id: str) -> Dispatch:
+    blob = charms.record(tx, operation.charm_url).sha256
     frame: Op = {
         "t": "op",
         "id": operation_id,
@@ -122,10 +120,6 @@ def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Disp
         "sha256": blob,
     }
     title = f"charm {operation.charm_url}"
-    old = (
-        tx.row("charm_by_url", model=view.unit.model, url=view.unit.charm_url)
-        if view.unit.charm_url
-        else None
-    )
+    old = tx.row("charm_by_url", url=view.unit.charm_url) if view.unit.charm_url else None
     like = str(old["sha256"]) if old else ""
     return Dispatch(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob, like=like)

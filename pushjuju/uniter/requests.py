@@ -19,7 +19,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.records import Operation as OperationRecord
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.apply.flush import Writes, flush, refusal
 from pushjuju.uniter.decide import Operation
 from pushjuju.uniter.input.environment import hook_environment
@@ -149,7 +149,7 @@ def _by_number(unit: str) -> tuple[str, int]:
 
 
 def request_frame(
-    tx: Tx, view: View, operation: Operation, model: Model, operation_id: str, request: Request
+    tx: ModelTx, view: View, operation: Operation, model: Model, operation_id: str, request: Request
 ) -> Op:
     """Build the machine's order for a request."""
     frame: Op = {
@@ -161,7 +161,7 @@ def request_frame(
         "script": request.script,
         "env": hook_environment(tx, view, operation, model),
         "context": hook_context(tx, view, operation, model),
-        "logging": model_config.get(tx, model.uuid, "logging-config"),
+        "logging": model_config.get(tx, "logging-config"),
         "lock": "machine",
     }
     del frame["env"]["JUJU_DISPATCH_PATH"]
@@ -199,7 +199,7 @@ def relation_of(document: Mapping[str, Any]) -> int | None:
 
 
 def commit_request(
-    ctx: Context, tx: Tx, view: View, operation: Operation, result: Result
+    ctx: Context, tx: ModelTx, view: View, operation: Operation, result: Result
 ) -> tuple[str, Writes]:
     """Take the result of a request into the model; return the error for who asked, if any, and what changed.
 

@@ -33,7 +33,7 @@ from pushjuju.services.entities.basis.decision_text import packed
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.rows.records import Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.action_runs import settled_in_model
 from pushjuju.uniter.ahead import plan
 from pushjuju.uniter.apply.perform import perform
@@ -136,12 +136,12 @@ def take_turn(
     waiting = Waiting(requests)
     if not waiting.ids and (rest := _at_rest(ctx, model, name)):
         return rest
-    with ctx.store.write() as tx:
+    with ctx.write(model) as tx:
         tx.watch()
         if decided is None:
-            _tick(ctx, tx, model, name)
+            _tick(ctx, tx, name)
         for _ in range(MAX_STEPS):
-            view = read_view(tx, model, name, waiting.ids)
+            view = read_view(tx, name, waiting.ids)
             if view is None:
                 return _GONE
             turn = _step(ctx, tx, view, waiting, decided, ahead=ahead, routine=routine)
@@ -159,19 +159,19 @@ def ask(ctx: Context, model: str, name: str) -> Turn:
     """
     if rest := _at_rest(ctx, model, name):
         return rest
-    with ctx.store.write() as tx:
-        return decide_next(ctx, tx, model, name)
+    with ctx.write(model) as tx:
+        return decide_next(ctx, tx, name)
 
 
-def decide_next(ctx: Context, tx: Tx, model: str, name: str) -> Turn:
+def decide_next(ctx: Context, tx: ModelTx, name: str) -> Turn:
     """Let a unit decide what comes next, and prepare nothing.
 
     A unit that has something to do is left as it is, and the answer holds the decision; a unit that has
     nothing to do takes its whole turn.
     """
     tx.watch()
-    _tick(ctx, tx, model, name)
-    view = read_view(tx, model, name)
+    _tick(ctx, tx, name)
+    view = read_view(tx, name)
     if view is None:
         return _GONE
     if view.unit.life == Life.DEAD:
@@ -185,9 +185,9 @@ def decide_next(ctx: Context, tx: Tx, model: str, name: str) -> Turn:
     return _settle(ctx, tx, view, decision, alone=True)
 
 
-def _tick(ctx: Context, tx: Tx, model: str, name: str) -> None:
+def _tick(ctx: Context, tx: ModelTx, name: str) -> None:
     """Claim a free leadership and count the timers that ran out."""
-    unit = tx.find(Unit, "unit_get", model=model, name=name)
+    unit = tx.find(Unit, "unit_get", name=name)
     if unit is None:
         return
     now = ctx.clock.now()
@@ -195,21 +195,21 @@ def _tick(ctx: Context, tx: Tx, model: str, name: str) -> None:
         leadership.claim(tx, unit, now)
     if unit.retry_due and from_iso(unit.retry_due) <= now:
         tx.run(
-            "unit_set_retry", model=model, name=name, version=unit.retry_version + 1,
-            count=unit.retry_count, due=None,
+            "unit_set_retry", name=name, version=unit.retry_version + 1,
+            count=unit.retry_count, due=None
         )  # fmt: skip
     _tick_update_status(ctx, tx, unit)
     _initialising(ctx, tx, unit)
 
 
-def _tick_update_status(ctx: Context, tx: Tx, unit: Unit) -> None:
+def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
     if SeriesStatus(unit.series).frozen:
         return  # nobody is to knock at a machine that is being upgraded by hand
     now = ctx.clock.now()
     due = from_iso(unit.update_status_due) if unit.update_status_due else None
     if due is not None and due > min(now, ctx.routine_until or now):
         return
-    interval = parse_duration(str(model_config.get(tx, unit.model, model_config.INTERVAL)))
+    interval = parse_duration(str(model_config.get(tx, model_config.INTERVAL)))
     again = now + timedelta(seconds=next_update_status(interval, ctx.random.random()))
     version = unit.update_status_version + (due is not None)
     tx.change(
@@ -218,19 +218,19 @@ def _tick_update_status(ctx: Context, tx: Tx, unit: Unit) -> None:
     )  # fmt: skip
 
 
-def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
+def _initialising(ctx: Context, tx: ModelTx, unit: Unit) -> None:
     """Say that the machine is there and the unit's runner works on it."""
-    workload = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
+    workload = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
     if workload and is_before_agent(workload):
         statuses.set_status(
-            tx, unit.model, StatusKind.WORKLOAD, unit.name, Workload.WAITING, AGENT_INITIALISING,
-            now=ctx.clock.now(),
+            tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, AGENT_INITIALISING,
+            now=ctx.clock.now()
         )  # fmt: skip
 
 
 def _step(
     ctx: Context,
-    tx: Tx,
+    tx: ModelTx,
     view: View,
     waiting: Waiting,
     decided: Decided | None,
@@ -275,7 +275,7 @@ def _decision(view: View, decided: Decided | None) -> Decision:
     return decide(view.local, view.remote)
 
 
-def _settle(ctx: Context, tx: Tx, view: View, decision: Decision, *, alone: bool) -> Turn:
+def _settle(ctx: Context, tx: ModelTx, view: View, decision: Decision, *, alone: bool) -> Turn:
     """Note that a unit has nothing to do.
 
     Args:
@@ -327,7 +327,7 @@ def _keep_decision(tx: Tx, view: View, decision: Decision) -> str:
 
 def _take_up(
     ctx: Context,
-    tx: Tx,
+    tx: ModelTx,
     view: View,
     local: LocalState,
     operation: Operation,
@@ -353,7 +353,7 @@ def _take_up(
     perform(ctx, tx, view, begin_effects(operation))
     announce(tx, view, local, operation, ctx.clock.now())
     if operation.name is OperationName.RUN_ACTION:
-        actions.start(tx, view.unit.model, int(operation.action_id), ctx.clock.now())
+        actions.start(tx, int(operation.action_id), ctx.clock.now())
     document = document_of(operation, request)
     dispatch = prepared_operation(tx, view, operation, str(uuid.uuid4()), document.get("request"))
     following = plan(ctx, tx, view, local, operation, dispatch.id) if ahead else ()

@@ -7,13 +7,13 @@ import json
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.views.explain_basis import Wanted
 from pushjuju.store.rows.records import Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide import Decision, decide, from_wire
 from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.replay import decision_text
 
 
-def wanted(tx: Tx, unit: Unit, anew: bool) -> Wanted | None:
+def wanted(tx: ModelTx, unit: Unit, anew: bool) -> Wanted | None:
     """Return a unit's last decision or its decision now, or None when the unit has decided nothing yet.
 
     Args:
@@ -33,9 +33,9 @@ def wanted(tx: Tx, unit: Unit, anew: bool) -> Wanted | None:
     )
 
 
-def _now(tx: Tx, unit: Unit) -> Decision | None:
+def _now(tx: ModelTx, unit: Unit) -> Decision | None:
     try:
-        view = read_view(tx, unit.model, unit.name)
+        view = read_view(tx, unit.name)
     except (NotFound, NotValid):
         return None
     return decide(view.local, view.remote) if view is not None else None

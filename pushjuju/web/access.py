@@ -31,7 +31,7 @@ def permit(ctx: Context, method: Method, model: str) -> Model | None:
         if not _has(tx, ctx.user, method.needs, found):
             raise errors.denied()
         if method.blocked_by and found is not None:
-            blocks.require(tx, found.uuid, method.blocked_by)
+            blocks.require(ctx.of(tx, found.uuid), method.blocked_by)
     return found
 
 

@@ -45,8 +45,8 @@ def open_provider(
         credential: Another credential than the model's: one that is tried before it is kept.
     """
     name = cloud or model.cloud
-    with ctx.store.read() as tx:
-        config = {key: item["value"] for key, item in model_config.effective(tx, model.uuid).items()}
+    with ctx.read(model.uuid) as tx:
+        config = {key: item["value"] for key, item in model_config.effective(tx).items()}
     places = clouds.folders(ctx.datadir, ctx.controller)
     return host.open_provider(
         cloud=opened_clouds.open_spec(places, name, model.region if cloud is None else "", host),

@@ -173,8 +173,8 @@ class Driver:
         """Return what is worked: a model, and those that its applications are related to."""
         if not self.prefix:
             return ("",)
-        with self.ctx.store.read() as tx:
-            return (self.prefix, *connected(tx, self.prefix))
+        with self.ctx.read(self.prefix) as tx:
+            return (self.prefix, *connected(tx))
 
     def _check_keys(self) -> None:
         """Check that the keys of the secrets are there, before anything is worked."""

@@ -23,14 +23,14 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret import secret_reads
 from pushjuju.services.entities.secret.secret_reads import Later
 from pushjuju.store.rows.records import Bag, Relation, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.input.hookcontext import application_status, charm_state, goal_state
 from pushjuju.uniter.input.snapshot import read_view
 
 LiveAnswer = tuple[int, bytes, bytes]
 """Exit code, standard output, standard error."""
 
-Tool = Callable[[Context, Tx, Unit, list[str]], Mapping[str, Any] | Later | None]
+Tool = Callable[[Context, ModelTx, Unit, list[str]], Mapping[str, Any] | Later | None]
 
 
 async def respond_for_plugin(
@@ -48,9 +48,9 @@ async def respond_for_plugin(
         LeaseLost: It is for another controller process to answer.
     """
     try:
-        with ctx.store.read() as tx:
-            found, of = units.get(tx, model, unit), models.get(tx, model)
-            leads = leadership.holder(tx, model, found.application) == unit
+        with ctx.read(model) as tx:
+            found, of = units.get(tx, unit), models.get(tx)
+            leads = leadership.holder(tx, found.application) == unit
     except NotFound as error:
         return 1, b"", f"ERROR {error.message}\n".encode()
     context = {
@@ -97,8 +97,8 @@ def _asked(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) 
         return 1, b"", f"ERROR {tool} is not answered by this controller\n".encode()
     words = list(argv[1:] if argv[:1] == ["--"] else argv)
     try:
-        with ctx.store.write() as tx:
-            found = act(ctx, tx, units.get(tx, model, unit), words)
+        with ctx.write(model) as tx:
+            found = act(ctx, tx, units.get(tx, unit), words)
     except LeaseLost:
         raise
     except PushjujuError as error:
@@ -117,77 +117,77 @@ def _document(found: Mapping[str, Any] | None) -> LiveAnswer:
     return 0, b"" if found is None else json.dumps(dict(found)).encode(), b""
 
 
-def _status_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
-    if words != ["--application"] or leadership.holder(tx, unit.model, unit.application) != unit.name:
+def _status_get(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+    if words != ["--application"] or leadership.holder(tx, unit.application) != unit.name:
         raise NotValid("finding application status: this unit is not the leader")
     return application_status(tx, unit)
 
 
-def _goal_state(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+def _goal_state(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
     _exactly(words, 0)
-    view = read_view(tx, unit.model, unit.name)
+    view = read_view(tx, unit.name)
     if view is None:
         raise not_found("unit", unit.name)
     return goal_state(tx, view)
 
 
-def _relation_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+def _relation_get(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
     """Read what another unit of the same application wrote in a relation with another one."""
     number, name = _exactly(words, 2)
-    relation = tx.find(Relation, "relation_get", model=unit.model, id=number) if number.isdigit() else None
+    relation = tx.find(Relation, "relation_get", id=number) if number.isdigit() else None
     if relation is None:
         raise NotFound("relation not found")
-    sides = relations.endpoints(tx, unit.model, relation.id)
+    sides = relations.endpoints(tx, relation.id)
     own = name.partition("/")[0] == unit.application
     if not own or all(side.application != unit.application for side in sides):
         raise NotValid("permission denied")
-    bag = tx.find(Bag, "bag_get", model=unit.model, relation=relation.id, entity=name)
+    bag = tx.find(Bag, "bag_get", relation=relation.id, entity=name)
     if bag is None or relation.scope == "container":
         where = f"unit {quote(name)} in relation {quote(relation.key)}"
         raise NotFound(f"cannot read settings for {where}: unit {quote(name)}: settings not found")
     return bag.data
 
 
-def _state_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+def _state_get(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
     """Read a charm's state that is too large to travel with each hook."""
     _exactly(words, 0)
     return charm_state(tx, unit)
 
 
-def _credential_get(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+def _credential_get(ctx: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
     """Tell the credential of the model's cloud to a unit of an application that is trusted with it."""
     _exactly(words, 0)
-    if not applications.get(tx, unit.model, unit.application).trust:
+    if not applications.get(tx, unit.application).trust:
         raise NotPermitted("cannot access cloud credentials: permission denied")
-    model = models.get(tx, unit.model)
+    model = models.get(tx)
     return opened_clouds.document(
         clouds.folders(ctx.datadir, ctx.controller), model.cloud, model.region, model.credential
     )
 
 
-def _leader_set(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+def _leader_set(ctx: Context, tx: ModelTx, unit: Unit, words: list[str]) -> None:
     if not all("=" in word for word in words):
         raise NotValid("leader-set takes key=value")
     changes = dict(word.split("=", 1) for word in words)
     leadership.set_settings(tx, unit, changes, ctx.clock.now())
 
 
-def _payload_register(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+def _payload_register(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> None:
     kind, name, number = _exactly(words[:3], 3)
     payloads.register(tx, unit, kind, name, number, words[3:])
 
 
-def _payload_unregister(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+def _payload_unregister(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> None:
     name, number = _exactly(words, 2)
     payloads.unregister(tx, unit, name, number)
 
 
-def _payload_status_set(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+def _payload_status_set(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> None:
     name, number, status = _exactly(words, 3)
     payloads.set_status(tx, unit, name, number, status)
 
 
-def _secret_get(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any] | Later:
+def _secret_get(ctx: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any] | Later:
     mode, secret, label = _exactly(words, 3)
     return secret_reads.read(ctx, tx, unit, mode, secret, label)
 

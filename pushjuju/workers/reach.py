@@ -38,8 +38,8 @@ def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> 
         config: Whether the user's own SSH configuration and agent count.
     """
     known_hosts = ctx.controller.known_hosts(model)
-    with ctx.store.read() as tx:
-        hops = jump_hosts.to(tx, model, ssh)
+    with ctx.read(model) as tx:
+        hops = jump_hosts.to(tx, ssh)
     return MachineTarget(
         host=str(ssh["host"]),
         port=int(ssh["port"]) if ssh.get("port") else None,

@@ -26,7 +26,7 @@ from pushjuju.services.entities.storage.storage_work import Todo
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.forced_ends import ends_ahead
 from pushjuju.store.rows.records import Machine, Model, Operation, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import task_number
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide import Answer, HookKind, OperationName
@@ -108,14 +108,15 @@ def _force_next(ctx: Context, found: Rehearsal) -> bool:
     """Force the removal whose forced end comes first; return False when nothing waits for a forced end."""
     with ctx.store.write() as tx:
         uuids = [model.uuid for model in tx.list(Model, "model_list")]
-        ends = [end for uuid in uuids for end in ends_ahead(tx, uuid)]
+        ends = [end for uuid in uuids for end in ends_ahead(ctx.of(tx, uuid))]
         if not ends:
             return False
         first = min(ends, key=lambda end: end.due)
         subject = removal.forced_subject(first.kind, first.entity)
         found.cannot_know(f"whether {subject} goes by itself before it is forced away at {first.due}")
-        force(tx, first, ctx.clock.now())
-        wake.cleaner(tx, first.model, ctx.clock.now(), "forced away")
+        of = ctx.of(tx, first.model)
+        force(of, first, ctx.clock.now())
+        wake.cleaner(of, ctx.clock.now(), "forced away")
     return True
 
 
@@ -123,23 +124,27 @@ def blockers(ctx: Context) -> list[str]:
     """Return what is still there of the models that go, with the reason."""
     with ctx.store.read() as tx:
         going = [model for model in tx.list(Model, "model_list") if model.life != Life.ALIVE]
-        return [f"model {model.name}: {why}" for model in going for why in removal.blockers(tx, model.uuid)]
+        return [
+            f"model {model.name}: {why}"
+            for model in going
+            for why in removal.blockers(ctx.of(tx, model.uuid))
+        ]
 
 
 def _loops(ctx: Context, found: Rehearsal, model: str) -> None:
     """Do what the model's own loops do for removals."""
-    with ctx.store.read() as tx:
-        for end in ends_ahead(tx, model):
+    with ctx.read(model) as tx:
+        for end in ends_ahead(tx):
             if end.kind == removal.FORCE_UNIT and end.due <= to_iso(ctx.clock.now()):
                 found.cannot_know(f"which hooks {end.entity} still runs: it is forced away at once")
     forced_ends(ctx, model)
-    with ctx.store.write() as tx:
-        for todo in list(storage_work.on_no_machine(tx, model)):
+    with ctx.write(model) as tx:
+        for todo in list(storage_work.on_no_machine(tx)):
             storage_work.destroyed(tx, todo.backing, ctx.clock.now())
-        removal.finish_applications(tx, model, ctx.clock.now())
+        removal.finish_applications(tx, ctx.clock.now())
         present = tx.find(Model, "model_by_uuid", uuid=model)
-        if present is not None and present.life != Life.ALIVE and not removal.blockers(tx, model):
-            models.delete(tx, model)
+        if present is not None and present.life != Life.ALIVE and not removal.blockers(tx):
+            models.delete(tx)
 
 
 class _Lane:
@@ -160,7 +165,7 @@ class _Lane:
             self.found.cannot_know(
                 f"the addresses of machine {row.id}, which is to be made or taken in first"
             )
-        with self.ctx.store.write() as tx:
+        with self.ctx.write(row.model) as tx:
             charm_profiles.take_as_applied(tx, row)
         self._finish_open()
         self._commands()
@@ -171,29 +176,29 @@ class _Lane:
         self._end()
 
     def _row(self) -> Machine | None:
-        with self.ctx.store.read() as tx:
-            return tx.find(Machine, "machine_get", model=self.model, id=self.machine)
+        with self.ctx.read(self.model) as tx:
+            return tx.find(Machine, "machine_get", id=self.machine)
 
     def _units(self) -> list[Unit]:
-        with self.ctx.store.read() as tx:
-            return machines.units_on(tx, self.model, self.machine)
+        with self.ctx.read(self.model) as tx:
+            return machines.units_on(tx, self.machine)
 
     def _finish_open(self) -> None:
         """Take what runs at this moment as ended well."""
-        with self.ctx.store.read() as tx:
-            rows = tx.list(Operation, "operation_open", model=self.model, machine=self.machine)
+        with self.ctx.read(self.model) as tx:
+            rows = tx.list(Operation, "operation_open", machine=self.machine)
         for row in rows:
             if row.unit:
                 self._commit(row.id, row.unit, row.name, under_way=True)
 
     def _commands(self) -> None:
         """Take what is asked of the machine itself as ended well."""
-        with self.ctx.store.write() as tx:
-            if not tx.find(Machine, "machine_get", model=self.model, id=self.machine):
+        with self.ctx.write(self.model) as tx:
+            if not tx.find(Machine, "machine_get", id=self.machine):
                 return
-            for task in actions.pending(tx, self.model, Receiver.MACHINE, self.machine):
+            for task in actions.pending(tx, Receiver.MACHINE, self.machine):
                 done = TaskStatus.COMPLETED
-                actions.finish(tx, self.model, task.id, done, now=self.ctx.clock.now())
+                actions.finish(tx, task.id, done, now=self.ctx.clock.now())
                 self._foresee("", EXEC, "commands", parallel=bool(task.parallel))
                 self.found.cannot_know("what the commands do")
 
@@ -255,8 +260,8 @@ class _Lane:
         return "hook", False
 
     def _note_task(self, row: Operation, *, parallel: bool) -> tuple[str, bool]:
-        with self.ctx.store.read() as tx:
-            task = actions.get_task(tx, row.model, int(task_number(row) or 0))
+        with self.ctx.read(row.model) as tx:
+            task = actions.get_task(tx, int(task_number(row) or 0))
         if task.action == EXEC:
             self.found.cannot_know("what the commands do")
             return "commands", parallel
@@ -264,16 +269,16 @@ class _Lane:
         return "action", parallel
 
     def _bury(self, unit: Unit) -> bool:
-        with self.ctx.store.write() as tx:
-            if removal.lives_of_subordinates(tx, unit.model, unit.name):
+        with self.ctx.write(unit.model) as tx:
+            if removal.lives_of_subordinates(tx, unit.name):
                 return False
             removal.remove_unit(tx, unit, self.ctx.clock.now())
         return True
 
     def _at_rest(self, unit: Unit, turn: Turn) -> None:
         """Note why a unit stops where it does, if that is not plain rest."""
-        with self.ctx.store.read() as tx:
-            agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+        with self.ctx.read(unit.model) as tx:
+            agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
         if turn.answer is Answer.WAITING or (agent is not None and agent.status == Agent.ERROR):
             self.found.cannot_know(f"what {unit.name} does next: {turn.reason}")
 
@@ -282,14 +287,14 @@ class _Lane:
     def _storage(self, row: Machine) -> None:
         """Take each step for storage as done."""
         for _ in range(MOST_HOOKS):
-            with self.ctx.store.write() as tx:
-                present = tx.find(Machine, "machine_get", model=self.model, id=self.machine)
+            with self.ctx.write(self.model) as tx:
+                present = tx.find(Machine, "machine_get", id=self.machine)
                 todos = storage_work.on_machine(tx, present) if present is not None else []
                 if not todos:
                     return
                 self._step(tx, row, todos[0])
 
-    def _step(self, tx: Tx, row: Machine, todo: Todo) -> None:
+    def _step(self, tx: ModelTx, row: Machine, todo: Todo) -> None:
         backing, host, now = todo.backing, todo.host, self.ctx.clock.now()
         match todo.step:
             case StorageStep.CREATE:
@@ -310,5 +315,5 @@ class _Lane:
         row = self._row()
         if row is None or row.life == Life.ALIVE or self._units():
             return
-        with self.ctx.store.write() as tx:
+        with self.ctx.write(row.model) as tx:
             removal.remove_machine(tx, row, self.ctx.clock.now())

@@ -109,8 +109,8 @@ class Runtime:
         key = (machine.model, host)
         if key not in self._starts:
             name = "num-container-provision-workers" if host else "num-provision-workers"
-            with self.base_ctx.store.read() as tx:
-                most = int(model_config.get(tx, machine.model, name) or STARTS)
+            with self.base_ctx.read(machine.model) as tx:
+                most = int(model_config.get(tx, name) or STARTS)
             self._starts[key] = asyncio.Semaphore(max(most, 1))
         return self._starts[key]
 
@@ -176,8 +176,8 @@ class Runtime:
         """Return the provider of a model; `manual` for machines that were given."""
         key = (model, cloud or "")
         if key not in self._providers:
-            with self.ctx.store.read() as tx:
-                found: Model = models.get(tx, model)
+            with self.ctx.read(model) as tx:
+                found: Model = models.get(tx)
             self._providers[key] = clouds.open_provider(
                 self.base_ctx,
                 self.host,
@@ -190,8 +190,8 @@ class Runtime:
 
     def cloud_type(self, model: str) -> str:
         """Return the type of a model's cloud."""
-        with self.ctx.store.read() as tx:
-            return models.get(tx, model).cloud_type
+        with self.ctx.read(model) as tx:
+            return models.get(tx).cloud_type
 
     def kind_of(self, machine: Machine) -> str:
         """Return the type of provider that makes a machine: its model's cloud, or what containers are of."""
@@ -214,9 +214,9 @@ class Runtime:
         host, kind = str(parent_machine(machine.id)), self.kind_of(machine)
         key = (machine.model, f"{host}/{kind}")
         if key not in self._containers:
-            with self.ctx.store.read() as tx:
-                model: Model = models.get(tx, machine.model)
-                settings = model_config.effective(tx, model.uuid)
+            with self.ctx.read(machine.model) as tx:
+                model: Model = models.get(tx)
+                settings = model_config.effective(tx)
             self._containers[key] = self.host.open_containers(
                 kind=kind,
                 host=self.link(machine.model, host),
@@ -244,9 +244,9 @@ class Runtime:
         """Return the firewall of a machine, or None without a firewall. The mode of a model never changes."""
         key = (machine.model, machine.provider)
         if key not in self._firewalls:
-            with self.ctx.store.read() as tx:
-                model = models.get(tx, machine.model)
-                mode, asked = firewall.mode(tx, model.uuid), firewall.is_asked_for(tx, model.uuid)
+            with self.ctx.read(machine.model) as tx:
+                model = models.get(tx)
+                mode, asked = firewall.mode(tx), firewall.is_asked_for(tx)
             self._firewalls[key] = (
                 None
                 if mode is firewall.Mode.NONE
@@ -344,8 +344,8 @@ class Runtime:
         return replace(found, jump=jump, host_key_alias=key_alias(machine))
 
     def _row(self, model: str, machine: str) -> Machine:
-        with self.base_ctx.store.read() as tx:
-            return machines.get(tx, model, machine)
+        with self.base_ctx.read(model) as tx:
+            return machines.get(tx, machine)
 
     async def close(self) -> None:
         """Close every connection; what runs on machines goes on."""

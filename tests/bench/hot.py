@@ -85,8 +85,8 @@ class Hot:
     @contextlib.asynccontextmanager
     async def session(self, **options: Any) -> AsyncIterator[MachineSession]:
         """Attach to the machine."""
-        with self.ctx.store.read() as tx:
-            machine = machines.get(tx, self.model, "0")
+        with self.ctx.read(self.model) as tx:
+            machine = machines.get(tx, "0")
         target = self._shop.target(machine)
         shared = {"program": self._shop.program, "connector": self._shop.connector}
         async with open_session(target, options=options, **shared) as session:
@@ -141,10 +141,8 @@ class Hot:
 
     def logs(self) -> list[str]:
         """Return all log lines."""
-        with self.ctx.store.read() as tx:
-            found = tx.list(
-                LogRecord, "log_after", model=self.model, after=0, limit=10_000, levels="", entities=""
-            )
+        with self.ctx.read(self.model) as tx:
+            found = tx.list(LogRecord, "log_after", after=0, limit=10_000, levels="", entities="")
         return [f"{line.level} {line.message}" for line in found]
 
     @contextlib.asynccontextmanager

@@ -99,7 +99,7 @@ class Simulation:
                 integrate.integrate(world.ctx, world.model, f"{one}-s{first}x", f"{other}-s{first}x")
 
     def _machine(self, tx: Any) -> None:
-        machines.new_machine(tx, self.world.model, base=UBUNTU, constraints={}, now=self.world.clock.now())
+        machines.new_machine(tx, base=UBUNTU, constraints={}, now=self.world.clock.now())
 
     def measure(self, name: str, prepare: Callable[[], object] = lambda: None) -> Phase:
         """Prepare something, then drive it to rest in a new process's manner, and keep what that cost."""
@@ -146,7 +146,7 @@ class Simulation:
     def touch_all(self) -> None:
         """Let every lane look again; nothing has changed."""
         now = self.world.clock.now()
-        self.world.write(lambda tx: wake.all_units(tx, self.world.model, now, "bench"))
+        self.world.write(lambda tx: wake.all_units(tx, now, "bench"))
 
     def sweep(self) -> None:
         """Make update-status due for every unit."""
@@ -168,8 +168,8 @@ class Simulation:
 
     def units(self) -> int:
         """Return how many units there are."""
-        with self.world.ctx.store.read() as tx:
-            return len(tx.list(Unit, "unit_list", model=self.world.model))
+        with self.world.ctx.read(self.world.model) as tx:
+            return len(tx.list(Unit, "unit_list"))
 
 
 def run(size: int, profile: str = "") -> dict[str, Any]:

@@ -59,7 +59,7 @@ def unrelate(world: TestController) -> None:
 
 
 def finish_applications(world: TestController) -> None:
-    world.write(lambda tx: removal.finish_applications(tx, world.model, world.clock.now()))
+    world.write(lambda tx: removal.finish_applications(tx, world.clock.now()))
 
 
 def add_unit(world: TestController) -> None:

@@ -23,9 +23,7 @@ def fill(runtime: TestController, application: str, numbers: Iterable[int] = ran
     change = Change(content=CONTENT)
     for number in numbers:
         secret = f"{number:0>20}"
-        runtime.write(
-            lambda tx, secret=secret: secrets.create(runtime.ctx, tx, runtime.model, secret, owner, change)
-        )
+        runtime.write(lambda tx, secret=secret: secrets.create(runtime.ctx, tx, secret, owner, change))
 
 
 def statements(runtime: TestController, *lines: str) -> list[str]:

@@ -15,7 +15,7 @@ from pushjuju.services.requests.application import settings
 from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.rows.records import Operation
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide import decide
 from pushjuju.uniter.dispatch import prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
@@ -87,15 +87,15 @@ def surround(world: TestController, count: int) -> None:
 
 def build(world: TestController) -> None:
     """Read all that a hook's frame is made from, and make it."""
-    with world.ctx.store.read() as tx:
-        view = read_view(tx, world.model, UNIT)
+    with world.ctx.read(world.model) as tx:
+        view = read_view(tx, UNIT)
         assert view is not None
         operation = read_operation(_last_operation(tx, world))
         prepared_operation(tx, view, operation, "bench")
 
 
-def _last_operation(tx: Tx, world: TestController) -> dict[str, object]:
-    row = tx.list(Operation, "operation_of_unit", model=world.model, unit=UNIT, limit=1)[0]
+def _last_operation(tx: ModelTx, world: TestController) -> dict[str, object]:
+    row = tx.list(Operation, "operation_of_unit", unit=UNIT, limit=1)[0]
     return dict(row.document)
 
 
@@ -158,13 +158,12 @@ def test_store(report: Report, web: TestController) -> None:
     now = web.clock.now()
 
     def once(store: Store = web.ctx.store) -> None:
-        with store.write() as tx:
-            statuses.set_status(
-                tx, web.model, StatusKind.WORKLOAD, UNIT, "active", str(next(numbers)), now=now
-            )
+        with store.write() as plain:
+            tx = web.ctx.of(plain, web.model)
+            statuses.set_status(tx, StatusKind.WORKLOAD, UNIT, "active", str(next(numbers)), now=now)
             for _ in range(3):
-                logs.append(tx, web.model, "unit-web-0", "INFO", "bench", "a line", now=now)
-            tx.run("unit_set_resolved", model=web.model, name=UNIT, resolved="none")
+                logs.append(tx, "unit-web-0", "INFO", "bench", "a line", now=now)
+            tx.run("unit_set_resolved", name=UNIT, resolved="none")
 
     numbers = iter(range(10**9))
     note = "7 statements each, synchronous=FULL"
@@ -172,8 +171,8 @@ def test_store(report: Report, web: TestController) -> None:
     note = f"the same, {SHARED} writers for each commit to the disk"
     rates = [asyncio.run(shared_rate(web.ctx.store, once)) for _ in range(5)]
     report.add("... with shared commits", rates, "/s", target=">= 5000 /s", note=note)
-    with web.ctx.store.read() as tx:
-        view = read_view(tx, web.model, UNIT)
+    with web.ctx.read(web.model) as tx:
+        view = read_view(tx, UNIT)
     assert view is not None
     report.add("decisions (pure)", rate(lambda: decide(view.local, view.remote)), "/s")
 

@@ -214,8 +214,8 @@ class Breakage:
         assert not self.world.open_operations()
 
     def _state(self) -> dict[str, str]:
-        with self.world.ctx.store.read() as tx:
-            rows = tx.rows("charm_state_list", model=self.world.uuid, unit=UNIT)
+        with self.world.ctx.read(self.world.uuid) as tx:
+            rows = tx.rows("charm_state_list", unit=UNIT)
         return {row["key"]: row["value"] for row in rows}
 
 

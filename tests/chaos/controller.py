@@ -62,8 +62,8 @@ class RealController:
         new_controllers.bootstrap(datadir, "local", "local", now=made.now())
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
         own = models.resolve(self.ctx, models.CONTROLLER)
-        with self.ctx.store.write() as tx:  # the tests count the rows of `chaos`
-            models.purge(tx, own.uuid)
+        with self.ctx.write(own.uuid) as tx:  # the tests count the rows of `chaos`
+            models.purge(tx)
         self.model: Model = new_models.add_model(self.ctx, "chaos")
         self.told: list[str] = []
 
@@ -134,10 +134,8 @@ class RealController:
 
     def model_config(self, **values: str) -> None:
         """Change the model's configuration."""
-        with self.ctx.store.write() as tx:
-            model_config.change(
-                tx, self.uuid, {key.replace("_", "-"): value for key, value in values.items()}
-            )
+        with self.ctx.write(self.uuid) as tx:
+            model_config.change(tx, {key.replace("_", "-"): value for key, value in values.items()})
 
     def resolve(self, unit: str = UNIT, *, retry: bool = True) -> None:
         """Let a unit in error go on."""
@@ -200,14 +198,14 @@ class RealController:
 
     def statuses(self, kind: StatusKind) -> dict[str, str]:
         """Return entity -> status."""
-        with self.ctx.store.read() as tx:
-            every = tx.list(Status, "status_list", model=self.uuid)
+        with self.ctx.read(self.uuid) as tx:
+            every = tx.list(Status, "status_list")
         return {item.entity: item.status for item in every if item.kind == kind}
 
     def message(self, kind: StatusKind, entity: str) -> str:
         """Return the message of a status."""
-        with self.ctx.store.read() as tx:
-            every = tx.list(Status, "status_list", model=self.uuid)
+        with self.ctx.read(self.uuid) as tx:
+            every = tx.list(Status, "status_list")
         return next(item.message for item in every if (item.kind, item.entity) == (kind, entity))
 
     def agent(self, unit: str = UNIT) -> tuple[str, str]:
@@ -220,33 +218,31 @@ class RealController:
 
     def unit(self, name: str = UNIT) -> Unit:
         """Return a unit's row."""
-        with self.ctx.store.read() as tx:
-            return units.get(tx, self.uuid, name)
+        with self.ctx.read(self.uuid) as tx:
+            return units.get(tx, name)
 
     def units(self) -> list[str]:
         """Return the names of all units."""
-        with self.ctx.store.read() as tx:
-            return [unit.name for unit in tx.list(Unit, "unit_list", model=self.uuid)]
+        with self.ctx.read(self.uuid) as tx:
+            return [unit.name for unit in tx.list(Unit, "unit_list")]
 
     def machines(self) -> list[Machine]:
         """Return the rows of all machines."""
-        with self.ctx.store.read() as tx:
-            return tx.list(Machine, "machine_list", model=self.uuid)
+        with self.ctx.read(self.uuid) as tx:
+            return tx.list(Machine, "machine_list")
 
     def logs(self) -> list[str]:
         """Return all log lines: level and message."""
-        with self.ctx.store.read() as tx:
-            every = tx.list(
-                LogRecord, "log_after", model=self.uuid, after=0, limit=100_000, levels="", entities=""
-            )
+        with self.ctx.read(self.uuid) as tx:
+            every = tx.list(LogRecord, "log_after", after=0, limit=100_000, levels="", entities="")
         return [f"{line.level} {line.message}" for line in every]
 
     def open_operations(self) -> list[Operation]:
         """Return the operations that are prepared and not committed."""
-        with self.ctx.store.read() as tx:
+        with self.ctx.read(self.uuid) as tx:
             found = [
-                tx.list(Operation, "operation_open", model=self.uuid, machine=machine.id)
-                for machine in tx.list(Machine, "machine_list", model=self.uuid)
+                tx.list(Operation, "operation_open", machine=machine.id)
+                for machine in tx.list(Machine, "machine_list")
             ]
         return [operation for some in found for operation in some]
 

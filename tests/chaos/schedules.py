@@ -110,7 +110,7 @@ def check_counts(town: Storm) -> None:
 
 
 def _state(town: Storm, unit: str) -> dict[str, str]:
-    rows = town.read(lambda tx: tx.rows("charm_state_list", model=town.model, unit=unit))
+    rows = town.read(lambda tx: tx.rows("charm_state_list", unit=unit))
     return {row["key"]: row["value"] for row in rows}
 
 

@@ -125,8 +125,8 @@ async def test_network_is_away_longer_than_every_time_out_in_mid_hook(
     world.work_now()
     assert (await world.settle()).problems == ()
     well(world)
-    with world.ctx.store.read() as tx:
-        rows = tx.rows("charm_state_list", model=world.uuid, unit=UNIT)
+    with world.ctx.read(world.uuid) as tx:
+        rows = tx.rows("charm_state_list", unit=UNIT)
     assert [(row["key"], row["value"]) for row in rows] == [("said", "all")]
     heard = [int(line.split()[1]) for line in world.logs() if line.endswith("xxx")]
     assert heard == list(range(1, 41))

@@ -95,8 +95,8 @@ async def test_juju_reboot(world: RealController, mode: str) -> None:
     assert machine.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), *config, "start 1"]
     assert machine.ended() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), config[-1], "start 1"]
     assert world.agent() == ("idle", "")
-    with world.ctx.store.read() as tx:
-        rows = tx.rows("charm_state_list", model=world.uuid, unit=UNIT)
+    with world.ctx.read(world.uuid) as tx:
+        rows = tx.rows("charm_state_list", unit=UNIT)
     assert len(rows) == (0 if mode else 1)
 
 

@@ -143,11 +143,11 @@ async def test_death_between_a_firewall_and_its_note(world: RealController) -> N
     assert die_on(world, "firewall-applied") == ["firewall-applied"]
     machine = world.machine()
     world.at_rest(machine, *DEPLOY_HOOKS)
-    with world.ctx.store.read() as tx:
-        known = firewall.state(tx, world.uuid, "0")
+    with world.ctx.read(world.uuid) as tx:
+        known = firewall.state(tx, "0")
         assert known is not None
         assert (known.seen, known.applied) == (
-            known.changes, firewall.rules(tx, world.uuid, "0", known).digest()
+            known.changes, firewall.rules(tx, "0", known).digest()
         )  # fmt: skip
     assert "chain incoming" in machine.run("nft", "list", "table", "inet", "pushjuju")
 
@@ -175,16 +175,16 @@ async def test_death_between_keys_and_their_note(world: RealController) -> None:
     machine = world.machine()
     kept = machine.run("grep", "-h", "kim", "/home/ubuntu/.ssh/authorized_keys")
     assert kept.splitlines() == [f"{key} pushjuju:{world.uuid}"]
-    with world.ctx.store.read() as tx:
-        assert not machines.get(tx, world.uuid, "0").keys_due
+    with world.ctx.read(world.uuid) as tx:
+        assert not machines.get(tx, "0").keys_due
     world.at_rest(machine, *DEPLOY_HOOKS)
 
 
 async def test_death_while_a_model_is_destroyed(world: RealController) -> None:
     world.deploy()
     await world.settle()
-    with world.ctx.store.write() as tx:
-        removal.destroy_model(tx, models.get(tx, world.uuid), world.ctx.clock.now())
+    with world.ctx.write(world.uuid) as tx:
+        removal.destroy_model(tx, models.get(tx), world.ctx.clock.now())
     for number in range(1, MOST_DEATHS):
         drive = world.drive("--die-after-commit", str(number))
         if not drive.killed:
@@ -249,8 +249,8 @@ async def test_hook_ends_while_nobody_is_there(world: RealController) -> None:
     assert world.agent(UNIT)[0] == "executing"
     await world.settle()
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
-    with world.ctx.store.read() as tx:
-        assert len(tx.rows("port_of_unit", model=world.uuid, unit=UNIT)) == 1
+    with world.ctx.read(world.uuid) as tx:
+        assert len(tx.rows("port_of_unit", unit=UNIT)) == 1
 
 
 @pytest.mark.parametrize("mode", ["", "--now"])

@@ -106,8 +106,8 @@ async def test_hook_that_fills_the_disk_loses_nothing(world: RealController) -> 
     assert (await world.settle()).problems == ()
     assert int(machine.run("stat", "-c", "%s", f"{DISK}/fill")) > 12_000_000
     world.at_rest(machine, *DEPLOY_HOOKS)
-    with world.ctx.store.read() as tx:
-        rows = tx.rows("charm_state_list", model=world.uuid, unit=UNIT)
+    with world.ctx.read(world.uuid) as tx:
+        rows = tx.rows("charm_state_list", unit=UNIT)
     assert sorted(row["key"] for row in rows) == sorted(DEPLOY_HOOKS)
 
 

@@ -24,8 +24,8 @@ async def test_live_call_waits_for_the_next_controller(world: RealController) ->
     await stays(lambda: "start 1" not in machine.ended(), 0.3)
     assert (await world.settle()).problems == ()
     world.at_rest(machine, *DEPLOY_HOOKS)
-    with world.ctx.store.read() as tx:
-        rows = tx.rows("leader_setting_list", model=world.uuid, application="tally")
+    with world.ctx.read(world.uuid) as tx:
+        rows = tx.rows("leader_setting_list", application="tally")
     assert [(row["key"], row["value"]) for row in rows] == [("a", "start")]
 
 

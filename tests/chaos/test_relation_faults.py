@@ -65,15 +65,15 @@ async def well(world: RealController) -> None:
 
 def bag(world: RealController, relation: int, entity: str) -> dict[str, str]:
     """Return what a unit or an application wrote into a relation."""
-    with world.ctx.store.read() as tx:
-        found = relations.bags(tx, world.uuid, relation).get(entity)
+    with world.ctx.read(world.uuid) as tx:
+        found = relations.bags(tx, relation).get(entity)
     return dict(found.data) if found else {}
 
 
 def leader(world: RealController, application: str) -> str:
     """Return the unit that leads."""
-    with world.ctx.store.read() as tx:
-        found = leadership.holder(tx, world.uuid, application)
+    with world.ctx.read(world.uuid) as tx:
+        found = leadership.holder(tx, application)
     assert found
     return found
 
@@ -163,8 +163,8 @@ def test_all_faults_of_parameters_are_told(trio: RealController, words: str) -> 
     assert "failed to schedule any tasks" in done.stderr
     for text in PARAMS[words]:
         assert text in done.stderr
-    with trio.ctx.store.read() as tx:
-        assert tx.find(Unit, "unit_get", model=trio.uuid, name="near/0")
+    with trio.ctx.read(trio.uuid) as tx:
+        assert tx.find(Unit, "unit_get", name="near/0")
     assert trio.dump()["task"] == []
 
 
@@ -275,8 +275,8 @@ async def test_a_leader_dies_while_it_writes_application_data(world: RealControl
     assert (await driving).problems == ()
     assert leader(world, "near") == unit
     assert bag(world, 0, "near") == {}, "the second run did not write"
-    with world.ctx.store.read() as tx:
-        assert leadership.settings(tx, world.uuid, "near") == {"said": unit}, "what is live is kept"
+    with world.ctx.read(world.uuid) as tx:
+        assert leadership.settings(tx, "near") == {"said": unit}, "what is live is kept"
     assert real_machine.begun()[-1] == "config-changed 3"
 
 
@@ -332,8 +332,8 @@ async def test_a_relation_is_removed_while_its_hook_runs(world: RealController, 
         integrate.remove_relation(world.ctx, world.uuid, [str(relation)])
     driving = asyncio.create_task(world.settle())
     await until(lambda: ran(world, "0", "down")[-1:] == [hook])
-    with world.ctx.store.read() as tx:
-        there = [item.id for item in relations.of_application(tx, world.uuid, "near")]
+    with world.ctx.read(world.uuid) as tx:
+        there = [item.id for item in relations.of_application(tx, "near")]
     assert relation in there
     if hook not in ("departed", "broken"):
         integrate.remove_relation(world.ctx, world.uuid, [str(relation)])
@@ -347,8 +347,8 @@ async def test_a_relation_is_removed_while_its_hook_runs(world: RealController, 
         assert hooks.count("created") == hooks.count("broken") == 1
         assert hooks.count("joined") == hooks.count("departed") <= 1
         assert "joined" not in hooks or hooks[hooks.index("joined") + 1] == "changed"
-    with world.ctx.store.read() as tx:
-        assert relation not in [item.id for item in relations.of_application(tx, world.uuid, "near")]
+    with world.ctx.read(world.uuid) as tx:
+        assert relation not in [item.id for item in relations.of_application(tx, "near")]
     assert world.agent("near/0") == world.agent("far/0") == ("idle", "")
     assert relate(world) == relation + 1
     await well(world)
@@ -378,8 +378,8 @@ async def test_a_machine_is_lost_for_good(world: RealController) -> None:
     assert leader(world, "near") == "near/1"
     assert ran(world, "2", "up").count("departed") == 1
     assert ran(world, "1", "cluster")[-1] == "departed"
-    with world.ctx.store.read() as tx:
-        members = {scope.unit for scope in relations.scopes(tx, world.uuid, relation)}
+    with world.ctx.read(world.uuid) as tx:
+        members = {scope.unit for scope in relations.scopes(tx, relation)}
     assert members == {"near/1", "far/0"}
     assert "near/0" not in json.dumps(world.dump()["status"], default=str)
     world.config("near", number="3")

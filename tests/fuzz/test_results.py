@@ -40,7 +40,7 @@ def update_status(stage: RewindController) -> Dispatch:
 def goes_on(world: TestController, unit: str = "web/1") -> None:
     """See that a unit still comes to decisions, and that all that is stored can be read."""
     world.turn(unit)
-    for row in world.read(lambda tx: tx.rows("task_list", model=world.model)):
+    for row in world.read(lambda tx: tx.rows("task_list")):
         json.loads(row["results"])
 
 
@@ -84,7 +84,7 @@ def test_an_action_ends_for_its_own_task_alone(stage: RewindController, result: 
     before = stage.tables()
     world.commit(dispatch, result)
     assert not strangers(before, stage.tables(), "web/1")
-    found = {n: world.read(lambda tx, n=n: actions.get_task(tx, world.model, n)) for n in (mine.id, other.id)}
+    found = {n: world.read(lambda tx, n=n: actions.get_task(tx, n)) for n in (mine.id, other.id)}
     assert found[other.id].status == "pending"
     assert found[mine.id].status in ("completed", "failed", "aborted", "running")
     goes_on(world)
@@ -108,7 +108,7 @@ def test_commands_on_a_machine_end_for_their_own_task_alone(
         if table not in ("operation", "log")
     ]
     assert not changed
-    assert world.read(lambda tx: actions.get_task(tx, world.model, tasks[0].id)).status == "pending"
+    assert world.read(lambda tx: actions.get_task(tx, tasks[0].id)).status == "pending"
 
 
 @fuzz(20)

@@ -52,17 +52,17 @@ def world(stage: RewindController) -> TestController:
 
 
 def bag(world: TestController, relation: int, entity: str) -> dict[str, str]:
-    found = world.read(lambda tx: relations.bags(tx, world.model, relation))
+    found = world.read(lambda tx: relations.bags(tx, relation))
     return dict(found[entity].data) if entity in found else {}
 
 
 def state(world: TestController, unit: str) -> dict[str, str]:
-    rows = world.read(lambda tx: tx.rows("charm_state_list", model=world.model, unit=unit))
+    rows = world.read(lambda tx: tx.rows("charm_state_list", unit=unit))
     return {row["key"]: row["value"] for row in rows}
 
 
 def ports(world: TestController, unit: str) -> list[int]:
-    rows = world.read(lambda tx: tx.rows("port_of_unit", model=world.model, unit=unit))
+    rows = world.read(lambda tx: tx.rows("port_of_unit", unit=unit))
     return [row["from_port"] for row in rows]
 
 
@@ -81,8 +81,8 @@ def opens(*numbers: int) -> dict[str, Any]:
 def lead(world: TestController, unit: str) -> None:
     """Give the leadership of web to a unit."""
     now = world.clock.now()
-    world.write(lambda tx: leadership.revoke(tx, units.get(tx, world.model, "web/0"), now))
-    world.write(lambda tx: leadership.claim(tx, units.get(tx, world.model, unit), now))
+    world.write(lambda tx: leadership.revoke(tx, units.get(tx, "web/0"), now))
+    world.write(lambda tx: leadership.claim(tx, units.get(tx, unit), now))
 
 
 # --- relation data ----------------------------------------------------------------------------------------
@@ -108,9 +108,7 @@ def test_a_relation_that_the_unit_has_not_entered_is_passed_over(world: TestCont
     dispatch = world.until("update-status", "web/1")
     document = json.loads(world.unit("web/1").state)
     document["relations"] = {key: item for key, item in document["relations"].items() if key != str(SITE)}
-    world.write(
-        lambda tx: tx.run("unit_set_state", model=world.model, name="web/1", state=json.dumps(document))
-    )
+    world.write(lambda tx: tx.run("unit_set_state", name="web/1", state=json.dumps(document)))
     before = bag(world, SITE, "web/1")
     assert world.commit(dispatch, ok(writes={"relations": {"1": {"unit": {"a": "1"}}}})).ok
     assert bag(world, SITE, "web/1") == before
@@ -223,10 +221,10 @@ def test_a_result_ends_the_task_of_its_operation_alone(world: TestController) ->
     world.commit(
         dispatch, ok(task=first, id=str(first), writes=said, events=[event(1, "action-log", message="m")])
     )
-    found = {n: world.read(lambda tx, n=n: actions.get_task(tx, world.model, n)) for n in (first, second)}
+    found = {n: world.read(lambda tx, n=n: actions.get_task(tx, n)) for n in (first, second)}
     assert (found[first].status, dict(found[first].results)) == ("pending", {})
     assert (found[second].status, found[second].results["a"]) == ("completed", "b")
-    assert not world.read(lambda tx: actions.log(tx, world.model, first))
+    assert not world.read(lambda tx: actions.log(tx, first))
 
 
 def test_a_hook_ends_no_task(world: TestController, stage: RewindController) -> None:
@@ -256,10 +254,10 @@ async def test_leader_set_by_another_than_the_leader_is_refused(world: TestContr
         1,
         b"ERROR cannot write leadership settings: cannot write settings: not the leader\n",
     )
-    assert world.read(lambda tx: leadership.settings(tx, world.model, "web")) == {}
+    assert world.read(lambda tx: leadership.settings(tx, "web")) == {}
     rc, _, _ = await call(world, "web/0", "leader-set", "--", "a=1")
     assert rc == 0
-    assert world.read(lambda tx: leadership.settings(tx, world.model, "web")) == {"a": "1"}
+    assert world.read(lambda tx: leadership.settings(tx, "web")) == {"a": "1"}
 
 
 def test_a_live_call_names_no_unit(world: TestController) -> None:
@@ -327,7 +325,7 @@ def test_subnets_that_a_machine_makes_up_come_to_an_end(world: TestController) -
     machine = world.machine("0")
     for said in (told[:800], told[800:]):
         world.write(lambda tx, said=said: spaces.note_addresses(tx, machine, said))
-    assert len(world.read(lambda tx: spaces.subnets(tx, world.model))) == limits.SUBNETS
+    assert len(world.read(spaces.subnets)) == limits.SUBNETS
 
 
 def test_payloads_are_a_units_own(world: TestController) -> None:
@@ -340,7 +338,7 @@ def test_payloads_are_a_units_own(world: TestController) -> None:
         live.answer(world.ctx, world.model, "web/1", "payload-status-set", ["monitor", "1", "stopped"])[0]
         == 1
     )
-    left = world.read(lambda tx: payloads.of_unit(tx, units.get(tx, world.model, "web/0")))
+    left = world.read(lambda tx: payloads.of_unit(tx, units.get(tx, "web/0")))
     assert [(item.id, item.status) for item in left] == [("1", "running")]
 
 
@@ -504,7 +502,7 @@ def test_leader_settings_and_payloads_have_limits(
     world: TestController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def get(tx: Any) -> Any:
-        return units.get(tx, world.model, "web/0")
+        return units.get(tx, "web/0")
 
     with pytest.raises(NotValid, match="max allowed size"):
         world.write(
@@ -518,9 +516,7 @@ def test_leader_settings_and_payloads_have_limits(
         world.write(lambda tx: payloads.register(tx, get(tx), "docker", "other", "2", []))
     with pytest.raises(NotPermitted):
         world.write(
-            lambda tx: leadership.set_settings(
-                tx, units.get(tx, world.model, "web/1"), {"a": "b"}, world.clock.now()
-            )
+            lambda tx: leadership.set_settings(tx, units.get(tx, "web/1"), {"a": "b"}, world.clock.now())
         )
 
 
@@ -613,12 +609,12 @@ def test_a_snapshot_holds_nothing_of_others(world: TestController) -> None:
     world.hook("update-status", ok(writes={"state": {"k": "mark-of-web"}}), "web/0")
     world.write(
         lambda tx: leadership.set_settings(
-            tx, units.get(tx, world.model, "web/0"), {"a": "mark-of-web"}, world.clock.now()
+            tx, units.get(tx, "web/0"), {"a": "mark-of-web"}, world.clock.now()
         )
     )
-    peers = world.read(lambda tx: relations.of_application(tx, world.model, "web"))[0]
+    peers = world.read(lambda tx: relations.of_application(tx, "web"))[0]
     world.write(lambda tx: relations.update_bag(tx, peers, "web", {"k": "mark-of-web"}, world.clock.now()))
-    world.write(lambda tx: charms.put_settings(tx, world.model, "web", url, {"title": "mark-of-web"}))
+    world.write(lambda tx: charms.put_settings(tx, "web", url, {"title": "mark-of-web"}))
     told = json.dumps(dict(world.until("update-status", "db/0").frame))
     assert "mark-of-web" not in told
     assert "mark-of-web" in json.dumps(dict(world.prepared("web/1").frame))

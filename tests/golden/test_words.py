@@ -108,7 +108,7 @@ def _register_payload(home: Home) -> None:
             "payload_set", model=model, unit=unit.name, payload_class="front", type="docker",
             id="c0ffee", labels='["prod"]', status="running",
         )  # fmt: skip
-        assert payloads.of_unit(tx, unit)
+        assert payloads.of_unit(ctx.of(tx, model), unit)
     ctx.close()
 
 

@@ -29,7 +29,7 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Application, Machine, Model, Operation, Relation, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.commit import Committed, commit
 from pushjuju.uniter.decide import Answer
 from pushjuju.uniter.dispatch import Dispatch
@@ -66,8 +66,8 @@ class TestController:
         new_controllers.bootstrap(datadir, "local", "home", now=clock.now())
         ctx = _open(datadir, clock)
         own = models.resolve(ctx, models.CONTROLLER)
-        with ctx.store.write() as tx:  # the tests count the rows of `shop`
-            models.purge(tx, own.uuid)
+        with ctx.write(own.uuid) as tx:  # the tests count the rows of `shop`
+            models.purge(tx)
         return cls(ctx, clock, charms, new_models.add_model(ctx, "shop"))
 
     @classmethod
@@ -96,46 +96,43 @@ class TestController:
 
     # --- looking ------------------------------------------------------------------------------------------
 
-    def read(self, look: Callable[[Tx], Any]) -> Any:
-        """Read something in one transaction."""
-        with self.ctx.store.read() as tx:
+    def read(self, look: Callable[[ModelTx], Any]) -> Any:
+        """Read something in one transaction of the model."""
+        with self.ctx.read(self.model) as tx:
             return look(tx)
 
-    def write(self, change: Callable[[Tx], Any]) -> Any:
-        """Change something in one transaction."""
-        with self.ctx.store.write() as tx:
+    def write(self, change: Callable[[ModelTx], Any]) -> Any:
+        """Change something in one transaction of the model."""
+        with self.ctx.write(self.model) as tx:
             return change(tx)
 
     def unit(self, name: str) -> Unit:
         """Return a unit's row."""
-        return self.read(lambda tx: tx.get(Unit, "unit_get", f"no {name}", model=self.model, name=name))
+        return self.read(lambda tx: tx.get(Unit, "unit_get", f"no {name}", name=name))
 
     def units(self) -> list[str]:
         """Return the names of all units."""
-        return [unit.name for unit in self.read(lambda tx: tx.list(Unit, "unit_list", model=self.model))]
+        return [unit.name for unit in self.read(lambda tx: tx.list(Unit, "unit_list"))]
 
     def machine(self, machine: str) -> Machine:
         """Return a machine's row."""
-        return self.read(lambda tx: machines.get(tx, self.model, machine))
+        return self.read(lambda tx: machines.get(tx, machine))
 
     def machine_ids(self) -> list[str]:
         """Return the ids of all machines."""
-        return [item.id for item in self.read(lambda tx: machines.list_machines(tx, self.model))]
+        return [item.id for item in self.read(machines.list_machines)]
 
     def application(self, name: str = "web") -> Application:
         """Return an application's row."""
-        return self.read(lambda tx: applications.get(tx, self.model, name))
+        return self.read(lambda tx: applications.get(tx, name))
 
     def applications(self) -> list[str]:
         """Return the names of all applications."""
-        return [
-            item.name
-            for item in self.read(lambda tx: tx.list(Application, "application_list", model=self.model))
-        ]
+        return [item.name for item in self.read(lambda tx: tx.list(Application, "application_list"))]
 
     def status(self, kind: StatusKind, entity: str) -> tuple[str, str]:
         """Return a status as (word, message)."""
-        found = self.read(lambda tx: statuses.get_status(tx, self.model, kind, entity))
+        found = self.read(lambda tx: statuses.get_status(tx, kind, entity))
         return (str(found.status), found.message) if found else ("", "")
 
     def agent(self, unit: str = "web/0") -> tuple[str, str]:
@@ -148,15 +145,15 @@ class TestController:
 
     def history(self, kind: StatusKind, entity: str) -> list[tuple[str, str]]:
         """Return all that a status ever was, oldest first."""
-        found = self.read(lambda tx: statuses.history(tx, self.model, kind, entity, limit=1000))
+        found = self.read(lambda tx: statuses.history(tx, kind, entity, limit=1000))
         return [(item.status, item.message) for item in found]
 
     def open_operations(self) -> list[Operation]:
         """Return the operations whose result is not known."""
 
-        def look(tx: Tx) -> list[Operation]:
+        def look(tx: ModelTx) -> list[Operation]:
             found = []
-            for machine in machines.list_machines(tx, self.model):
+            for machine in machines.list_machines(tx):
                 found += tx.list(Operation, "operation_open", model=self.model, machine=machine.id)
             return found
 
@@ -169,17 +166,15 @@ class TestController:
 
     def relation_keys(self) -> list[str]:
         """Return the keys of all relations, by id."""
-        return [
-            item.key for item in self.read(lambda tx: tx.list(Relation, "relation_list", model=self.model))
-        ]
+        return [item.key for item in self.read(lambda tx: tx.list(Relation, "relation_list"))]
 
     def scopes(self, relation: int) -> list[str]:
         """Return the units in the scope of a relation."""
-        return [item.unit for item in self.read(lambda tx: relations.scopes(tx, self.model, relation))]
+        return [item.unit for item in self.read(lambda tx: relations.scopes(tx, relation))]
 
     def bags(self, relation: int) -> dict[str, dict[str, Any]]:
         """Return the settings of all units and applications in a relation."""
-        found = self.read(lambda tx: relations.bags(tx, self.model, relation))
+        found = self.read(lambda tx: relations.bags(tx, relation))
         return {name: dict(bag.data) for name, bag in found.items()}
 
     def forget_work(self) -> None:
@@ -240,7 +235,7 @@ class TestController:
 
     def destroy_model(self, force: removal.Force | None = None) -> None:
         """Ask for the end of the model."""
-        self.write(lambda tx: removal.destroy_model(tx, models.get(tx, self.model), self.clock.now(), force))
+        self.write(lambda tx: removal.destroy_model(tx, models.get(tx), self.clock.now(), force))
 
     def refused(self, ask: Callable[[], object]) -> str:
         """Return the text of a refusal, which changes nothing."""
@@ -259,7 +254,7 @@ class TestController:
 
     def resolve_model(self) -> Model:
         """Return the model's row."""
-        return self.read(lambda tx: models.get(tx, self.model))
+        return self.read(models.get)
 
     # --- working ------------------------------------------------------------------------------------------
 
@@ -270,28 +265,28 @@ class TestController:
             self.write(lambda tx: self._started(tx, machine))
         return self.played_machines[machine]
 
-    def _started(self, tx: Tx, machine: str) -> None:
+    def _started(self, tx: ModelTx, machine: str) -> None:
         now, hello = self.clock.now(), self.played_machines[machine].hello()
         tx.run(
-            "machine_set_instance", model=self.model, id=machine, provider="local",
+            "machine_set_instance", id=machine, provider="local",
             instance_id=f"i-{machine}", display_name="", hardware=json.dumps({"arch": "amd64", "cores": "2"}),
             ssh=json.dumps({"host": self.played_machines[machine].address}), base=str(UBUNTU), nonce="n",
         )  # fmt: skip
         self.note_facts(tx, machine, hello)
-        statuses.set_status(tx, self.model, StatusKind.MACHINE, machine, MachineStatus.STARTED, now=now)
-        statuses.set_status(tx, self.model, StatusKind.INSTANCE, machine, InstanceStatus.RUNNING, now=now)
+        statuses.set_status(tx, StatusKind.MACHINE, machine, MachineStatus.STARTED, now=now)
+        statuses.set_status(tx, StatusKind.INSTANCE, machine, InstanceStatus.RUNNING, now=now)
 
-    def note_facts(self, tx: Tx, machine: str, hello: Mapping[str, Any]) -> None:
+    def note_facts(self, tx: ModelTx, machine: str, hello: Mapping[str, Any]) -> None:
         """Record what a machine tells."""
         from pushjuju.services.entities.basis.network import addresses_from_nics
 
         tx.run(
-            "machine_set_facts", model=self.model, id=machine, hostname=hello["hostname"],
+            "machine_set_facts", id=machine, hostname=hello["hostname"],
             boot_id=hello["boot_id"], hardware=json.dumps({"arch": "amd64", "cores": "2"}),
-            now=to_iso(self.clock.now()),
+            now=to_iso(self.clock.now())
         )  # fmt: skip
         addresses = json.dumps(addresses_from_nics(hello["nics"]))
-        tx.run("machine_set_addresses", model=self.model, id=machine, addresses=addresses)
+        tx.run("machine_set_addresses", id=machine, addresses=addresses)
 
     def turn(self, unit: str = "web/0", requests: Iterable[Request] = ()) -> Turn:
         """Let a unit decide."""
@@ -326,7 +321,7 @@ class TestController:
         played, done, busy = self.played(machine), False, True
         while busy:
             busy = False
-            for unit in self.read(lambda tx: machines.units_on(tx, self.model, machine)):
+            for unit in self.read(lambda tx: machines.units_on(tx, machine)):
                 turn = self.turn(unit.name)
                 if turn.dispatch is not None:
                     committed = self.commit(turn.dispatch, played.run(turn.dispatch.frame))
@@ -342,7 +337,7 @@ class TestController:
 
     def _end(self, machine: str) -> bool:
         row = self.machine(machine)
-        if row.life == Life.ALIVE or self.read(lambda tx: machines.units_on(tx, self.model, machine)):
+        if row.life == Life.ALIVE or self.read(lambda tx: machines.units_on(tx, machine)):
             return False
         self.write(lambda tx: removal.remove_machine(tx, row, self.clock.now()))
         return True

@@ -109,21 +109,17 @@ class TwoModels:
 
     def proxy(self) -> str:
         """Return what `prod` calls web."""
-        found = self.shop.read(
-            lambda tx: tx.list(Relation, "relation_to_other_models", model=self.shop.model)
-        )
+        found = self.shop.read(lambda tx: tx.list(Relation, "relation_to_other_models"))
         return str(found[0].far_alias)
 
     def bag(self, world: TestController, relation: int, entity: str) -> Mapping[str, str]:
         """Return what somebody wrote, as one of the models has it."""
-        found: Mapping[str, str] = world.read(lambda tx: relations.bag(tx, world.model, relation, entity))
+        found: Mapping[str, str] = world.read(lambda tx: relations.bag(tx, relation, entity))
         return found
 
     def relations(self, world: TestController) -> list[Relation]:
         """Return the relations of a model to others."""
-        found: list[Relation] = world.read(
-            lambda tx: tx.list(Relation, "relation_to_other_models", model=world.model)
-        )
+        found: list[Relation] = world.read(lambda tx: tx.list(Relation, "relation_to_other_models"))
         return found
 
     def clear(self) -> None:

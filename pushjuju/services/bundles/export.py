@@ -18,7 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.files.private import explained
 from pushjuju.store.rows.records import Resource
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 __all__ = ["OVERLAY", "Request", "export", "write"]
 
@@ -40,13 +40,13 @@ class Request:
 
 def export(ctx: Context, model: str, request: Request) -> tuple[Fields, Fields | None]:
     """Return the bundle, and its overlay if it needs one."""
-    with ctx.store.read() as tx:
-        facts = model_facts.read(tx, model)
+    with ctx.read(model) as tx:
+        facts = model_facts.read(tx)
         if request.beside is None:
             options = Options(defaults=request.defaults, series=request.series)
         else:
-            uploaded = _write_resources(ctx, tx, model, facts.applications.values(), request.beside)
-            _write_charms(ctx, tx, model, facts.applications.values(), request.beside)
+            uploaded = _write_resources(ctx, tx, facts.applications.values(), request.beside)
+            _write_charms(ctx, tx, facts.applications.values(), request.beside)
             options = Options(
                 defaults=request.defaults,
                 series=request.series,
@@ -60,19 +60,19 @@ def _charm_path(app: ApplicationFacts) -> str:
     return f"./charms/{app.charm.removeprefix('local:')}.charm"
 
 
-def _write_charms(ctx: Context, tx: Tx, model: str, apps: Iterable[ApplicationFacts], folder: Path) -> None:
+def _write_charms(ctx: Context, tx: ModelTx, apps: Iterable[ApplicationFacts], folder: Path) -> None:
     for app in apps:
         if app.is_local:
-            record = charms.record(tx, model, app.charm)
+            record = charms.record(tx, app.charm)
             _copy(ctx.controller.blobs.path(record.sha256), folder / _charm_path(app))
 
 
 def _write_resources(
-    ctx: Context, tx: Tx, model: str, apps: Iterable[ApplicationFacts], folder: Path
+    ctx: Context, tx: ModelTx, apps: Iterable[ApplicationFacts], folder: Path
 ) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for app in apps:
-        rows = tx.list(Resource, "resource_of_application", model=model, application=app.name)
+        rows = tx.list(Resource, "resource_of_application", application=app.name)
         for row in rows:
             if row.origin == resources.UPLOAD and row.sha256:
                 path = f"./resources/{app.name}/{row.name}{Path(row.path).suffix}"

@@ -39,7 +39,7 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.charm_build import CharmPaths
 from pushjuju.services.supply.store_origin import StoreOrigin
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,15 +109,15 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
         )
         loaded = replace(loaded, bundle=bundle)
     mapping = machines.parse(wishes.map_machines)
-    with ctx.store.read() as tx:
-        facts = model_facts.read(tx, model)
+    with ctx.read(model) as tx:
+        facts = model_facts.read(tx)
     store = _ask_store(ctx, model, loaded, facts, wishes)
     unclear = local_charms.unclear(loaded)
-    with ctx.store.read() as tx:
-        found = local_charms.find(ctx, tx, model, loaded, facts, force=wishes.force, without=unclear)
-        needs = bundle_needs.check(ctx, tx, model, loaded, facts, unclear)
+    with ctx.read(model) as tx:
+        found = local_charms.find(ctx, tx, loaded, facts, force=wishes.force, without=unclear)
+        needs = bundle_needs.check(ctx, tx, loaded, facts, unclear)
         told = _told(found, store)
-        judged = _equal(ctx, tx, model, loaded, facts, told, wishes, unclear) if wishes.equal else Judged()
+        judged = _equal(ctx, tx, loaded, facts, told, wishes, unclear) if wishes.equal else Judged()
     _judge(loaded, found, store, (*needs, *judged.faults), told, equal=wishes.equal)
     for name, origin in store.origins.items():
         found.resolved[name] = ResolvedCharm(
@@ -152,17 +152,14 @@ def _told(found: Found, store: stored_charms.Resolved) -> dict[str, Charm]:
 
 def _equal(
     ctx: Context,
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     loaded: Loaded,
     facts: ModelFacts,
     charms_: Mapping[str, Charm],
     wishes: Wishes,
     unclear: Collection[str],
 ) -> Judged:
-    return apply_changes.judge(
-        ctx, tx, model, loaded, facts, charms_, storage=wishes.storage, without=unclear
-    )
+    return apply_changes.judge(ctx, tx, loaded, facts, charms_, storage=wishes.storage, without=unclear)
 
 
 def _ask_store(
@@ -312,7 +309,7 @@ def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, Any]]]:
 
 
 def carry_out(
-    ctx: Context, model: str, prepared: Prepared, check: Callable[[Tx], None] | None = None
+    ctx: Context, model: str, prepared: Prepared, check: Callable[[ModelTx], None] | None = None
 ) -> list[str]:
     """Record the steps of a plan in the store; the process that drives the model carries them out.
 
@@ -334,11 +331,11 @@ def carry_out(
         return bundle_record.record(ctx, model, order, check)
 
 
-def same_model(model: str, digest: str) -> Callable[[Tx], None]:
+def same_model(digest: str) -> Callable[[ModelTx], None]:
     """Return a check that refuses a model which is not the one that a plan was made for."""
 
-    def check(tx: Tx) -> None:
-        if model_facts.read(tx, model).digest() != digest:
+    def check(tx: ModelTx) -> None:
+        if model_facts.read(tx).digest() != digest:
             raise NotValid("the model changed since the plan was made", hint="make a new plan")
 
     return check
@@ -391,14 +388,14 @@ def _check_fetched(prepared: Prepared, fetched: stored_charms.Fetched) -> None:
 
 
 def _current(ctx: Context, model: str, application: str) -> PackedCharm:
-    with ctx.store.read() as tx:
-        url = local_charms.url_of(tx, model, application)
+    with ctx.read(model) as tx:
+        url = local_charms.url_of(tx, application)
     return _stored(ctx, model, url)
 
 
 def _stored(ctx: Context, model: str, url: str) -> PackedCharm:
-    with ctx.store.read() as tx:
-        record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
+    with ctx.read(model) as tx:
+        record, charm = charms.record(tx, url), charms.get(tx, url)
     path = ctx.controller.blobs.path(record.sha256)
     return PackedCharm(path=path, sha256=record.sha256, size=record.size, members=(), charm=charm)
 

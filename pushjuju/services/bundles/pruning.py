@@ -21,63 +21,63 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.application import expose
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Offer
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
-def unset_annotations(tx: Tx, model: str, args: Mapping[str, Any], _now: datetime) -> None:
+def unset_annotations(tx: ModelTx, args: Mapping[str, Any], _now: datetime) -> None:
     """Take annotations away."""
     kind = notes.Kind(args["entity-type"])
-    notes.put(tx, model, kind, args["id"], dict.fromkeys(args["keys"]))
+    notes.put(tx, kind, args["id"], dict.fromkeys(args["keys"]))
 
 
-def unexpose(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+def unexpose(tx: ModelTx, args: Mapping[str, Any], now: datetime) -> None:
     """Let endpoints be reached no more."""
-    expose.forget(tx, applications.get(tx, model, args["application"]), args["endpoints"], now)
+    expose.forget(tx, applications.get(tx, args["application"]), args["endpoints"], now)
 
 
-def remove_relation(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+def remove_relation(tx: ModelTx, args: Mapping[str, Any], now: datetime) -> None:
     """End a relation, unless that of its application ended it."""
-    relation = integrate.find(tx, model, [args["endpoint1"], args["endpoint2"]])
+    relation = integrate.find(tx, [args["endpoint1"], args["endpoint2"]])
     if relation.life == Life.ALIVE:
         removal.destroy_relation(tx, relation, now)
 
 
-def remove_unit(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+def remove_unit(tx: ModelTx, args: Mapping[str, Any], now: datetime) -> None:
     """Make a unit go."""
     removal.destroy_unit(
-        tx, units.get(tx, model, args["unit"]), now, destroy_storage=bool(args.get("destroy-storage"))
+        tx, units.get(tx, args["unit"]), now, destroy_storage=bool(args.get("destroy-storage"))
     )
 
 
-def remove_application(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+def remove_application(tx: ModelTx, args: Mapping[str, Any], now: datetime) -> None:
     """Make an application go."""
-    application = applications.get(tx, model, args["application"])
+    application = applications.get(tx, args["application"])
     removal.destroy_application(tx, application, now, destroy_storage=bool(args.get("destroy-storage")))
 
 
-def remove_machine(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+def remove_machine(tx: ModelTx, args: Mapping[str, Any], now: datetime) -> None:
     """Remove a machine that hosts nothing, with its storage if the user asked for that."""
-    machine = machines.get(tx, model, args["machine"])
-    if machine.life == Life.ALIVE and not machines.units_on(tx, model, machine.id):
+    machine = machines.get(tx, args["machine"])
+    if machine.life == Life.ALIVE and not machines.units_on(tx, machine.id):
         if args.get("destroy-storage"):
-            storage_instances.doom_on(tx, model, machine.id, now)
+            storage_instances.doom_on(tx, machine.id, now)
         removal.destroy_machine(tx, machine, now)
 
 
-def remove_offer(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+def remove_offer(tx: ModelTx, args: Mapping[str, Any], now: datetime) -> None:
     """Remove an offer without relations."""
-    found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', model=model, name=args["offer"])
+    found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', name=args["offer"])
     removal.remove_offer(tx, found, now)
 
 
-def revoke(tx: Tx, model: str, args: Mapping[str, Any], _now: datetime) -> None:
+def revoke(tx: ModelTx, args: Mapping[str, Any], _now: datetime) -> None:
     """Take access to an offer from a user."""
-    found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', model=model, name=args["offer"])
+    found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', name=args["offer"])
     users.revoke(tx, args["user"], args["access"], users.Kind.OFFER, found.uuid)
 
 
-def remove_saas(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+def remove_saas(tx: ModelTx, args: Mapping[str, Any], now: datetime) -> None:
     """Let the model consume an offer no more; its relations end first."""
-    found = remote_applications.find(tx, model, args["name"])
+    found = remote_applications.find(tx, args["name"])
     if found is not None:
         remote_applications.destroy(tx, found, now, lambda item: removal.destroy_relation(tx, item, now))

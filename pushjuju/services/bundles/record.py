@@ -42,7 +42,7 @@ from pushjuju.services.requests.relation import consume, integrate
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.records import Application, Machine, Offer
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +71,7 @@ class _Work:
     """One transaction, and what its steps made so far."""
 
     ctx: Context
-    tx: Tx
-    model: str
+    tx: ModelTx
     order: Order
     now: datetime
     uploads: Mapping[str, list[resources.Upload]]
@@ -85,7 +84,7 @@ def record(
     ctx: Context,
     model: str,
     order: Order,
-    check: Callable[[Tx], None] | None = None,
+    check: Callable[[ModelTx], None] | None = None,
 ) -> list[str]:
     """Record a plan.
 
@@ -103,11 +102,11 @@ def record(
         with contextlib.ExitStack() as stack:
             for step, found in _files(order):
                 uploads[step] = stack.enter_context(_copies(ctx, order, step, found))
-            with ctx.store.write() as tx:
-                models.require_alive(tx, model)
+            with ctx.write(model) as tx:
+                models.require_alive(tx)
                 if check:
                     check(tx)
-                work = _Work(ctx, tx, model, order, ctx.clock.now(), uploads)
+                work = _Work(ctx, tx, order, ctx.clock.now(), uploads)
                 _add_machines(work)
                 for change in order.changes:
                     with _named(change):
@@ -201,12 +200,8 @@ def _add_machines(work: _Work) -> None:
 def _new_machine(work: _Work, change: Change, base: Base, constraints: Mapping[str, Any]) -> Machine:
     """Record a new machine; return the container on it where its unit's constraints ask for one."""
     if change.method is Method.ADD_UNIT and (target := Placement.wanted(None, constraints)):
-        return machines.new_container(
-            work.tx, work.model, target, base=base, constraints=constraints, now=work.now
-        )
-    return machines.new_machine(
-        work.tx, work.model, base=base, constraints=rules.of_host(constraints), now=work.now
-    )
+        return machines.new_container(work.tx, target, base=base, constraints=constraints, now=work.now)
+    return machines.new_machine(work.tx, base=base, constraints=rules.of_host(constraints), now=work.now)
 
 
 def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:
@@ -228,12 +223,12 @@ def _needs(
         base, constraints = deployed[owner]["base"], deployed[owner].get("constraints", "")
         own = rules.parse(constraints)
     else:
-        there = applications.get(work.tx, work.model, owner)
+        there = applications.get(work.tx, owner)
         base, own = there.base, dict(there.constraints)
     if change.method is Method.ADD_MACHINES:
         base = args.get("base") or base
         own = rules.parse(args.get("constraints", ""))
-    return Base.parse(base), of_machines.for_machine(work.tx, work.model, own)
+    return Base.parse(base), of_machines.for_machine(work.tx, own)
 
 
 def _first_on(work: _Work, machine: Change) -> str:
@@ -252,7 +247,7 @@ def _add_charm(work: _Work, change: Change) -> None:
     user = next(item for item in work.order.changes if item.args.get("charm") == f"${change.id}")
     origin = work.order.origins.get(str(user.args["application"]))
     packed = work.order.packed[user.id]
-    work.urls[change.id], _ = new_application.add_charm(work.ctx, work.tx, work.model, packed, origin)
+    work.urls[change.id], _ = new_application.add_charm(work.ctx, work.tx, packed, origin)
 
 
 def _deploy(work: _Work, change: Change) -> None:
@@ -261,8 +256,8 @@ def _deploy(work: _Work, change: Change) -> None:
     origin = work.order.origins.get(name)
     url = work.urls.get(step, step)  # a charm that the model knows is named by its URL
     if origin and step not in work.urls:
-        url, _ = new_application.add_charm(work.ctx, work.tx, work.model, packed, origin)
-    if work.tx.find(Application, "application_get", model=work.model, name=name):
+        url, _ = new_application.add_charm(work.ctx, work.tx, packed, origin)
+    if work.tx.find(Application, "application_get", name=name):
         raise AlreadyExists(f'cannot add application "{name}": application already exists')
     given = {store: Directive.parse(text) for store, text in args.get("storage", {}).items()}
     request = new_application.NewApplication(
@@ -280,9 +275,9 @@ def _deploy(work: _Work, change: Change) -> None:
     )
     new_application.check(request)
     if packed.charm.meta.storage and work.pools is None:
-        work.pools = open_pools(work.ctx, work.tx, work.model)
+        work.pools = open_pools(work.ctx, work.tx)
     files = work.uploads.get(change.id, [])
-    new_application.record(work.ctx, work.tx, work.model, request, url, files, work.pools)
+    new_application.record(work.ctx, work.tx, request, url, files, work.pools)
 
 
 def _upgrade(work: _Work, change: Change) -> None:
@@ -300,7 +295,7 @@ def _upgrade(work: _Work, change: Change) -> None:
             key for key, value in change.args.get("resources", {}).items() if isinstance(value, int)
         ],
     )
-    new_charm.record(work.ctx, work.tx, work.model, request, given)
+    new_charm.record(work.ctx, work.tx, request, given)
 
 
 def _add_container(work: _Work, change: Change) -> None:
@@ -313,7 +308,6 @@ def _add_container(work: _Work, change: Change) -> None:
     base, constraints = _needs(work, change, args, _deployed(work))
     machine = machines.new_container(
         work.tx,
-        work.model,
         Placement(kind=PlacementKind.CONTAINER, value=str(args["container-type"]), parent=host),
         base=base,
         constraints=constraints,
@@ -325,7 +319,7 @@ def _add_container(work: _Work, change: Change) -> None:
 
 
 def _add_unit(work: _Work, change: Change) -> None:
-    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    application = applications.get(work.tx, str(change.args["application"]))
     to = str(change.args.get("to", ""))
     step = to.removeprefix("$") if to.startswith("$") else change.id
     machine = to if to and not to.startswith("$") else work.machines[step]
@@ -338,11 +332,11 @@ def _add_unit(work: _Work, change: Change) -> None:
 def _relate(work: _Work, change: Change) -> None:
     with contextlib.suppress(AlreadyExists):
         first, second = str(change.args["endpoint1"]), str(change.args["endpoint2"])
-        integrate.relate(work.tx, work.model, first, second, now=work.now)
+        integrate.relate(work.tx, first, second, now=work.now)
 
 
 def _expose(work: _Work, change: Change) -> None:
-    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    application = applications.get(work.tx, str(change.args["application"]))
     given = change.args.get("exposed-endpoints") or {ALL_ENDPOINTS: {}}
     wanted = [
         Exposure(
@@ -358,75 +352,71 @@ def _expose(work: _Work, change: Change) -> None:
 
 def _annotate(work: _Work, change: Change) -> None:
     kind = notes.Kind(change.args["entity-type"])
-    notes.put(work.tx, work.model, kind, str(change.args["id"]), change.args["annotations"])
+    notes.put(work.tx, kind, str(change.args["id"]), change.args["annotations"])
 
 
 def _set_options(work: _Work, change: Change) -> None:
-    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    application = applications.get(work.tx, str(change.args["application"]))
     charm = applications.current_charm(work.tx, application)
     settings = validate_settings(charm.config, change.args["options"])
-    charms.put_settings(work.tx, work.model, application.name, application.charm_url, settings)
-    wake.application(work.tx, work.model, application.name, work.now, "config changed")
+    charms.put_settings(work.tx, application.name, application.charm_url, settings)
+    wake.application(work.tx, application.name, work.now, "config changed")
 
 
 def _reset_options(work: _Work, change: Change) -> None:
-    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    application = applications.get(work.tx, str(change.args["application"]))
     values = dict.fromkeys(change.args["options"])
-    charms.put_settings(work.tx, work.model, application.name, application.charm_url, values)
-    wake.application(work.tx, work.model, application.name, work.now, "config changed")
+    charms.put_settings(work.tx, application.name, application.charm_url, values)
+    wake.application(work.tx, application.name, work.now, "config changed")
 
 
 def _set_constraints(work: _Work, change: Change) -> None:
-    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    application = applications.get(work.tx, str(change.args["application"]))
     found = rules.parse(str(change.args["constraints"]))
     if application.subordinate and found:
         raise NotValid("constraints do not apply to subordinate applications")
-    work.tx.run(
-        "application_set_constraints", model=work.model, name=application.name, constraints=compact(found)
-    )
+    work.tx.run("application_set_constraints", name=application.name, constraints=compact(found))
 
 
 def _set_resources(work: _Work, change: Change) -> None:
-    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    application = applications.get(work.tx, str(change.args["application"]))
     named = change.args["resources"]
     found = [item for item in work.order.store_resources.get(application.name, ()) if item.name in named]
     resources.replace_some(work.ctx, work.tx, application, work.uploads.get(change.id, []), found)
 
 
 def _set_storage(work: _Work, change: Change) -> None:
-    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    application = applications.get(work.tx, str(change.args["application"]))
     asked = {store: Directive.parse(text) for store, text in change.args["storage"].items()}
     storage_requests.put_application_directives(work.ctx, work.tx, application, asked)
 
 
 def _bind(work: _Work, change: Change) -> None:
-    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    application = applications.get(work.tx, str(change.args["application"]))
     bindings.record(work.tx, application, change.args["endpoint-bindings"], work.now)
 
 
 def _set_trust(work: _Work, change: Change) -> None:
     name = str(change.args["application"])
-    work.tx.run("application_set_trust", model=work.model, name=name, trust=int(change.args["trust"]))
-    wake.application(work.tx, work.model, name, work.now, "trust changed")
+    work.tx.run("application_set_trust", name=name, trust=int(change.args["trust"]))
+    wake.application(work.tx, name, work.now, "trust changed")
 
 
 def _consume(work: _Work, change: Change) -> None:
     url = offerurl.parse(str(change.args["url"]))
     if url.endpoint:
         raise NotValid(f'saas offer "{change.args["url"]}" shouldn\'t include endpoint')
-    consume.consume_in(work.ctx, work.tx, work.model, url, str(change.args["application-name"]))
+    consume.consume_in(work.ctx, work.tx, url, str(change.args["application-name"]))
 
 
 def _offer(work: _Work, change: Change) -> None:
     args = change.args
-    offers.offer_in(
-        work.ctx, work.tx, work.model, str(args["application"]), args["endpoints"], str(args["offer-name"])
-    )
+    offers.offer_in(work.ctx, work.tx, str(args["application"]), args["endpoints"], str(args["offer-name"]))
 
 
 def _grant(work: _Work, change: Change) -> None:
     user, level, name = (str(change.args[key]) for key in ("user", "access", "offer"))
-    found = work.tx.get(Offer, "offer_get", f'offer "{name}" not found', model=work.model, name=name)
+    found = work.tx.get(Offer, "offer_get", f'offer "{name}" not found', name=name)
     if level not in users.LEVELS[users.Kind.OFFER]:
         raise NotValid(f'"{level}" offer access not valid')
     if user == DEFAULT_USER or offers.users(work.tx, found).get(user) == level:
@@ -438,7 +428,7 @@ def _removal(name: str) -> Callable[[_Work, Change], None]:
     """Return a step of `bundle_prune`, which few need."""
 
     def step(work: _Work, change: Change) -> None:
-        getattr(pruning, name)(work.tx, work.model, change.args, work.now)
+        getattr(pruning, name)(work.tx, change.args, work.now)
 
     return step
 

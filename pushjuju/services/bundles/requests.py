@@ -165,7 +165,7 @@ def apply(
     proposal = _proposal(prepared, left)
     done = agree(proposal) and bool(prepared.changes) and not (options.dry_run or options.save_plan)
     if done:
-        planning.carry_out(ctx, model, prepared, planning.same_model(model, prepared.facts.digest()))
+        planning.carry_out(ctx, model, prepared, planning.same_model(prepared.facts.digest()))
     return Applied(proposal=proposal, done=done)
 
 
@@ -304,7 +304,7 @@ def compare(ctx: Context, model: str, options: DiffOptions, *, notices: Notices 
             "entries in the diff output.\nTo avoid this in the future, update the endpoints for the "
             "following bundle relations:\n" + "\n".join(unclear)
         )
-    with ctx.store.read() as tx:
-        facts = model_facts.read(tx, model)
+    with ctx.read(model) as tx:
+        facts = model_facts.read(tx)
     files = apply_changes.fingerprints(loaded)
     return diff.diff(loaded.bundle, facts, mapping=mapping, annotations=options.annotations, files=files)

@@ -32,7 +32,7 @@ from pushjuju.services.lifecycle.forced_ends import forced_ends as forced_ends  
 from pushjuju.services.lifecycle.forced_ends import forced_subject as forced_subject  # noqa: PLC0414
 from pushjuju.store.queue import machine_key
 from pushjuju.store.rows.records import Application, Machine, Model, Offer, Relation, RelationScope, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 MAX_WAIT_S = 60.0  # how long a forced removal lets the orderly one try
 FORCE_UNIT, FORCE_REMOVE_UNIT = "force-unit", "force-remove-unit"
@@ -58,7 +58,7 @@ class Force:
 
 
 def destroy_unit(
-    tx: Tx, unit: Unit, now: datetime, force: Force | None = None, *, destroy_storage: bool = False
+    tx: ModelTx, unit: Unit, now: datetime, force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
     """Remove a unit: at once when it never ran, else by way of its hooks. By default its storage stays.
 
@@ -67,113 +67,113 @@ def destroy_unit(
     if destroy_storage and unit.storage:
         storage_instances.doom_of_unit(tx, unit)
     if force:
-        tx.run("unit_set_forced", model=unit.model, name=unit.name)
-        _force_later(tx, unit.model, FORCE_UNIT, unit.name, now, force)
+        tx.run("unit_set_forced", name=unit.name)
+        _force_later(tx, FORCE_UNIT, unit.name, now, force)
     if unit.life != Life.ALIVE:
         wake.unit(tx, unit, now, "remove-unit again")
         return
     if not _ever_ran(tx, unit):
         remove_unit(tx, unit, now)
         return
-    tx.run("unit_set_life", model=unit.model, name=unit.name, life=Life.DYING)
+    tx.run("unit_set_life", name=unit.name, life=Life.DYING)
     relations.depart(tx, unit, now)
     wake.unit(tx, unit, now, "remove-unit")
 
 
-def _ever_ran(tx: Tx, unit: Unit) -> bool:
+def _ever_ran(tx: ModelTx, unit: Unit) -> bool:
     """Return True unless a unit can go at once: it never ran, and nothing was ever attached to it."""
-    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     busy = agent is not None and agent.status != Agent.ALLOCATING
     return busy or bool(unit.storage) or bool(subordinates(tx, unit))
 
 
-def subordinates(tx: Tx, unit: Unit) -> list[Unit]:
+def subordinates(tx: ModelTx, unit: Unit) -> list[Unit]:
     """Return the subordinate units of a unit."""
-    return tx.list(Unit, "unit_of_principal", model=unit.model, principal=unit.name)
+    return tx.list(Unit, "unit_of_principal", principal=unit.name)
 
 
-def lives_of_subordinates(tx: Tx, model: str, principal: str) -> dict[str, Life]:
+def lives_of_subordinates(tx: ModelTx, principal: str) -> dict[str, Life]:
     """Return the lives of the units that live on one."""
-    rows = tx.rows("unit_lives_of_principal", model=model, principal=principal)
+    rows = tx.rows("unit_lives_of_principal", principal=principal)
     return {row["name"]: Life(row["life"]) for row in rows}
 
 
-def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+def remove_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Delete a unit that is finished, and what has no more reason to be then."""
-    for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
-        relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
+    for scope in tx.list(RelationScope, "scope_of_unit", unit=unit.name):
+        relations.leave_scope(tx, scope.relation, unit.name, now)
     # At once, without waiting for the lease: another unit shall lead with its next hook.
     leadership.revoke(tx, unit, now)
-    if _has_secrets(tx, unit.model, unit.application):
+    if _has_secrets(tx, unit.application):
         secrets.forget_unit(tx, unit, now)
         remote_secrets.forget_unit(tx, unit, now)
     if unit.storage:
         storage_instances.unit_gone(tx, unit, now)
-    actions.cancel_all(tx, unit.model, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
-    statuses.forget(tx, unit.model, unit.name, UNIT_KINDS)
-    tx.run("operation_delete_unit", model=unit.model, unit=unit.name)
-    if tx.rows("exposure_list", model=unit.model, application=unit.application):
-        firewall.changed_on(tx, unit.model, unit.machine, now, f"{unit.name} is gone")
-    tx.run("unit_delete", model=unit.model, name=unit.name)
+    actions.cancel_all(tx, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
+    statuses.forget(tx, unit.name, UNIT_KINDS)
+    tx.run("operation_delete_unit", unit=unit.name)
+    if tx.rows("exposure_list", application=unit.application):
+        firewall.changed_on(tx, unit.machine, now, f"{unit.name} is gone")
+    tx.run("unit_delete", name=unit.name)
     # The principal waits for the end of its subordinates.
     if unit.principal:
-        _touch_named(tx, unit.model, unit.principal, now, f"{unit.name} is gone")
+        _touch_named(tx, unit.principal, now, f"{unit.name} is gone")
         if unit.forced:  # its principal may be in error, and only wait for this
-            wake.cleaner(tx, unit.model, now, f"{unit.name} is gone")
-    finish_application(tx, unit.model, unit.application, now)
+            wake.cleaner(tx, now, f"{unit.name} is gone")
+    finish_application(tx, unit.application, now)
     if unit.machine is not None:
-        upgrade_machine.advance(tx, unit.model, unit.machine, now)
+        upgrade_machine.advance(tx, unit.machine, now)
     if unit.machine is not None and not unit.principal:
-        _after_last_principal(tx, unit.model, unit.machine, now)
+        _after_last_principal(tx, unit.machine, now)
 
 
-def _has_secrets(tx: Tx, model: str, application: str) -> bool:
-    found = tx.find(Application, "application_get", model=model, name=application)
+def _has_secrets(tx: ModelTx, application: str) -> bool:
+    found = tx.find(Application, "application_get", name=application)
     return found is not None and bool(found.secrets)
 
 
-def _touch_named(tx: Tx, model: str, name: str, now: datetime, reason: str) -> None:
-    found = tx.find(Unit, "unit_get", model=model, name=name)
+def _touch_named(tx: ModelTx, name: str, now: datetime, reason: str) -> None:
+    found = tx.find(Unit, "unit_get", name=name)
     if found:
         wake.unit(tx, found, now, reason)
 
 
-def _after_last_principal(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
-    machine = tx.find(Machine, "machine_get", model=model, id=machine_id)
-    if machine is None or machines.units_on(tx, model, machine_id):
+def _after_last_principal(tx: ModelTx, machine_id: str, now: datetime) -> None:
+    machine = tx.find(Machine, "machine_get", id=machine_id)
+    if machine is None or machines.units_on(tx, machine_id):
         return
     if machine.life == Life.ALIVE and (text := kept_text(tx, machine)):
-        statuses.set_status(tx, model, StatusKind.MACHINE, machine.id, MachineStatus.STARTED, text, now=now)
+        statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.STARTED, text, now=now)
     elif machine.life == Life.ALIVE:
-        if not machines.containers_on(tx, model, machine_id):
+        if not machines.containers_on(tx, machine_id):
             destroy_machine(tx, machine, now)
     else:  # its worker may rest after failures, and the unit went by force
-        wake.machine(tx, model, machine_id, now, "the last unit is gone")
+        wake.machine(tx, machine_id, now, "the last unit is gone")
 
 
-def kept_text(tx: Tx, machine: Machine) -> str:
+def kept_text(tx: ModelTx, machine: Machine) -> str:
     """Return why a machine without units is still there; empty when it is not for its storage."""
     kept = _kept(tx, machine)
-    if not kept or machines.units_on(tx, machine.model, machine.id):
+    if not kept or machines.units_on(tx, machine.id):
         return ""
     return f"kept for its storage: {', '.join(kept)}"
 
 
-def _kept(tx: Tx, machine: Machine) -> list[str]:
+def _kept(tx: ModelTx, machine: Machine) -> list[str]:
     """Return the storage that a machine's end would destroy without a request."""
-    return storage_instances.kept_on(tx, machine.model, machine.id) if machine.storage else []
+    return storage_instances.kept_on(tx, machine.id) if machine.storage else []
 
 
-def let_go_of_empty(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+def let_go_of_empty(tx: ModelTx, machine_id: str, now: datetime) -> None:
     """Let a machine go that was only there for storage, which is gone now."""
-    _after_last_principal(tx, model, machine_id, now)
+    _after_last_principal(tx, machine_id, now)
 
 
 # --- applications -----------------------------------------------------------------------------------------
 
 
 def destroy_application(
-    tx: Tx,
+    tx: ModelTx,
     application: Application,
     now: datetime,
     force: Force | None = None,
@@ -187,78 +187,76 @@ def destroy_application(
     if application.offered:
         end = partial(destroy_relation, tx, now=now, force=force) if force else None
         offers.remove_of_application(tx, application, now, end)
-    tx.run("application_set_life", model=application.model, name=application.name, life=Life.DYING)
-    for relation in relations.of_application(tx, application.model, application.name):
-        if relation.life == Life.ALIVE and not relations.is_peer(
-            relations.endpoints(tx, application.model, relation.id)
-        ):
+    tx.run("application_set_life", name=application.name, life=Life.DYING)
+    for relation in relations.of_application(tx, application.name):
+        if relation.life == Life.ALIVE and not relations.is_peer(relations.endpoints(tx, relation.id)):
             relations.destroy(tx, relation, now)
-    for unit in units.of_application(tx, application.model, application.name):
+    for unit in units.of_application(tx, application.name):
         if destroy_storage and unit.storage:
             storage_instances.doom_of_unit(tx, unit)
         if not unit.principal or force:
             destroy_unit(tx, unit, now, force)
-    finish_application(tx, application.model, application.name, now)
+    finish_application(tx, application.name, now)
 
 
-def finish_application(tx: Tx, model: str, name: str, now: datetime) -> None:
+def finish_application(tx: ModelTx, name: str, now: datetime) -> None:
     """Delete a dying application that has no units and no relations but its peers left."""
-    found = tx.find(Application, "application_get", model=model, name=name)
-    if found is None or found.life == Life.ALIVE or units.of_application(tx, model, name):
+    found = tx.find(Application, "application_get", name=name)
+    if found is None or found.life == Life.ALIVE or units.of_application(tx, name):
         return
-    for relation in relations.of_application(tx, model, name):
-        if not relations.is_peer(relations.endpoints(tx, model, relation.id)):
+    for relation in relations.of_application(tx, name):
+        if not relations.is_peer(relations.endpoints(tx, relation.id)):
             return
-    for relation in relations.of_application(tx, model, name):
-        relations.remove(tx, model, relation.id, now)
-    statuses.forget(tx, model, name, [StatusKind.APPLICATION])
-    secrets.forget_application(tx, model, name, now)
-    tx.run("application_delete", model=model, name=name)
-    tx.run("charm_delete_unused", model=model)
-    wake.cleaner(tx, model, now, f"application {name} is gone")
+    for relation in relations.of_application(tx, name):
+        relations.remove(tx, relation.id, now)
+    statuses.forget(tx, name, [StatusKind.APPLICATION])
+    secrets.forget_application(tx, name, now)
+    tx.run("application_delete", name=name)
+    tx.run("charm_delete_unused")
+    wake.cleaner(tx, now, f"application {name} is gone")
 
 
 # --- relations --------------------------------------------------------------------------------------------
 
 
-def destroy_relation(tx: Tx, relation: Relation, now: datetime, force: Force | None = None) -> None:
+def destroy_relation(tx: ModelTx, relation: Relation, now: datetime, force: Force | None = None) -> None:
     """Make a relation go; by force, units that are still in it after the wait are put out."""
     relations.destroy(tx, relation, now)
     if force:
-        _force_later(tx, relation.model, "force-relation", str(relation.id), now, force)
+        _force_later(tx.beside(relation.model), "force-relation", str(relation.id), now, force)
 
 
-def force_relation(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
+def force_relation(tx: ModelTx, relation_id: int, now: datetime) -> None:
     """Put every unit out of a relation, without hooks, and delete it."""
-    for scope in relations.scopes(tx, model, relation_id):
-        relations.leave_scope(tx, model, relation_id, scope.unit, now)
+    for scope in relations.scopes(tx, relation_id):
+        relations.leave_scope(tx, relation_id, scope.unit, now)
 
 
-def remove_offer(tx: Tx, offer: Offer, now: datetime, force: Force | None = None) -> None:
+def remove_offer(tx: ModelTx, offer: Offer, now: datetime, force: Force | None = None) -> None:
     """Take an offer back; by force, the relations to it end."""
     offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force) if force else None)
 
 
-def finish_applications(tx: Tx, model: str, now: datetime) -> None:
+def finish_applications(tx: ModelTx, now: datetime) -> None:
     """Delete the dying applications whose last unit or relation is gone, and what stands for remote ones."""
-    remote_applications.finish(tx, model)
-    for row in tx.rows("application_dying", model=model):
-        finish_application(tx, model, row["name"], now)
+    remote_applications.finish(tx)
+    for row in tx.rows("application_dying"):
+        finish_application(tx, row["name"], now)
 
 
 # --- machines ---------------------------------------------------------------------------------------------
 
 
 def destroy_machine(
-    tx: Tx, machine: Machine, now: datetime, *, force: Force | None = None, keep_instance: bool = False
+    tx: ModelTx, machine: Machine, now: datetime, *, force: Force | None = None, keep_instance: bool = False
 ) -> None:
     """Make a machine go, once its units are gone."""
     if force:
-        upgrade_machine.forget(tx, machine.model, machine.id)
+        upgrade_machine.forget(tx, machine.id)
     else:
-        upgrade_machine.require_unlocked(tx, machine.model, machine.id)
+        upgrade_machine.require_unlocked(tx, machine.id)
     # Dying containers are no obstacle: the machine waits for their end.
-    hosted = machines.containers_on(tx, machine.model, machine.id)
+    hosted = machines.containers_on(tx, machine.id)
     if not force and (alive := [item.id for item in hosted if item.life == Life.ALIVE]):
         text = f'machine {machine.id} is hosting containers "{",".join(alive)}"'
         raise NotValid(text, subject=Subject("machine", machine.id))
@@ -276,53 +274,53 @@ def destroy_machine(
             subject=subject,
         )
     if keep_instance:
-        tx.run("machine_set_keep", model=machine.model, id=machine.id, keep=1)
+        tx.run("machine_set_keep", id=machine.id, keep=1)
     if force:
-        tx.run("machine_set_forced", model=machine.model, id=machine.id)
+        tx.run("machine_set_forced", id=machine.id)
         if machine.storage:
-            storage_instances.doom_on(tx, machine.model, machine.id, now)
+            storage_instances.doom_on(tx, machine.id, now)
         for container in hosted:
             destroy_machine(tx, container, now, force=force)
-        for unit in machines.units_on(tx, machine.model, machine.id):
+        for unit in machines.units_on(tx, machine.id):
             destroy_unit(tx, unit, now, force)
-        _force_later(tx, machine.model, "force-machine", machine.id, now, force)
-    tx.run("machine_set_life", model=machine.model, id=machine.id, life=Life.DYING)
-    statuses.set_status(tx, machine.model, StatusKind.MACHINE, machine.id, MachineStatus.STOPPED, now=now)
-    wake.machine(tx, machine.model, machine.id, now, "remove-machine")
+        _force_later(tx, "force-machine", machine.id, now, force)
+    tx.run("machine_set_life", id=machine.id, life=Life.DYING)
+    statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.STOPPED, now=now)
+    wake.machine(tx, machine.id, now, "remove-machine")
 
 
-def _staying_units(tx: Tx, machine: Machine) -> list[str]:
+def _staying_units(tx: ModelTx, machine: Machine) -> list[str]:
     staying = []
-    for unit in machines.units_on(tx, machine.model, machine.id):
-        application = tx.find(Application, "application_get", model=machine.model, name=unit.application)
+    for unit in machines.units_on(tx, machine.id):
+        application = tx.find(Application, "application_get", name=unit.application)
         if unit.life == Life.ALIVE and application and application.life == Life.ALIVE:
             staying.append(unit.name)
     return sorted(staying, key=natural_key)
 
 
-def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
+def remove_machine(tx: ModelTx, machine: Machine, now: datetime) -> None:
     """Delete a machine whose instance is gone."""
-    actions.cancel_all(tx, machine.model, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED, now)
+    actions.cancel_all(tx, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED, now)
     if machine.storage:
-        storage_instances.machine_gone(tx, machine.model, machine.id, now)
-    statuses.forget(tx, machine.model, machine.id, machines.MACHINE_KINDS)
-    tx.run("operation_delete_machine", model=machine.model, machine=machine.id)
-    tx.run("machine_delete", model=machine.model, id=machine.id)
+        storage_instances.machine_gone(tx, machine.id, now)
+    statuses.forget(tx, machine.id, machines.MACHINE_KINDS)
+    tx.run("operation_delete_machine", machine=machine.id)
+    tx.run("machine_delete", id=machine.id)
     tx.run("work_delete", key=machine_key(machine.model, machine.id))
-    firewall.changed_everywhere(tx, machine.model, now, f"machine {machine.id} is gone")
-    wake.cleaner(tx, machine.model, now, f"machine {machine.id} is gone")
+    firewall.changed_everywhere(tx, now, f"machine {machine.id} is gone")
+    wake.cleaner(tx, now, f"machine {machine.id} is gone")
     if host := parent_machine(machine.id):
-        _after_container(tx, machine.model, host, now)
+        _after_container(tx, host, now)
 
 
-def _after_container(tx: Tx, model: str, host_id: str, now: datetime) -> None:
+def _after_container(tx: ModelTx, host_id: str, now: datetime) -> None:
     """Let the host of a container that is gone look again; with its model, it may go too."""
-    host = tx.find(Machine, "machine_get", model=model, id=host_id)
+    host = tx.find(Machine, "machine_get", id=host_id)
     if host is None:
         return
-    wake.machine(tx, model, host_id, now, "a container is gone")
-    of_model = models.get(tx, model)
-    alone = not (machines.units_on(tx, model, host_id) or machines.containers_on(tx, model, host_id))
+    wake.machine(tx, host_id, now, "a container is gone")
+    of_model = models.get(tx)
+    alone = not (machines.units_on(tx, host_id) or machines.containers_on(tx, host_id))
     if alone and host.life == Life.ALIVE and of_model.life != Life.ALIVE:
         destroy_machine(tx, host, now)
 
@@ -331,7 +329,7 @@ def _after_container(tx: Tx, model: str, host_id: str, now: datetime) -> None:
 
 
 def destroy_model(
-    tx: Tx,
+    tx: ModelTx,
     model: Model,
     now: datetime,
     force: Force | None = None,
@@ -348,63 +346,62 @@ def destroy_model(
     Mirrors: juju state/model.go Destroy (3.6)
     """
     storage_ends.begin(tx, model, now, destroy=destroy_storage)
-    tx.run("model_set_life", model=model.uuid, life=Life.DYING, forced=int(force is not None))
-    statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "destroying", now=now)
+    tx.run("model_set_life", life=Life.DYING, forced=int(force is not None))
+    statuses.set_status(tx, StatusKind.MODEL, model.name, "destroying", now=now)
     if force:
-        for row in tx.rows("storage_instance_list", model=model.uuid):
-            force_storage_later(tx, model.uuid, row["id"], now, force)
-    _end_of_other_models(tx, model, now, force)
-    for application in tx.list(Application, "application_list", model=model.uuid):
+        for row in tx.rows("storage_instance_list"):
+            force_storage_later(tx, row["id"], now, force)
+    _end_of_other_models(tx, now, force)
+    for application in tx.list(Application, "application_list"):
         destroy_application(tx, application, now, force)
-    for machine in reversed(machines.list_machines(tx, model.uuid)):  # containers before their machines
+    for machine in reversed(machines.list_machines(tx)):  # containers before their machines
         if machine.life == Life.ALIVE and (force or _is_empty(tx, machine)):
             destroy_machine(tx, machine, now, force=force)
-    wake.cleaner(tx, model.uuid, now, "destroy-model")
+    wake.cleaner(tx, now, "destroy-model")
 
 
-def _is_empty(tx: Tx, machine: Machine) -> bool:
+def _is_empty(tx: ModelTx, machine: Machine) -> bool:
     """Return True when a machine has neither units nor containers that will stay."""
-    hosted = machines.containers_on(tx, machine.model, machine.id)
+    hosted = machines.containers_on(tx, machine.id)
     alive = [item for item in hosted if item.life == Life.ALIVE]
-    return not (alive or machines.units_on(tx, machine.model, machine.id))
+    return not (alive or machines.units_on(tx, machine.id))
 
 
-def _end_of_other_models(tx: Tx, model: Model, now: datetime, force: Force | None) -> None:
+def _end_of_other_models(tx: ModelTx, now: datetime, force: Force | None) -> None:
     """End the ties of a model to others: its offers, with their relations, and what the model consumes.
 
     Mirrors: juju state/cleanup.go removeOffersForDyingModel, removeRemoteApplicationsForDyingModel (3.6)
     """
-    for offer in offers.of_model(tx, model.uuid):
+    for offer in offers.of_model(tx):
         offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force))
-    for remote in remote_applications.consumed(tx, model.uuid):
+    for remote in remote_applications.consumed(tx):
         remote_applications.destroy(tx, remote, now, partial(destroy_relation, tx, now=now, force=force))
 
 
 # --- forced ends ------------------------------------------------------------------------------------------
 
 
-def _force_later(tx: Tx, model: str, kind: str, entity: str, now: datetime, force: Force) -> None:
+def _force_later(tx: ModelTx, kind: str, entity: str, now: datetime, force: Force) -> None:
     due = now + timedelta(seconds=force.wait_s)
     then = _FORCED_ENDS.get(kind, "is forced away if it is not gone by then")
     reason = f"{forced_subject(kind, entity)} {then}"
     tx.run(
         "cleanup_add",
-        model=model,
         kind=kind,
         entity=entity,
         args=json.dumps({"wait": force.wait_s}),
         due=to_iso(due),
         reason=reason,
     )
-    wake.cleaner(tx, model, due, reason)
+    wake.cleaner(tx, due, reason)
 
 
-def force_storage_later(tx: Tx, model: str, storage_id: str, now: datetime, force: Force) -> None:
+def force_storage_later(tx: ModelTx, storage_id: str, now: datetime, force: Force) -> None:
     """Have storage that does not go in time forgotten, wherever it is."""
-    _force_later(tx, model, "force-storage", storage_id, now, force)
+    _force_later(tx, "force-storage", storage_id, now, force)
 
 
-def force_dead(tx: Tx, unit: Unit, now: datetime, force: Force) -> None:
+def force_dead(tx: ModelTx, unit: Unit, now: datetime, force: Force) -> None:
     """Let a unit be dead without its consent: its machine clears it away, or else it is forgotten.
 
     Subordinates go first, in the same way, and are waited for.
@@ -415,19 +412,19 @@ def force_dead(tx: Tx, unit: Unit, now: datetime, force: Force) -> None:
         for subordinate in below:
             if subordinate.life != Life.DEAD:
                 destroy_unit(tx, subordinate, now, force)
-        _force_later(tx, unit.model, FORCE_UNIT, unit.name, now, force)
+        _force_later(tx, FORCE_UNIT, unit.name, now, force)
         return
-    for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
-        relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
+    for scope in tx.list(RelationScope, "scope_of_unit", unit=unit.name):
+        relations.leave_scope(tx, scope.relation, unit.name, now)
     leadership.revoke(tx, unit, now)
     if unit.storage:
         storage_instances.unit_gone(tx, unit, now)
-    tx.run("unit_set_life", model=unit.model, name=unit.name, life=Life.DEAD)
+    tx.run("unit_set_life", name=unit.name, life=Life.DEAD)
     wake.unit(tx, unit, now, f"{unit.name} is dead")
-    _force_later(tx, unit.model, FORCE_REMOVE_UNIT, unit.name, now, force)
+    _force_later(tx, FORCE_REMOVE_UNIT, unit.name, now, force)
 
 
-def force_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+def force_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Remove a unit without its consent: no more hooks, subordinates first."""
     for subordinate in subordinates(tx, unit):
         remove_unit(tx, subordinate, now)
@@ -437,11 +434,11 @@ def force_unit(tx: Tx, unit: Unit, now: datetime) -> None:
 # --- what a user asks for -------------------------------------------------------------------------------
 
 
-def plan_units(tx: Tx, model: str, names: list[str]) -> list[Unit]:
+def plan_units(tx: ModelTx, names: list[str]) -> list[Unit]:
     """Return the units that `remove-unit` names."""
     found = []
     for name in names:
-        unit = tx.find(Unit, "unit_get", model=model, name=name)
+        unit = tx.find(Unit, "unit_get", name=name)
         if unit is None:
             raise NotFound(f'unit "{name}" does not exist', subject=Subject("unit", name))
         if unit.principal:
@@ -454,25 +451,19 @@ def plan_units(tx: Tx, model: str, names: list[str]) -> list[Unit]:
     return found
 
 
-def plan_applications(tx: Tx, model: str, names: list[str]) -> list[Application]:
+def plan_applications(tx: ModelTx, names: list[str]) -> list[Application]:
     """Return the applications that `remove-application` names."""
-    return [
-        tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
-        for name in names
-    ]
+    return [tx.get(Application, "application_get", Subject("application", name), name=name) for name in names]
 
 
-def blockers(tx: Tx, model: str) -> list[str]:
+def blockers(tx: ModelTx) -> list[str]:
     """Return why a dying model still exists: one sentence per entity that it waits for."""
     waits = []
-    for machine in machines.list_machines(tx, model):
-        names = sorted((unit.name for unit in machines.units_on(tx, model, machine.id)), key=natural_key)
+    for machine in machines.list_machines(tx):
+        names = sorted((unit.name for unit in machines.units_on(tx, machine.id)), key=natural_key)
         waits.append(
             f"machine {machine.id} waits for {', '.join(names)}" if names else f"machine {machine.id} stops"
         )
-    waits += [
-        f"application {item.name} is {item.life}"
-        for item in tx.list(Application, "application_list", model=model)
-    ]
-    waits += [f"SAAS {item.name} is {item.life}" for item in remote_applications.consumed(tx, model)]
-    return waits + storage_work.waits(tx, model)
+    waits += [f"application {item.name} is {item.life}" for item in tx.list(Application, "application_list")]
+    waits += [f"SAAS {item.name} is {item.life}" for item in remote_applications.consumed(tx)]
+    return waits + storage_work.waits(tx)

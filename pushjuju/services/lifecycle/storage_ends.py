@@ -13,7 +13,7 @@ from pushjuju.core.storage import Kind, Scope
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.storage_records import StorageInstance
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _REMAINS = """\
 The model has persistent storage remaining:
@@ -29,7 +29,7 @@ into another Juju model.
 """
 
 
-def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
+def begin(tx: ModelTx, model: Model, now: datetime, *, destroy: bool | None) -> None:
     """Start the removal of all storage of a model.
 
     Storage on a unit's machine ends with the machine, as in Juju; storage that outlives units needs the
@@ -38,13 +38,9 @@ def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
     Args:
         destroy: True to destroy the storage, False to release it, or None when the user made no choice.
     """
-    if not tx.scalar("storage_any", model=model.uuid):
+    if not tx.scalar("storage_any"):
         return
-    found = [
-        item
-        for item in tx.list(StorageInstance, "storage_instance_list", model=model.uuid)
-        if item.life == Life.ALIVE
-    ]
+    found = [item for item in tx.list(StorageInstance, "storage_instance_list") if item.life == Life.ALIVE]
     lasting = [item for item in found if not item.is_disk and (item.scope == Scope.MODEL or not item.owner)]
     if lasting and destroy is None:
         raise Conflict(f'cannot destroy model "{model.name}"\n\n{_REMAINS.format(counts=_counts(lasting))}')
@@ -57,7 +53,7 @@ def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
         )
     for item in found:
         storage_instances.doom(tx, item, destroy=destroy is not False or not item.releasable)
-        storage_instances.advance(tx, model.uuid, item.id, now)
+        storage_instances.advance(tx, item.id, now)
 
 
 def _counts(items: list[StorageInstance]) -> str:

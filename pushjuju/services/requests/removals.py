@@ -16,9 +16,9 @@ def remove_units(
     ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
     """Remove units; all of them or, after a refusal, none."""
-    with ctx.store.write() as tx:
-        models.get(tx, model)
-        for unit in removal.plan_units(tx, model, names):
+    with ctx.write(model) as tx:
+        models.get(tx)
+        for unit in removal.plan_units(tx, names):
             removal.destroy_unit(tx, unit, ctx.clock.now(), force, destroy_storage=destroy_storage)
 
 
@@ -26,8 +26,8 @@ def remove_applications(
     ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
     """Remove applications; all of them or, after a refusal, none."""
-    with ctx.store.write() as tx:
-        for application in removal.plan_applications(tx, model, names):
+    with ctx.write(model) as tx:
+        for application in removal.plan_applications(tx, names):
             removal.destroy_application(
                 tx, application, ctx.clock.now(), force, destroy_storage=destroy_storage
             )
@@ -41,7 +41,7 @@ def remove_machines(
     Raises:
         Conflict: It is being upgraded to another base, or has storage that stays.
     """
-    with ctx.store.write() as tx:
+    with ctx.write(model) as tx:
         for machine_id in ids:
-            machine = machines.get(tx, model, machine_id)
+            machine = machines.get(tx, machine_id)
             removal.destroy_machine(tx, machine, ctx.clock.now(), force=force, keep_instance=keep_instance)

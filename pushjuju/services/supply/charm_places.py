@@ -84,8 +84,8 @@ def uploaded(ctx: Context, model: str, url: str) -> Acquired:
     Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
     """
     try:
-        with ctx.store.read() as tx:
-            record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
+        with ctx.read(model) as tx:
+            record, charm = charms.record(tx, url), charms.get(tx, url)
     except NotFound as error:
         raise NotFound(
             f"cannot interpret as a redeployment of a local charm from the controller: {error.message}",

@@ -22,7 +22,7 @@ from pushjuju.services.supply import origins
 from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.queue import model_key, touch
 from pushjuju.store.rows.origin_records import ApplicationOrigin
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 LOOP = "charms"
 EVERY = timedelta(hours=24)
@@ -41,19 +41,19 @@ def next_look(now: datetime, random: Random) -> datetime:
     return now + EVERY * (1 + random.random())
 
 
-def watch(ctx: Context, tx: Tx, model: str) -> None:
+def watch(ctx: Context, tx: ModelTx) -> None:
     """Let the loop of a model ask its store from time to time; what is due earlier stays so."""
     now = ctx.clock.now()
-    touch(tx, model_key(model, LOOP), next_look(now, ctx.random), "newer charms are looked for")
+    touch(tx, model_key(tx.model, LOOP), next_look(now, ctx.random), "newer charms are looked for")
 
 
-def questions(tx: Tx, model: str) -> list[Question]:
+def questions(tx: ModelTx) -> list[Question]:
     """Return what to ask for all applications whose charm comes from a store."""
     found = []
-    for origin in tx.list(ApplicationOrigin, "origin_list", model=model):
-        application = applications.get(tx, model, origin.application)
+    for origin in tx.list(ApplicationOrigin, "origin_list"):
+        application = applications.get(tx, origin.application)
         ask = Ask(
-            name=charms.get(tx, model, application.charm_url).name,
+            name=charms.get(tx, application.charm_url).name,
             channel=Channel.parse(origin.channel),
             platform=Platform(arch=origin.arch, os=origin.os, track=origin.track),
             held=origins.held(origin),
@@ -78,5 +78,5 @@ def note(ctx: Context, asked: Sequence[Question], answers: Sequence[StoreCharm |
                 arch=origin.arch,
             ).url
             known = [item for item in answer.resources if item.download.sha384]
-            origins.latest(tx, origin, url, answer.revision, known, now)
+            origins.latest(ctx.of(tx, origin.model), origin, url, answer.revision, known, now)
     return problems

@@ -13,19 +13,19 @@ from pushjuju.core.clock import to_iso
 from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.origin_records import ApplicationOrigin, ResourceLatest
 from pushjuju.store.rows.records import Application
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 
-def find(tx: Tx, model: str, application: str) -> ApplicationOrigin | None:
+def find(tx: ModelTx, application: str) -> ApplicationOrigin | None:
     """Return the store that an application's charm came from, or None for a charm from a local path."""
-    return tx.find(ApplicationOrigin, "origin_get", model=model, application=application)
+    return tx.find(ApplicationOrigin, "origin_get", application=application)
 
 
-def put(tx: Tx, application: Application, origin: StoreOrigin | None) -> None:
+def put(tx: ModelTx, application: Application, origin: StoreOrigin | None) -> None:
     """Keep the store that an application's charm comes from now, or None for a charm from a local path."""
     if origin is None:
-        tx.run("origin_delete", model=application.model, application=application.name)
-        tx.run("resource_latest_clear", model=application.model, application=application.name)
+        tx.run("origin_delete", application=application.name)
+        tx.run("resource_latest_clear", application=application.name)
         return
     record = ApplicationOrigin(
         model=application.model, application=application.name, source=origin.charm.source,
@@ -53,13 +53,18 @@ def held(known: ApplicationOrigin) -> Held:
 
 
 def latest(
-    tx: Tx, known: ApplicationOrigin, url: str, revision: int, found: Iterable[StoreResource], now: datetime
+    tx: ModelTx,
+    known: ApplicationOrigin,
+    url: str,
+    revision: int,
+    found: Iterable[StoreResource],
+    now: datetime,
 ) -> None:
     """Keep what a store has for an application; it may have moved on meanwhile: then nothing is kept."""
     newer = revision > known.revision
     tx.run(
-        "origin_latest", model=known.model, application=known.application, url=url if newer else "",
-        latest=revision if newer else -1, looked=to_iso(now), revision=known.revision, channel=known.channel,
+        "origin_latest", application=known.application, url=url if newer else "",
+        latest=revision if newer else -1, looked=to_iso(now), revision=known.revision, channel=known.channel
     )  # fmt: skip
     for item in found:
         record = ResourceLatest(

@@ -109,8 +109,8 @@ def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
     Raises:
         NotFound: No plugin knows such a store.
     """
-    with ctx.store.read() as tx:
-        config = model_config.several(tx, model, (URL_KEY, *_PROXY_KEYS))
+    with ctx.read(model) as tx:
+        config = model_config.several(tx, (URL_KEY, *_PROXY_KEYS))
     address = str(config[URL_KEY] or DEFAULT_URL)
     services = SourceServices(
         config=config, environ=ctx.environ, clock=ctx.clock, random=ctx.random, patient=patient
@@ -140,8 +140,8 @@ def resolve(
     """
     found: dict[int, StoreOrigin | PushjujuError] = {}
     asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
-    with ctx.store.read() as tx:
-        default = model_config.stored(tx, model).get("default-base")
+    with ctx.read(model) as tx:
+        default = model_config.stored(tx).get("default-base")
     bases = _BaseRules(
         default=Base.parse(str(default)) if default else None,
         extra=extra_bases(ctx),
@@ -199,8 +199,8 @@ def placed_platform(
 ) -> Platform | None:
     """Return base and architecture of the machines in placements, or None when no machine is named."""
     named = {str(item.parent or item.value) for item in placements if item.kind is PlacementKind.MACHINE}
-    with ctx.store.read() as tx:
-        rows = [tx.find(Machine, "machine_get", model=model, id=name) for name in sorted(named)]
+    with ctx.read(model) as tx:
+        rows = [tx.find(Machine, "machine_get", id=name) for name in sorted(named)]
     found = {
         Platform.of(Base.parse(row.base), str(row.hardware.get("arch") or DEFAULT_ARCH))
         for row in rows
@@ -388,14 +388,14 @@ def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> Pack
     wanted = origin.charm.download.sha256 or origin.charm.download.sha384
     if not model or not wanted:
         return None
-    with ctx.store.read() as tx:
-        rows = tx.list(ApplicationOrigin, "origin_list", model=model)
+    with ctx.read(model) as tx:
+        rows = tx.list(ApplicationOrigin, "origin_list")
         name = next((row.application for row in rows if row.hash == wanted), "")
-        application = tx.find(Application, "application_get", model=model, name=name) if name else None
+        application = tx.find(Application, "application_get", name=name) if name else None
         if application is None:
             return None
         url = application.charm_url
-        record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
+        record, charm = charms.record(tx, url), charms.get(tx, url)
     charm = replace(charm, revision=origin.charm.revision)
     try:
         shutil.copyfile(ctx.controller.blobs.path(record.sha256), target)

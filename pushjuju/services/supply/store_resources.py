@@ -51,9 +51,9 @@ class Errand:
 
 def errand(ctx: Context, model: str, wanted: Resource) -> Errand:
     """Return what fetches the content of a resource."""
-    with ctx.store.read() as tx:
-        application = applications.get(tx, model, wanted.application)
-        if origins.find(tx, model, wanted.application) is None:
+    with ctx.read(model) as tx:
+        application = applications.get(tx, wanted.application)
+        if origins.find(tx, wanted.application) is None:
             raise NotFound(f'resource "{wanted.name}" not found: the charm comes from no store any more')
         charm = name_in(application.charm_url)
     return Errand(ctx=ctx, charm=charm, wanted=wanted, store=store_charms.open_store(ctx, model))

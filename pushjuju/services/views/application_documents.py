@@ -10,21 +10,21 @@ from pushjuju.services.entities.application import applications, bindings
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.supply import origins
 from pushjuju.store.rows.records import Application, ExposedEndpoint
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
     """Return the document of `show-application`: name -> application."""
-    with ctx.store.read() as tx:
-        return {name: _application(tx, applications.get(tx, model, name)) for name in names}
+    with ctx.read(model) as tx:
+        return {name: _application(tx, applications.get(tx, name)) for name in names}
 
 
-def _application(tx: Tx, application: Application) -> dict[str, Any]:
+def _application(tx: ModelTx, application: Application) -> dict[str, Any]:
     found: dict[str, Any] = {
         "charm": name_in(application.charm_url),
         "base": Base.parse(application.base).display,
     }
-    if origin := origins.find(tx, application.model, application.name):
+    if origin := origins.find(tx, application.name):
         found["channel"] = origin.channel
     if constraints := {key: value for key, value in application.constraints.items() if value is not None}:
         found["constraints"] = constraints
@@ -36,9 +36,9 @@ def _application(tx: Tx, application: Application) -> dict[str, Any]:
     return found
 
 
-def _exposures(tx: Tx, application: Application) -> dict[str, dict[str, list[str]]]:
+def _exposures(tx: ModelTx, application: Application) -> dict[str, dict[str, list[str]]]:
     """Return endpoint -> who may reach its ports; the empty one stands for the others."""
-    rows = tx.list(ExposedEndpoint, "exposure_list", model=application.model, application=application.name)
+    rows = tx.list(ExposedEndpoint, "exposure_list", application=application.name)
     found = {}
     for row in rows:
         parts = {"expose-to-spaces": row.spaces, "expose-to-cidrs": row.cidrs}

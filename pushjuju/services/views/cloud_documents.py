@@ -71,7 +71,9 @@ def users_of(ctx: Context, cloud: str, credential: str | None = None) -> list[st
 def validity_of(ctx: Context, cloud: str, credential: str) -> str:
     """Return `invalid` when the cloud refused the credential to one of the models, else `valid`."""
     with ctx.store.read() as tx:
-        return credential_validity.word(tx, credential_validity.using(tx, cloud, credential))
+        users = credential_validity.using(tx, cloud, credential)
+        refused = any(credential_validity.reason(ctx.of(tx, model.uuid), model) for model in users)
+    return credential_validity.INVALID if refused else credential_validity.VALID
 
 
 def controller_cloud_document(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, Any]:

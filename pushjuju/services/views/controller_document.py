@@ -32,9 +32,9 @@ def show_controller(ctx: Context) -> dict[str, Any]:
 
 
 def _model(ctx: Context, uuid: str) -> dict[str, Any]:
-    with ctx.store.read() as tx:
-        listed = machines.list_machines(tx, uuid)
-        count = sum(len(machines.units_on(tx, uuid, machine.id)) for machine in listed)
+    with ctx.read(uuid) as tx:
+        listed = machines.list_machines(tx)
+        count = sum(len(machines.units_on(tx, machine.id)) for machine in listed)
     cores = sum(int(machine.hardware.get("cores") or 0) for machine in listed)
     found = {"machine-count": len(listed), "core-count": cores, "unit-count": count}
     return {"model-uuid": uuid, **{key: value for key, value in found.items() if value}}

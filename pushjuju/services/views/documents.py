@@ -20,7 +20,7 @@ from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.user_records import Person
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 ADMIN = "superuser"
 
@@ -29,7 +29,7 @@ ADMIN = "superuser"
 
 
 def model_entry(
-    ctx: Context, tx: Tx, model: Model, settings: Mapping[str, Any] | None = None
+    ctx: Context, tx: ModelTx, model: Model, settings: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return one entry of `models`.
 
@@ -37,7 +37,7 @@ def model_entry(
         settings: Of the controller, where they were read already: a hundred models read them once.
     """
     settings = ctx.controller.settings() if settings is None else settings
-    status = statuses.get_status(tx, model.uuid, StatusKind.MODEL, model.name)
+    status = statuses.get_status(tx, StatusKind.MODEL, model.name)
     return {
         "name": model.qualified,
         "short-name": model.name,
@@ -89,7 +89,7 @@ def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dic
         users.require_or_external(tx, chosen)
         shared = users.targets_of(tx, chosen, users.Kind.MODEL)
         entries = [
-            _seen_by(model_entry(ctx, tx, model, settings), chosen, ctx, shared)
+            _seen_by(model_entry(ctx, ctx.of(tx, model.uuid), model, settings), chosen, ctx, shared)
             for model in tx.list(Model, "model_list")
             if every or model.owner == chosen or model.uuid in shared
         ]
@@ -133,7 +133,7 @@ def model_counts(ctx: Context) -> dict[str, tuple[int, int, int]]:
     with ctx.store.read() as tx:
         for model in tx.list(Model, "model_list"):
             counts = tx.row("model_counts", model=model.uuid)
-            every = machines.list_machines(tx, model.uuid)
+            every = machines.list_machines(ctx.of(tx, model.uuid))
             cores = sum(int(machine.hardware.get("cores") or 0) for machine in every)
             found[model.uuid] = (counts["machines"], cores, counts["units"]) if counts else (0, 0, 0)
     return found
@@ -186,7 +186,7 @@ def _sizes(path: Path) -> dict[str, int]:
     try:
         with store.read() as tx:
             every = tx.list(Model, "model_list")
-            count = sum(len(machines.list_machines(tx, model.uuid)) for model in every)
+            count = sum(len(tx.rows("machine_list", model=model.uuid)) for model in every)
             return {"model-count": len(every), "machine-count": count}
     finally:
         store.close()

@@ -31,7 +31,7 @@ from pushjuju.store.rows.records import (
 )
 
 if TYPE_CHECKING:
-    from pushjuju.store.tx import Tx
+    from pushjuju.store.tx import ModelTx
 
 Picture = dict[tuple[str, str], dict[str, Any]]
 """(kind, id) -> entity, in the order in which Juju sends them."""
@@ -41,7 +41,7 @@ _PENDING, _NEVER = Seen("pending"), "0001-01-01T00:00:00Z"
 
 def picture(ctx: Context, model: str) -> Picture:
     """Return all entities of a model; nothing for a model that was removed."""
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         found = models.find_in(tx, model)
         if found is None:
             return {}
@@ -50,32 +50,32 @@ def picture(ctx: Context, model: str) -> Picture:
         return {(kind, name): {"model-uuid": model, **entity} for kind, name, entity in _all(tx, rows, uuid)}
 
 
-def _all(tx: Tx, rows: Rows, controller: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _all(tx: ModelTx, rows: Rows, controller: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
     uuid = rows.model.uuid
     yield "model", uuid, _model(tx, rows, controller)
-    for charm in tx.list(CharmRecord, "charm_list", model=uuid):
+    for charm in tx.list(CharmRecord, "charm_list"):
         yield "charm", charm.url, _charm(charm)
     for machine in rows.machines.values():
         yield "machine", machine.id, _machine(rows, machine)
-    known = {item.name: item for item in tx.list(Application, "application_list", model=uuid)}
+    known = {item.name: item for item in tx.list(Application, "application_list")}
     for app in rows.applications.values():
         yield "application", app.name, _application(tx, rows, app, known[app.name])
     for units in rows.units.values():
         for unit in units:
             yield "unit", unit.name, _unit(rows, unit)
-    yield from _other_models(tx, uuid)
-    yield from _relations(tx, rows)
+    yield from _other_models(tx)
+    yield from _relations(tx)
     for kind in notes.Kind:
-        for owner, values in notes.of_model(tx, uuid, kind).items():
+        for owner, values in notes.of_model(tx, kind).items():
             tag = f"{kind}-{owner.replace('/', '-')}"
             yield "annotation", tag, {"tag": tag, "annotations": values}
-    for row in tx.rows("block_list", model=uuid):
+    for row in tx.rows("block_list"):
         yield (
             "block",
             row["type"],
             {"id": row["type"], "type": row["type"], "message": row["message"], "tag": f"model-{uuid}"},
         )
-    for task in tx.list(Task, "task_list", model=uuid):
+    for task in tx.list(Task, "task_list"):
         yield "action", str(task.id), _action(task)
 
 
@@ -92,9 +92,9 @@ def status_of(seen: Seen, *, version: bool = False) -> dict[str, Any]:
     return found
 
 
-def _model(tx: Tx, rows: Rows, controller: str) -> dict[str, Any]:
+def _model(tx: ModelTx, rows: Rows, controller: str) -> dict[str, Any]:
     model = rows.model
-    config = {key: value["value"] for key, value in model_config.effective(tx, model.uuid, {}).items()}
+    config = {key: value["value"] for key, value in model_config.effective(tx, {}).items()}
     seen = document.seen_status(rows, StatusKind.MODEL, model.name, Seen("available"))
     return {
         "name": model.name,
@@ -104,7 +104,7 @@ def _model(tx: Tx, rows: Rows, controller: str) -> dict[str, Any]:
         "is-controller": models.is_controller(model),
         "config": config,
         "status": status_of(seen),
-        "constraints": constraints.of_model(tx, model.uuid),
+        "constraints": constraints.of_model(tx),
         "sla": {"level": "unsupported", "owner": ""},
         "type": "iaas",
         "cloud": model.cloud,
@@ -167,9 +167,8 @@ def _base(text: str) -> str:
     return f"{base.os}@{base.channel.partition('/')[0]}"
 
 
-def _application(tx: Tx, rows: Rows, app: ApplicationRow, known: Application) -> dict[str, Any]:
-    uuid = rows.model.uuid
-    settings = tx.rows("setting_list", model=uuid, application=app.name, charm_url=app.charm_url)
+def _application(tx: ModelTx, rows: Rows, app: ApplicationRow, known: Application) -> dict[str, Any]:
+    settings = tx.rows("setting_list", application=app.name, charm_url=app.charm_url)
     seen = document.seen_status(rows, StatusKind.APPLICATION, app.name, Seen("unset"))
     return {
         "name": app.name,
@@ -216,13 +215,13 @@ def _private(machine: MachineRow) -> str:
     return network.private(machine.addresses) or machine.dns
 
 
-def _relations(tx: Tx, rows: Rows) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _relations(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, Any]]]:
     sides: dict[int, list[dict[str, Any]]] = {}
-    for side in tx.list(RelationEndpoint, "relation_endpoint_list", model=rows.model.uuid):
+    for side in tx.list(RelationEndpoint, "relation_endpoint_list"):
         sides.setdefault(side.relation, []).append(
             {"application-name": side.application, "relation": _endpoint(side)}
         )
-    for relation in tx.list(Relation, "relation_list", model=rows.model.uuid):
+    for relation in tx.list(Relation, "relation_list"):
         ends = sides.get(relation.id, [])
         for end in ends:
             end["relation"]["scope"] = relation.scope
@@ -239,11 +238,11 @@ def _endpoint(side: RelationEndpoint) -> dict[str, Any]:
     }
 
 
-def _other_models(tx: Tx, model: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _other_models(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Return what this model consumes and offers."""
-    if not tx.scalar("crossmodel_any", model=model):
+    if not tx.scalar("crossmodel_any"):
         return
-    for item in tx.list(RemoteApplication, "remote_application_list", model=model):
+    for item in tx.list(RemoteApplication, "remote_application_list"):
         if item.url:
             entity = {
                 "name": item.name,
@@ -252,8 +251,8 @@ def _other_models(tx: Tx, model: str) -> Iterator[tuple[str, str, dict[str, Any]
                 "status": status_of(_PENDING),
             }
             yield "remoteApplication", item.name, entity
-    for offer in tx.list(Offer, "offer_list", model=model):
-        app = tx.find(Application, "application_get", model=model, name=offer.application)
+    for offer in tx.list(Offer, "offer_list"):
+        app = tx.find(Application, "application_get", name=offer.application)
         yield "applicationOffer", offer.name, {
             "offer-name": offer.name,
             "offer-uuid": offer.uuid,

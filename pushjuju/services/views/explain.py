@@ -38,7 +38,7 @@ from pushjuju.services.views.explain_basis import (
 from pushjuju.store.queue import WorkItem
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Operation, Unit
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _QUIET = ("idle", "at rest")
 _UNDECIDED = "not decided yet"
@@ -60,21 +60,21 @@ def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ())
         decide: Returns the decisions of units.
         names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
     """
-    with ctx.store.read() as tx:
-        seen = read(ctx, tx, model, decide)
+    with ctx.read(model) as tx:
+        seen = read(ctx, tx, decide)
         if not names:
             return _everything(tx, seen)
         return [reason for name in dict.fromkeys(names) for reason in _named(tx, seen, name)]
 
 
-def _everything(tx: Tx, seen: Seen) -> list[Reason]:
+def _everything(tx: ModelTx, seen: Seen) -> list[Reason]:
     found = [_unit(tx, seen, seen.units[name]) for name in sorted(seen.units, key=natural_key)]
     found += [_end(seen, end) for end in seen.ends]
     found += [_machine(tx, seen, name) for name in sorted(seen.items, key=natural_key)]
     return found + [_loop(seen, item) for item in seen.loops]
 
 
-def _named(tx: Tx, seen: Seen, name: str) -> list[Reason]:
+def _named(tx: ModelTx, seen: Seen, name: str) -> list[Reason]:
     """Return the reasons of one entity, with the forced end that it waits for."""
     subject = name
     if name in seen.units:
@@ -95,8 +95,8 @@ def _named(tx: Tx, seen: Seen, name: str) -> list[Reason]:
 # --- units ------------------------------------------------------------------------------------------------
 
 
-def _unit(tx: Tx, seen: Seen, unit: Unit) -> Reason:
-    running = _running(tx, unit.model, unit.machine)
+def _unit(tx: ModelTx, seen: Seen, unit: Unit) -> Reason:
+    running = _running(tx, unit.machine)
     mine = next((row for row in running if row.unit == unit.name), None)
     item = seen.items.get(unit.machine or "")
     silent = trouble(tx, seen, unit.machine)
@@ -165,17 +165,17 @@ def _attended(found: Reason, by: Hands | None) -> Reason:
     return replace(found, attended_by="" if by.working else by.waiting, unattended=by.none)
 
 
-def _running(tx: Tx, model: str, machine: str | None) -> list[Operation]:
-    return tx.list(Operation, "operation_open", model=model, machine=machine) if machine is not None else []
+def _running(tx: ModelTx, machine: str | None) -> list[Operation]:
+    return tx.list(Operation, "operation_open", machine=machine) if machine is not None else []
 
 
 def _title(row: Operation) -> str:
     return f"{row.name} of {row.unit}" if row.unit else f"{row.name} on machine {row.machine}"
 
 
-def _unit_next(tx: Tx, seen: Seen, unit: Unit, found: Reason, wanted: Wanted | None) -> Iterable[str]:
+def _unit_next(tx: ModelTx, seen: Seen, unit: Unit, found: Reason, wanted: Wanted | None) -> Iterable[str]:
     """Yield what a user may type."""
-    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     if SeriesStatus(unit.series).frozen:
         yield f"upgrade-machine {unit.machine} complete    when its base is upgraded"
     elif agent is not None and agent.status == Agent.ERROR:
@@ -189,7 +189,7 @@ def _unit_next(tx: Tx, seen: Seen, unit: Unit, found: Reason, wanted: Wanted | N
         for name in _attached(tx, unit):
             yield f"explain {name}    tells what storage {name} waits for"
     elif wanted is not None and wanted.waits_for == "core":
-        rows = tx.rows("unit_lives_of_principal", model=unit.model, principal=unit.name)
+        rows = tx.rows("unit_lives_of_principal", principal=unit.name)
         names = sorted(row["name"] for row in rows)
         yield f"explain {' '.join(names)}    tells what they wait for"
     elif unit.life != Life.ALIVE and not found.running and not ends_of(seen, unit.name):
@@ -198,14 +198,14 @@ def _unit_next(tx: Tx, seen: Seen, unit: Unit, found: Reason, wanted: Wanted | N
         yield f"explain {unit.machine}    tells what is known of its machine"
 
 
-def _attached(tx: Tx, unit: Unit) -> list[str]:
-    return [row.storage for row in storage_instances.of_unit(tx, unit.model, unit.name)]
+def _attached(tx: ModelTx, unit: Unit) -> list[str]:
+    return [row.storage for row in storage_instances.of_unit(tx, unit.name)]
 
 
 # --- applications -----------------------------------------------------------------------------------------
 
 
-def _application(tx: Tx, seen: Seen, application: Application) -> Reason:
+def _application(tx: ModelTx, seen: Seen, application: Application) -> Reason:
     units = [unit for unit in seen.units.values() if unit.application == application.name]
     reasons = [_unit(tx, seen, unit) for unit in sorted(units, key=lambda unit: unit.number)]
     counts: dict[str, int] = {}
@@ -220,7 +220,7 @@ def _application(tx: Tx, seen: Seen, application: Application) -> Reason:
         reason="; ".join(busy),
         due=min(dues) if dues else None,
         unattended=any(reason.unattended for reason in reasons),
-        leader=leadership.holder(tx, application.model, application.name) or "",
+        leader=leadership.holder(tx, application.name) or "",
         next=tuple(_application_next(seen, application, reasons)),
     )
 
@@ -240,14 +240,14 @@ def _application_next(seen: Seen, application: Application, reasons: Sequence[Re
 # --- machines ---------------------------------------------------------------------------------------------
 
 
-def _machine(tx: Tx, seen: Seen, name: str) -> Reason:
+def _machine(tx: ModelTx, seen: Seen, name: str) -> Reason:
     subject, machine = f"machine {name}", seen.machines.get(name)
     item = seen.items.get(name)
     found = _worked(seen, subject, item) if item else Reason(subject=subject, doing="at rest", reason="")
     if machine is None:
         return found
-    running = _running(tx, machine.model, name)
-    status = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, name)
+    running = _running(tx, name)
+    status = statuses.get_status(tx, StatusKind.INSTANCE, name)
     found = _resting(seen, machine, found)
     if not found.reason and not machine.instance_id:
         found = replace(found, reason="it is to be made")
@@ -295,12 +295,12 @@ def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> I
 # --- storage ----------------------------------------------------------------------------------------------
 
 
-def _storage(tx: Tx, seen: Seen, instance: StorageInstance) -> Reason:
+def _storage(tx: ModelTx, seen: Seen, instance: StorageInstance) -> Reason:
     """Return the step of a storage instance's volume or filesystem."""
     doing, why, dues, attempts = "not made yet", [], list[datetime](), 0
     machine = ""
     for backing in storage_instances.backings(tx, instance):
-        status = statuses.get_status(tx, backing.model, storage_instances.KINDS[backing.kind], backing.id)
+        status = statuses.get_status(tx, storage_instances.KINDS[backing.kind], backing.id)
         if status is not None:
             doing = str(status.status)
             why += [f"{backing.kind} {backing.id}: {status.message}"] if status.message else []

@@ -17,7 +17,7 @@ from pushjuju.services.lifecycle.forced_ends import ends_ahead, forced_subject
 from pushjuju.store.queue import WorkItem, work_item
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Unit
 from pushjuju.store.rows.storage_records import StorageInstance
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class Wanted:
         return self.badge if self.answer == "waiting" else ""
 
 
-Decide = Callable[[Tx, Unit, bool], Wanted | None]
+Decide = Callable[[ModelTx, Unit, bool], Wanted | None]
 """Returns what a unit decided last, or (True) what it decides at this moment; None: nothing yet."""
 
 
@@ -119,24 +119,24 @@ class Trouble:
     since: datetime | None
 
 
-def read(ctx: Context, tx: Tx, model: str, decide: Decide) -> Seen:
+def read(ctx: Context, tx: ModelTx, decide: Decide) -> Seen:
     """Read everything that `explain` shows of a model."""
     machines, loops = {}, []
-    for item in (work_item(row) for row in tx.rows("work_list", prefix=model)):
+    for item in (work_item(row) for row in tx.rows("work_list", prefix=tx.model)):
         _, kind, name = (*item.key.split("/", 2), "", "")[:3]
         if kind == "machine":
             machines[name] = item
         else:
             loops.append(item)
-    instances = tx.list(StorageInstance, "storage_instance_list", model=model)
+    instances = tx.list(StorageInstance, "storage_instance_list")
     return Seen(
         now=ctx.clock.now(),
-        units={unit.name: unit for unit in tx.list(Unit, "unit_list", model=model)},
-        machines={item.id: item for item in tx.list(Machine, "machine_list", model=model)},
-        stopped=_stopped(ctx, tx, model),
-        applications={item.name: item for item in tx.list(Application, "application_list", model=model)},
+        units={unit.name: unit for unit in tx.list(Unit, "unit_list")},
+        machines={item.id: item for item in tx.list(Machine, "machine_list")},
+        stopped=_stopped(ctx, tx),
+        applications={item.name: item for item in tx.list(Application, "application_list")},
         storage={item.id: item for item in instances if not item.is_disk},
-        ends=ends_ahead(tx, model),
+        ends=ends_ahead(tx),
         items=machines,
         loops=loops,
         hands=hands(ctx),
@@ -144,14 +144,14 @@ def read(ctx: Context, tx: Tx, model: str, decide: Decide) -> Seen:
     )
 
 
-def _stopped(ctx: Context, tx: Tx, model: str) -> set[str]:
+def _stopped(ctx: Context, tx: ModelTx) -> set[str]:
     running = {
         item.instance_id: item.id
-        for item in tx.list(Machine, "machine_list", model=model)
-        if (seen := statuses.get_status(tx, model, StatusKind.INSTANCE, item.id)) is not None
+        for item in tx.list(Machine, "machine_list")
+        if (seen := statuses.get_status(tx, StatusKind.INSTANCE, item.id)) is not None
         and seen.status == InstanceStatus.RUNNING
     }
-    return stopped(ctx, models.get(tx, model).cloud_type, running)
+    return stopped(ctx, models.get(tx).cloud_type, running)
 
 
 def ends_of(seen: Seen, subject: str) -> list[Cleanup]:
@@ -159,10 +159,10 @@ def ends_of(seen: Seen, subject: str) -> list[Cleanup]:
     return [end for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
 
 
-def trouble(tx: Tx, seen: Seen, name: str | None) -> Trouble | None:
+def trouble(tx: ModelTx, seen: Seen, name: str | None) -> Trouble | None:
     """Return why nothing can be done on a machine, or None when no trouble of the machine is known."""
     machine = seen.machines.get(name or "")
-    status = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id) if machine else None
+    status = statuses.get_status(tx, StatusKind.INSTANCE, machine.id) if machine else None
     if machine is None or status is None:
         return None
     why = str(status.data.get(UNUSABLE) or status.message)
@@ -173,10 +173,10 @@ def trouble(tx: Tx, seen: Seen, name: str | None) -> Trouble | None:
     return Trouble(why=f"machine {machine.id} {STOPPED}", since=None) if machine.id in seen.stopped else None
 
 
-def own_trouble(tx: Tx, seen: Seen, unit: Unit) -> Trouble | None:
+def own_trouble(tx: ModelTx, seen: Seen, unit: Unit) -> Trouble | None:
     """Return why nothing more is done for a unit, where the other units of its machine are worked."""
     item = seen.items.get(unit.machine or "")
-    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     if item is None or not item.failed or agent is None or agent.status != Agent.FAILED:
         return None
     return Trouble(why=agent.message, since=agent.since)

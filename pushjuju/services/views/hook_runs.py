@@ -16,7 +16,7 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import not_found
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _FOREVER = 2**62
 _KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}
@@ -75,26 +75,25 @@ class Wanted:
 
 def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
     """Return runs, oldest first."""
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         if wanted.units:
             for name in wanted.units:
-                if tx.row("unit_get", model=model, name=name) is None:
+                if tx.row("unit_get", name=name) is None:
                     raise not_found("unit", name)
             names = list(wanted.units)
         else:
-            names = [row["name"] for row in tx.rows("unit_list", model=model)]
+            names = [row["name"] for row in tx.rows("unit_list")]
         asked = [
             (name, hook) for name in dict.fromkeys(names) for hook in dict.fromkeys(wanted.hooks or [""])
         ]
-        found = [run for name, hook in asked for run in _of_unit(tx, model, name, hook, wanted)]
+        found = [run for name, hook in asked for run in _of_unit(tx, name, hook, wanted)]
     found.sort(key=lambda run: (run.started, natural_key(run.unit), run.operation))
     return found[-wanted.most :] if wanted.most else found
 
 
-def _of_unit(tx: Tx, model: str, name: str, hook: str, wanted: Wanted) -> list[HookRun]:
+def _of_unit(tx: ModelTx, name: str, hook: str, wanted: Wanted) -> list[HookRun]:
     rows = tx.rows(
         "operation_history",
-        model=model,
         unit=name,
         since=to_iso(wanted.since) if wanted.since else "",
         until=to_iso(wanted.until) if wanted.until else "",

@@ -31,8 +31,8 @@ def of_model(ctx: Context, model: str, kind: str) -> list[str]:
     if kind not in _OF_A_MODEL:
         return of_controller(ctx, kind)
     statement, column = _OF_A_MODEL[kind]
-    with ctx.store.read() as tx:
-        return [str(row[column]) for row in tx.rows(statement, model=model)]
+    with ctx.read(model) as tx:
+        return [str(row[column]) for row in tx.rows(statement)]
 
 
 def of_controller(ctx: Context, kind: str) -> list[str]:

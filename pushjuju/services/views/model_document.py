@@ -15,10 +15,10 @@ from pushjuju.store.rows.records import Model
 
 def show_model(ctx: Context, model: Model) -> dict[str, Any]:
     """Return the document of `show-model`: short name -> description."""
-    with ctx.store.read() as tx:
-        entry = model_entry(ctx, tx, models.get(tx, model.uuid))
-        every = machines.list_machines(tx, model.uuid)
-        used = secret_backends.used_by(tx, model.uuid)
+    with ctx.read(model.uuid) as tx:
+        entry = model_entry(ctx, tx, models.get(tx))
+        every = machines.list_machines(tx)
+        used = secret_backends.used_by(tx)
     shown = {key: value for key, value in entry.items() if key not in ("access", "last-connection")}
     shown["users"] = model_users(ctx, model)
     shown["machines"] = {item.id: {"cores": int(item.hardware.get("cores") or 0)} for item in every}

@@ -17,7 +17,7 @@ from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.queue import SqliteWorkQueue, machine_key
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Application, Machine, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +49,10 @@ class FailedMachine:
 
 def unit(ctx: Context, model: str, name: str) -> FailedUnit:
     """Return what is known of a unit after a failure."""
-    with ctx.store.read() as tx:
-        found = tx.find(Unit, "unit_get", model=model, name=name)
-        owner = tx.find(Application, "application_get", model=model, name=name.partition("/")[0])
-        agent = statuses.get_status(tx, model, StatusKind.AGENT, name)
+    with ctx.read(model) as tx:
+        found = tx.find(Unit, "unit_get", name=name)
+        owner = tx.find(Application, "application_get", name=name.partition("/")[0])
+        agent = statuses.get_status(tx, StatusKind.AGENT, name)
     return FailedUnit(
         waits=found is None or agent is None or agent.status == Agent.ERROR,
         machine=(found.machine if found else None) or "",
@@ -63,13 +63,13 @@ def unit(ctx: Context, model: str, name: str) -> FailedUnit:
 
 def machine(ctx: Context, model: Model, name: str) -> FailedMachine:
     """Return what is known of a machine after a failure."""
-    with ctx.store.read() as tx:
-        found = tx.find(Machine, "machine_get", model=model.uuid, id=name)
+    with ctx.read(model.uuid) as tx:
+        found = tx.find(Machine, "machine_get", id=name)
         return FailedMachine(
             suspended=bool(credential_validity.reason(tx, model)),
-            given_up=name in machines.not_started(tx, model.uuid),
+            given_up=name in machines.not_started(tx),
             is_dying=found is not None and found.life != Life.ALIVE,
-            containers=[item.id for item in machines.containers_on(tx, model.uuid, name)],
+            containers=[item.id for item in machines.containers_on(tx, name)],
         )
 
 
@@ -81,30 +81,30 @@ def next_try(ctx: Context, model: str, name: str) -> datetime | None:
 
 def lacks_new_charm(ctx: Context, model: str, name: str) -> bool:
     """Return True when units of an application that are in error have another charm than the application."""
-    with ctx.store.read() as tx:
-        application = applications.get(tx, model, name)
-        return any(_lacks(tx, item, application) for item in units.of_application(tx, model, name))
+    with ctx.read(model) as tx:
+        application = applications.get(tx, name)
+        return any(_lacks(tx, item, application) for item in units.of_application(tx, name))
 
 
-def _lacks(tx: Tx, item: Unit, application: Application) -> bool:
-    return units.in_error(tx, item.model, item.name) and item.charm_url not in ("", application.charm_url)
+def _lacks(tx: ModelTx, item: Unit, application: Application) -> bool:
+    return units.in_error(tx, item.name) and item.charm_url not in ("", application.charm_url)
 
 
 def waits_for_resolved(ctx: Context, model: str, name: str) -> bool:
     """Return True when a unit waits for `resolved`."""
-    with ctx.store.read() as tx:
-        return units.in_error(tx, model, name)
+    with ctx.read(model) as tx:
+        return units.in_error(tx, name)
 
 
 def homes_and_storage(ctx: Context, model: str, names: Sequence[str]) -> tuple[set[str], list[str]]:
     """Return the machines and the storage of the applications and units among some names."""
     found: list[Unit] = []
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         for name in names:
             if is_unit(name):
-                found += filter(None, [tx.find(Unit, "unit_get", model=model, name=name)])
+                found += filter(None, [tx.find(Unit, "unit_get", name=name)])
             elif is_application(name):
-                found += units.of_application(tx, model, name)
+                found += units.of_application(tx, name)
         with_storage = [item.name for item in found if item.storage]
-        stored = [row for name in with_storage for row in storage_instances.of_unit(tx, model, name)]
+        stored = [row for name in with_storage for row in storage_instances.of_unit(tx, name)]
     return {item.machine for item in found if item.machine is not None}, [row.storage for row in stored]

@@ -24,7 +24,7 @@ from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.relation import offers, relations, remote_applications
 from pushjuju.services.entities.relation.offers import Wanted
 from pushjuju.store.rows.records import Model, Offer, Relation, RemoteApplication
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 JOINED = "joined"
 Moment = Callable[[str], Any]
@@ -33,10 +33,10 @@ Moment = Callable[[str], Any]
 # --- status -----------------------------------------------------------------------------------------------
 
 
-def sections(tx: Tx, model: str, moment: Moment = from_iso) -> dict[str, dict[str, Any]]:
+def sections(tx: ModelTx, moment: Moment = from_iso) -> dict[str, dict[str, Any]]:
     """Return `application-endpoints` and `offers` as `status` has them; what is empty is left out."""
-    saas = {item.name: _saas(tx, item, moment) for item in remote_applications.consumed(tx, model)}
-    offered = {item.name: _offered(tx, item) for item in offers.of_model(tx, model)}
+    saas = {item.name: _saas(tx, item, moment) for item in remote_applications.consumed(tx)}
+    offered = {item.name: _offered(tx, item) for item in offers.of_model(tx)}
     found = {"application-endpoints": saas, "offers": offered}
     return {key: _naturally(value) for key, value in found.items() if value}
 
@@ -45,12 +45,12 @@ def _naturally(named: dict[str, Any]) -> dict[str, Any]:
     return {name: named[name] for name in sorted(named, key=natural_key)}
 
 
-def proxies(tx: Tx, model: str) -> set[str]:
+def proxies(tx: ModelTx) -> set[str]:
     """Return the names of those that only stand for who consumes an offer: no relation of theirs is shown."""
-    return {item.name for item in remote_applications.every(tx, model) if not item.url}
+    return {item.name for item in remote_applications.every(tx) if not item.url}
 
 
-def _saas(tx: Tx, remote: RemoteApplication, moment: Moment) -> dict[str, Any]:
+def _saas(tx: ModelTx, remote: RemoteApplication, moment: Moment) -> dict[str, Any]:
     status = tx.row("status_get", model=remote.model, kind=str(StatusKind.APPLICATION), entity=remote.name)
     shown: dict[str, Any] = {"current": status["status"] if status else "unknown"}
     if status and status["message"]:
@@ -72,11 +72,11 @@ def _endpoints(ends: Any) -> dict[str, dict[str, str]]:
     return {name: {"interface": item["interface"], "role": item["role"]} for name, item in ends.items()}
 
 
-def _related(tx: Tx, remote: RemoteApplication) -> dict[str, list[str]]:
+def _related(tx: ModelTx, remote: RemoteApplication) -> dict[str, list[str]]:
     """Return endpoint -> the applications that are related to it."""
     found: dict[str, list[str]] = {}
-    for relation in relations.of_application(tx, remote.model, remote.name):
-        sides = relations.endpoints(tx, remote.model, relation.id)
+    for relation in relations.of_application(tx.beside(remote.model), remote.name):
+        sides = relations.endpoints(tx.beside(remote.model), relation.id)
         own, other = (
             relations.own_endpoint(sides, remote.name),
             relations.remote_endpoint(sides, remote.name),
@@ -85,7 +85,7 @@ def _related(tx: Tx, remote: RemoteApplication) -> dict[str, list[str]]:
     return {name: sorted(found[name]) for name in sorted(found)}
 
 
-def _offered(tx: Tx, item: Offer) -> dict[str, Any]:
+def _offered(tx: ModelTx, item: Offer) -> dict[str, Any]:
     statuses_of = [_status(tx, relation) for relation in offers.connections(tx, item)]
     found: dict[str, Any] = {"application": item.application, "charm": _charm_url(tx, item)}
     if statuses_of:
@@ -96,16 +96,16 @@ def _offered(tx: Tx, item: Offer) -> dict[str, Any]:
     return found
 
 
-def _charm_url(tx: Tx, item: Offer) -> str:
-    return applications.get(tx, item.model, item.application).charm_url
+def _charm_url(tx: ModelTx, item: Offer) -> str:
+    return applications.get(tx.beside(item.model), item.application).charm_url
 
 
-def _offer_endpoints(tx: Tx, item: Offer) -> dict[str, dict[str, str]]:
+def _offer_endpoints(tx: ModelTx, item: Offer) -> dict[str, dict[str, str]]:
     return _endpoints(remote_applications.described(offers.endpoints(tx, item)))
 
 
-def _status(tx: Tx, relation: Relation) -> dict[str, Any]:
-    status = statuses.get_status(tx, relation.model, StatusKind.RELATION, str(relation.id))
+def _status(tx: ModelTx, relation: Relation) -> dict[str, Any]:
+    status = statuses.get_status(tx.beside(relation.model), StatusKind.RELATION, str(relation.id))
     found: dict[str, Any] = {"current": status.status if status else "joining"}
     if status and status.message:
         found["message"] = status.message
@@ -119,12 +119,12 @@ def _status(tx: Tx, relation: Relation) -> dict[str, Any]:
 
 def list_offers(ctx: Context, model: Model, wanted: Wanted) -> dict[str, Any]:
     """Return the document of `offers`: name -> offer."""
-    with ctx.store.read() as tx:
-        found = offers.matching(ctx, tx, offers.of_model(tx, model.uuid), wanted)
+    with ctx.read(model.uuid) as tx:
+        found = offers.matching(ctx, tx, offers.of_model(tx), wanted)
         return {item.name: _listed(ctx, tx, model, item) for item in found}
 
 
-def _listed(ctx: Context, tx: Tx, model: Model, item: Offer) -> dict[str, Any]:
+def _listed(ctx: Context, tx: ModelTx, model: Model, item: Offer) -> dict[str, Any]:
     found: dict[str, Any] = {
         "application": item.application,
         "store": ctx.controller.name,
@@ -138,8 +138,8 @@ def _listed(ctx: Context, tx: Tx, model: Model, item: Offer) -> dict[str, Any]:
     return found
 
 
-def _connection(ctx: Context, tx: Tx, item: Offer, relation: Relation) -> dict[str, Any]:
-    own = relations.own_endpoint(relations.endpoints(tx, item.model, relation.id), item.application)
+def _connection(ctx: Context, tx: ModelTx, item: Offer, relation: Relation) -> dict[str, Any]:
+    own = relations.own_endpoint(relations.endpoints(tx.beside(item.model), relation.id), item.application)
     found: dict[str, Any] = {
         "source-model-uuid": relation.far_model,
         "username": ctx.user,
@@ -147,8 +147,8 @@ def _connection(ctx: Context, tx: Tx, item: Offer, relation: Relation) -> dict[s
         "endpoint": own.endpoint,
         "status": _status(tx, relation),
     }
-    subnets = firewall.egress_of(tx, relation.far_model, relation.far_relation)
-    if subnets and not relation.suspended and not firewall.ingress_problem(tx, item.model, subnets):
+    subnets = firewall.egress_of(tx.beside(relation.far_model), relation.far_relation)
+    if subnets and not relation.suspended and not firewall.ingress_problem(tx.beside(item.model), subnets):
         found["ingress-subnets"] = subnets
     return found
 
@@ -172,9 +172,10 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
     found = {}
     with ctx.store.read() as tx:
         for model in tx.list(Model, "model_list"):
+            of = ctx.of(tx, model.uuid)
             if place.model in ("", model.name) and place.owner in ("", model.owner):
-                for item in offers.matching(ctx, tx, offers.of_model(tx, model.uuid), wanted):
-                    found[_full_url(ctx, model, item)] = _found(ctx, tx, item)
+                for item in offers.matching(ctx, of, offers.of_model(of), wanted):
+                    found[_full_url(ctx, model, item)] = _found(ctx, of, item)
     if not found:
         raise NotFound("no matching application offers found")
     return found
@@ -184,17 +185,17 @@ def show_offer(ctx: Context, url: OfferUrl) -> dict[str, Any]:
     """Return the document of `show-offer`: URL -> offer."""
     with ctx.store.read() as tx:
         model, item = offers.resolve(ctx, tx, url)
-        application = applications.get(tx, item.model, item.application)
-        text = applications.current_charm(tx, application).meta.description
+        of = ctx.of(tx, item.model)
+        text = applications.current_charm(of, applications.get(of, item.application)).meta.description
         described = {"description": text} if text else {}
-        return {_full_url(ctx, model, item): {**described, **_found(ctx, tx, item)}}
+        return {_full_url(ctx, model, item): {**described, **_found(ctx, of, item)}}
 
 
 def _full_url(ctx: Context, model: Model, item: Offer) -> str:
     return f"{ctx.controller.name}:{offers.url_of(model, item)}"
 
 
-def _found(ctx: Context, tx: Tx, item: Offer) -> dict[str, Any]:
+def _found(ctx: Context, tx: ModelTx, item: Offer) -> dict[str, Any]:
     return {
         "access": offers.users(tx, item).get(ctx.user, "-"),
         "endpoints": _offer_endpoints(tx, item),

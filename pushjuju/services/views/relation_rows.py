@@ -21,10 +21,10 @@ def relation_rows(ctx: Context, model: str) -> list[dict[str, Any]]:
 
     A peer relation has its one endpoint on both sides.
     """
-    with ctx.store.read() as tx:
-        relations = tx.list(Relation, "relation_list", model=model)
-        sides = tx.list(RelationEndpoint, "relation_endpoint_list", model=model)
-        rows = tx.rows("status_of_kind", model=model, kind=str(StatusKind.RELATION))
+    with ctx.read(model) as tx:
+        relations = tx.list(Relation, "relation_list")
+        sides = tx.list(RelationEndpoint, "relation_endpoint_list")
+        rows = tx.rows("status_of_kind", kind=str(StatusKind.RELATION))
     present = {int(row["entity"]): (str(row["status"]), str(row["message"])) for row in rows}
     by_relation: dict[int, list[RelationEndpoint]] = {}
     for side in sides:

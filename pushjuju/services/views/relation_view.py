@@ -13,7 +13,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _MOST = 10  # relations that are named where one is not found
 
@@ -71,40 +71,40 @@ def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
     Args:
         arguments: Its id alone, or its two sides `APP[:ENDPOINT]`; a peer relation by its one side.
     """
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         try:
-            relation = _find(tx, model, arguments)
+            relation = _find(tx, arguments)
         except NotFound as error:
-            error.hint = _there(tx, model)
+            error.hint = _there(tx)
             raise
-        sides = relations.endpoints(tx, model, relation.id)
-        bags = {bag.entity: bag for bag in tx.list(Bag, "bag_list", model=model, relation=relation.id)}
-        scopes = tx.list(RelationScope, "scope_list", model=model, relation=relation.id)
+        sides = relations.endpoints(tx, relation.id)
+        bags = {bag.entity: bag for bag in tx.list(Bag, "bag_list", relation=relation.id)}
+        scopes = tx.list(RelationScope, "scope_list", relation=relation.id)
         return RelationView(
             id=relation.id,
             key=relation.key,
             scope=relation.scope,
             life=relation.life,
             suspended=bool(relation.suspended),
-            status=statuses.get_status(tx, model, StatusKind.RELATION, str(relation.id)),
+            status=statuses.get_status(tx, StatusKind.RELATION, str(relation.id)),
             sides=[_side(tx, side, bags, scopes) for side in sides],
         )
 
 
-def _find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
+def _find(tx: ModelTx, arguments: Sequence[str]) -> Relation:
     if len(arguments) == 1 and integrate.is_id(arguments[0]):
-        return integrate.by_id(tx, model, arguments[0])
+        return integrate.by_id(tx, arguments[0])
     if len(arguments) > 1:
-        return integrate.find(tx, model, arguments)
+        return integrate.find(tx, arguments)
     try:
-        return integrate.find(tx, model, [*arguments, *arguments])
+        return integrate.find(tx, [*arguments, *arguments])
     except NotFound:
         raise NotFound(f'peer relation of "{arguments[0]}" not found') from None
 
 
-def _there(tx: Tx, model: str) -> str:
+def _there(tx: ModelTx) -> str:
     """Return the commands that show the relations which are there; of many the first ones."""
-    found = tx.list(Relation, "relation_list", model=model)
+    found = tx.list(Relation, "relation_list")
     if not found:
         return "pushjuju integrate APP APP    makes a relation; the model has none"
     lines = [f"pushjuju show-relation {item.id}    shows {item.key}" for item in found[:_MOST]]
@@ -113,13 +113,13 @@ def _there(tx: Tx, model: str) -> str:
 
 
 def _side(
-    tx: Tx, side: RelationEndpoint, bags: Mapping[str, Bag], scopes: Sequence[RelationScope]
+    tx: ModelTx, side: RelationEndpoint, bags: Mapping[str, Bag], scopes: Sequence[RelationScope]
 ) -> RelationSide:
     name = side.application
     present = {scope.unit: scope for scope in scopes if scope.application == name}
-    here = {unit.name for unit in tx.list(Unit, "unit_of_application", model=side.model, application=name)}
+    here = {unit.name for unit in tx.list(Unit, "unit_of_application", application=name)}
     mine = present.keys() | {entity for entity in bags if entity.startswith(f"{name}/")}
-    leader = leadership.holder(tx, side.model, name)
+    leader = leadership.holder(tx, name)
     members = [
         Member(
             name=unit,
@@ -130,7 +130,7 @@ def _side(
         )
         for unit in sorted(mine, key=natural_key)
     ]
-    application = tx.row("application_get", model=side.model, name=name)
+    application = tx.row("application_get", name=name)
     return RelationSide(
         application=name,
         endpoint=side.endpoint,

@@ -15,7 +15,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.storage import disks, storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Machine, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 DISK = "- will remove volume "  # storage of the machine itself needs no further consent
 
@@ -24,42 +24,42 @@ def machine_lines(ctx: Context, model: str, ids: Sequence[str], *, keep_instance
     """Return what removing machines means, line by line."""
     kept = " (but retaining cloud instance)" if keep_instance else ""
     lines = []
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         for name in ids:
-            machines.get(tx, model, name)
+            machines.get(tx, name)
             lines.append(f"will remove machine {name}{kept}")
-            lines += _on_machine(tx, model, name)
-            for container in machines.containers_on(tx, model, name):
+            lines += _on_machine(tx, name)
+            for container in machines.containers_on(tx, name):
                 lines.append(f"will remove machine {container.id}{kept}")
-                lines += _on_machine(tx, model, container.id)
+                lines += _on_machine(tx, container.id)
     return lines
 
 
-def _on_machine(tx: Tx, model: str, name: str) -> list[str]:
-    there = machines.units_on(tx, model, name)
+def _on_machine(tx: ModelTx, name: str) -> list[str]:
+    there = machines.units_on(tx, name)
     units_ = [f"- will remove unit {unit.name}" for unit in there]
-    stored = [f"- will remove storage {item}" for item in storage_instances.kept_on(tx, model, name)]
-    own = [f"{DISK}{backing.id}" for _, backing in disks.of_machine(tx, model, name)]
+    stored = [f"- will remove storage {item}" for item in storage_instances.kept_on(tx, name)]
+    own = [f"{DISK}{backing.id}" for _, backing in disks.of_machine(tx, name)]
     return units_ + stored + own
 
 
 def unit_lines(ctx: Context, model: str, names: Sequence[str], *, destroy_storage: bool = False) -> list[str]:
     """Return what removing units means."""
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         lines = []
-        for unit in removal.plan_units(tx, model, list(names)):
+        for unit in removal.plan_units(tx, list(names)):
             lines.append(f"will remove unit {unit.name}")
             lines += _storage_lines(tx, [unit], destroy=destroy_storage)
     return lines
 
 
-def _storage_lines(tx: Tx, units_: Sequence[Unit], *, destroy: bool) -> list[str]:
+def _storage_lines(tx: ModelTx, units_: Sequence[Unit], *, destroy: bool) -> list[str]:
     """Return what becomes of the storage of units that go: it stays, unless it was to go already."""
     with_storage = [unit for unit in units_ if unit.storage]
     found = [
-        storage_instances.get(tx, unit.model, row.storage)
+        storage_instances.get(tx, row.storage)
         for unit in with_storage
-        for row in storage_instances.of_unit(tx, unit.model, unit.name)
+        for row in storage_instances.of_unit(tx, unit.name)
     ]
     gone = [item.id for item in found if destroy or item.life != Life.ALIVE]
     kept = [item.id for item in found if item.id not in gone]
@@ -74,11 +74,11 @@ def application_lines(
 ) -> list[str]:
     """Return what removing applications means."""
     lines = []
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         for name in names:
-            applications.get(tx, model, name)
+            applications.get(tx, name)
             lines.append(f"will remove application {name}")
-            listed = units.of_application(tx, model, name)
+            listed = units.of_application(tx, name)
             lines += [f"- will remove unit {unit.name}" for unit in listed]
             lines += _storage_lines(tx, listed, destroy=destroy_storage)
     return lines
@@ -86,27 +86,27 @@ def application_lines(
 
 def asks_first(ctx: Context, model: str) -> bool:
     """Return True when the users of a model want to be asked before entities are removed."""
-    with ctx.store.read() as tx:
-        mode = str(model_config.get(tx, model, "mode") or "")
+    with ctx.read(model) as tx:
+        mode = str(model_config.get(tx, "mode") or "")
     return "requires-prompts" in mode.replace(" ", ",").split(",")
 
 
 def kept(ctx: Context, model: str, ids: Sequence[str]) -> list[tuple[str, str, str]]:
     """Return the machines without units that stay for storage: id, why, and the storage."""
     found = []
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         for name in ids:
-            machine = tx.find(Machine, "machine_get", model=model, id=name)
+            machine = tx.find(Machine, "machine_get", id=name)
             if (
                 machine is not None
                 and machine.life == Life.ALIVE
                 and (text := removal.kept_text(tx, machine))
             ):
-                found.append((name, text, " ".join(storage_instances.kept_on(tx, model, name))))
+                found.append((name, text, " ".join(storage_instances.kept_on(tx, name))))
     return found
 
 
 def unit_names(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
     """Return the names of the units on some machines, subordinates included."""
-    with ctx.store.read() as tx:
-        return [unit.name for machine_id in ids for unit in machines.units_on(tx, model, machine_id)]
+    with ctx.read(model) as tx:
+        return [unit.name for machine_id in ids for unit in machines.units_on(tx, machine_id)]

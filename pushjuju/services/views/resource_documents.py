@@ -18,7 +18,7 @@ from pushjuju.services.entities.application import applications, resources, unit
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.origin_records import ResourceLatest
 from pushjuju.store.rows.records import Resource, UnitResource
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _NEVER = "0001-01-01T00:00:00Z"
 _UNKNOWN = -1  # Juju's number for "no progress known"
@@ -150,23 +150,22 @@ _NOTHING = Shown(application="", name="", revision=_UNKNOWN)
 
 def listing(ctx: Context, model: str, name: str) -> Listing:
     """Read the resources of an application."""
-    with ctx.store.read() as tx:
-        application = applications.get(tx, model, name)
+    with ctx.read(model) as tx:
+        application = applications.get(tx, name)
         every = resources.of_application(tx, application)
         fetched = resources.of_units(tx, application)
         return Listing(
             resources=[_shown(name, row) for row in every],
-            units=[unit.name for unit in units.of_application(tx, model, name)],
+            units=[unit.name for unit in units.of_application(tx, name)],
             fetched={(row.unit, row.name): _shown(name, row) for row in fetched},
-            updates=_updates(tx, model, name, every),
+            updates=_updates(tx, name, every),
         )
 
 
-def _updates(tx: Tx, model: str, application: str, known: Iterable[Resource]) -> list[Update]:
+def _updates(tx: ModelTx, application: str, known: Iterable[Resource]) -> list[Update]:
     """Return what the store had when it was last asked and the application has not; uploads are left out."""
     latest = {
-        row.name: row
-        for row in tx.list(ResourceLatest, "resource_latest_list", model=model, application=application)
+        row.name: row for row in tx.list(ResourceLatest, "resource_latest_list", application=application)
     }
     return [
         Update(

@@ -16,11 +16,11 @@ from pushjuju.services.entities.machine.machines import list_machines
 
 def show(ctx: Context, model: str, name: str) -> Struct:
     """Return the document of `show-space`."""
-    with ctx.store.read() as tx:
-        space = spaces.require(tx, model, name)
-        inside = [subnet for subnet in spaces.subnets(tx, model) if subnet.space == space]
-        machines = [item for item in list_machines(tx, model) if space in spaces.machine_spaces(item)]
-        bound = bindings.bound_to(tx, model, space)
+    with ctx.read(model) as tx:
+        space = spaces.require(tx, name)
+        inside = [subnet for subnet in spaces.subnets(tx) if subnet.space == space]
+        machines = [item for item in list_machines(tx) if space in spaces.machine_spaces(item)]
+        bound = bindings.bound_to(tx, space)
     listed = [Struct([("cidr", subnet.cidr), ("vlan-tag", 0)]) for subnet in inside]
     described = Struct([("id", space), ("name", name), ("subnets", listed)])
     return Struct([("space", described), ("applications", bound), ("machine-count", len(machines))])
@@ -28,8 +28,8 @@ def show(ctx: Context, model: str, name: str) -> Struct:
 
 def listing(ctx: Context, model: str) -> list[Struct]:
     """Return the spaces of `spaces`, with their subnets."""
-    with ctx.store.read() as tx:
-        called, every = spaces.names(tx, model), spaces.subnets(tx, model)
+    with ctx.read(model) as tx:
+        called, every = spaces.names(tx), spaces.subnets(tx)
     found = []
     for number, name in called.items():
         inside = {item.cidr: _subnet(item.cidr) for item in every if item.space == number}
@@ -46,9 +46,9 @@ def _subnet(cidr: str, *, space: str = "") -> Struct:
 
 def subnets(ctx: Context, model: str, *, space: str = "") -> dict[str, Struct]:
     """Return the subnets of `subnets`, of one space or of all."""
-    with ctx.store.read() as tx:
-        wanted = spaces.require(tx, model, space) if space else ""
-        called, every = spaces.names(tx, model), spaces.subnets(tx, model)
+    with ctx.read(model) as tx:
+        wanted = spaces.require(tx, space) if space else ""
+        called, every = spaces.names(tx), spaces.subnets(tx)
     return {
         item.cidr: _subnet(item.cidr, space=called[item.space])
         for item in every

@@ -17,19 +17,19 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import jump_hosts
 from pushjuju.store.rows.records import Machine
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 __all__ = ["Machine", "leader", "machine_of", "tasks_of", "way"]
 
 
 def leader(ctx: Context, model: str, application: str) -> str:
     """Return the unit that leads an application."""
-    with ctx.store.read() as tx:
-        return _leader(tx, model, application)
+    with ctx.read(model) as tx:
+        return _leader(tx, application)
 
 
-def _leader(tx: Tx, model: str, application: str) -> str:
-    found = leadership.holder(tx, model, application)
+def _leader(tx: ModelTx, application: str) -> str:
+    found = leadership.holder(tx, application)
     if found is None:
         raise NotFound(f"could not determine leader for {quote(application)}")
     return found
@@ -37,29 +37,29 @@ def _leader(tx: Tx, model: str, application: str) -> str:
 
 def machine_of(ctx: Context, model: str, name: str) -> Machine:
     """Return the machine of a machine id, a unit or `application/leader`."""
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         if is_machine(name):
-            return machines.get(tx, model, name)
+            return machines.get(tx, name)
         application, _, word = name.partition("/")
         if word == "leader":
-            name = _leader(tx, model, application)
+            name = _leader(tx, application)
         if not is_unit(name):
             raise NotValid(f'invalid target "{name}": expected a machine, a unit or an application\'s leader')
-        unit = units.get(tx, model, str(UnitName.parse(name)))
+        unit = units.get(tx, str(UnitName.parse(name)))
         if unit.machine is None:
             raise NotFound(f'unit "{name}" has no machine yet', hint="pushjuju status")
-        return machines.get(tx, model, unit.machine)
+        return machines.get(tx, unit.machine)
 
 
 def way(ctx: Context, model: str, ssh: Mapping[str, Any]) -> tuple[Sequence[Hop], bool]:
     """Return the jump hosts on the way to a machine, and whether the model asks for jump hosts."""
-    with ctx.store.read() as tx:
-        return jump_hosts.to(tx, model, ssh), jump_hosts.is_asked_for(tx, model)
+    with ctx.read(model) as tx:
+        return jump_hosts.to(tx, ssh), jump_hosts.is_asked_for(tx)
 
 
 def tasks_of(ctx: Context, model: str, unit: str) -> tuple[list[str], list[str]]:
     """Return the hooks and the actions of a unit's charm, sorted."""
-    with ctx.store.read() as tx:
-        found = units.get(tx, model, unit)
-        charm = applications.current_charm(tx, applications.get(tx, model, found.application))
+    with ctx.read(model) as tx:
+        found = units.get(tx, unit)
+        charm = applications.current_charm(tx, applications.get(tx, found.application))
     return sorted(hook_names(charm.meta)), sorted(charm.actions)

@@ -20,7 +20,7 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import ActionOperation, TaskLog
 from pushjuju.store.rows.records import Task as Task  # noqa: PLC0414 - commands wait for tasks
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 Document = dict[str, Any]
 DEFAULT_LIMIT = 50
@@ -57,14 +57,14 @@ class Listing:
     more: bool = False
 
 
-def task_document(tx: Tx, task: Task) -> Document:
+def task_document(tx: ModelTx, task: Task) -> Document:
     """Return a task as `run` and `show-task` print it."""
     document: Document = {"id": str(task.id), "status": task.status, task.kind: task.receiver}
     if task.message:
         document["message"] = task.message
     if task.results:
         document["results"] = dict(task.results)
-    if lines := actions.log(tx, task.model, task.id):
+    if lines := actions.log(tx, task.id):
         document["log"] = _log(lines)
     document["timing"] = _timing(task.enqueued, task.started, task.completed)
     return document
@@ -79,7 +79,7 @@ def _timing(enqueued: str | None, started: str | None, completed: str | None) ->
     return {name: from_iso(moment) for name, moment in every.items() if moment}
 
 
-def _operation_document(tx: Tx, operation: ActionOperation, tasks: Sequence[Task]) -> Document:
+def _operation_document(tx: ModelTx, operation: ActionOperation, tasks: Sequence[Task]) -> Document:
     names = {task.action for task in tasks}
     document: Document = {
         "summary": operation.summary,
@@ -105,7 +105,7 @@ def _operation_timing(operation: ActionOperation, tasks: Sequence[Task]) -> Docu
     return _timing(operation.enqueued, min(started, default=None), last)
 
 
-def _task_of_operation(tx: Tx, task: Task, *, named: bool) -> Document:
+def _task_of_operation(tx: ModelTx, task: Task, *, named: bool) -> Document:
     document: Document = {"name": task.action} if named else {}
     document |= {"host": task.receiver, "status": task.status}
     whole = task_document(tx, task)
@@ -114,17 +114,17 @@ def _task_of_operation(tx: Tx, task: Task, *, named: bool) -> Document:
 
 def show_task(ctx: Context, model: str, number: int) -> Document:
     """Return a task."""
-    with ctx.store.read() as tx:
-        return task_document(tx, actions.get_task(tx, model, number))
+    with ctx.read(model) as tx:
+        return task_document(tx, actions.get_task(tx, number))
 
 
 def show_operation(ctx: Context, model: str, number: int) -> Document:
     """Return an operation with its tasks."""
-    with ctx.store.read() as tx:
-        found = tx.find(ActionOperation, "action_operation_get", model=model, id=number)
+    with ctx.read(model) as tx:
+        found = tx.find(ActionOperation, "action_operation_get", id=number)
         if found is None:
             raise NotFound(f'operation "{number}" not found')
-        tasks = tx.list(Task, "task_of_operation", model=model, operation=number)
+        tasks = tx.list(Task, "task_of_operation", operation=number)
         return _operation_document(tx, found, tasks)
 
 
@@ -132,11 +132,11 @@ def operations(
     ctx: Context, model: str, wanted: Filter, *, limit: int = DEFAULT_LIMIT, offset: int = 0
 ) -> Listing:
     """Return the operations that a filter takes, oldest first."""
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         by_operation: dict[int, list[Task]] = {}
-        for task in tx.list(Task, "task_list", model=model):
+        for task in tx.list(Task, "task_list"):
             by_operation.setdefault(task.operation, []).append(task)
-        every = tx.list(ActionOperation, "action_operation_list", model=model)
+        every = tx.list(ActionOperation, "action_operation_list")
         found = [
             (operation, by_operation.get(operation.id, []))
             for operation in every
@@ -151,9 +151,9 @@ def _status(tasks: Sequence[Task]) -> str:
     return str(operation_status(task.status for task in tasks))
 
 
-def unfinished(tx: Tx, model: str, numbers: Iterable[int], deadline: datetime | None = None) -> list[Task]:
+def unfinished(tx: ModelTx, numbers: Iterable[int], deadline: datetime | None = None) -> list[Task]:
     """Return those of some tasks that are not over, or were not yet at the deadline."""
-    found = [actions.get_task(tx, model, number) for number in numbers]
+    found = [actions.get_task(tx, number) for number in numbers]
     return [task for task in found if not TaskStatus(task.status).over or _late(task, deadline)]
 
 
@@ -161,9 +161,9 @@ def watch(
     ctx: Context, model: str, numbers: Sequence[int], deadline: datetime | None, seen: int
 ) -> tuple[list[Task], list[TaskLog]]:
     """Return which tasks are not over, and what a task alone has said since a line of its log."""
-    with ctx.store.read() as tx:
-        left = unfinished(tx, model, numbers, deadline)
-        return left, actions.log(tx, model, numbers[0], seen) if len(numbers) == 1 else []
+    with ctx.read(model) as tx:
+        left = unfinished(tx, numbers, deadline)
+        return left, actions.log(tx, numbers[0], seen) if len(numbers) == 1 else []
 
 
 def _late(task: Task, deadline: datetime | None) -> bool:
@@ -172,11 +172,11 @@ def _late(task: Task, deadline: datetime | None) -> bool:
 
 def specs_of(ctx: Context, model: str, application: str) -> Mapping[str, ActionSpec]:
     """Return the actions of an application's charm."""
-    with ctx.store.read() as tx:
-        return dict(actions.specs(tx, applications.get(tx, model, application)))
+    with ctx.read(model) as tx:
+        return dict(actions.specs(tx, applications.get(tx, application)))
 
 
 def get_tasks(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
     """Return tasks by number; raise what `get_task` raises."""
-    with ctx.store.read() as tx:
-        return [actions.get_task(tx, model, number) for number in numbers]
+    with ctx.read(model) as tx:
+        return [actions.get_task(tx, number) for number in numbers]

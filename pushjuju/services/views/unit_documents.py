@@ -12,50 +12,47 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.views.status.document import open_ports
 from pushjuju.store.rows.records import Application, Bag, Port, RelationScope, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 def show_units(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
     """Return the document of `show-unit`: unit -> description."""
-    with ctx.store.read() as tx:
-        return {name: _show_unit(tx, units.get(tx, model, name)) for name in names}
+    with ctx.read(model) as tx:
+        return {name: _show_unit(tx, units.get(tx, name)) for name in names}
 
 
-def _show_unit(tx: Tx, unit: Unit) -> dict[str, Any]:
-    application = tx.get(Application, "application_get", "", model=unit.model, name=unit.application)
+def _show_unit(tx: ModelTx, unit: Unit) -> dict[str, Any]:
+    application = tx.get(Application, "application_get", "", name=unit.application)
     found: dict[str, Any] = {}
     if application.workload_version:
         found["workload-version"] = application.workload_version
     if unit.machine is not None:
         found["machine"] = unit.machine
-    found["opened-ports"] = open_ports(tx.list(Port, "port_of_unit", model=unit.model, unit=unit.name))
+    found["opened-ports"] = open_ports(tx.list(Port, "port_of_unit", unit=unit.name))
     if unit.machine is not None:
-        machine = machines.get(tx, unit.model, unit.machine)
+        machine = machines.get(tx, unit.machine)
         if machine.instance_id:
             found["public-address"] = network.public_address(machine)
     found["charm"] = unit.charm_url or application.charm_url
-    found["leader"] = leadership.holder(tx, unit.model, unit.application) == unit.name
+    found["leader"] = leadership.holder(tx, unit.application) == unit.name
     found["life"] = unit.life
     entries = [
-        _relation_info(tx, unit, relation.id)
-        for relation in relations.of_application(tx, unit.model, unit.application)
+        _relation_info(tx, unit, relation.id) for relation in relations.of_application(tx, unit.application)
     ]
     if entries:
         found["relation-info"] = entries
     return found
 
 
-def _relation_info(tx: Tx, unit: Unit, relation_id: int) -> dict[str, Any]:
-    sides = relations.endpoints(tx, unit.model, relation_id)
+def _relation_info(tx: ModelTx, unit: Unit, relation_id: int) -> dict[str, Any]:
+    sides = relations.endpoints(tx, relation_id)
     own, other = (
         relations.own_endpoint(sides, unit.application),
         relations.remote_endpoint(sides, unit.application),
     )
-    far = {"cross-model": True} if relations.remote(tx, unit.model, other.application) else {}
-    bags = relations.bags(tx, unit.model, relation_id)
-    scopes = {
-        scope.unit for scope in tx.list(RelationScope, "scope_list", model=unit.model, relation=relation_id)
-    }
+    far = {"cross-model": True} if relations.remote(tx, other.application) else {}
+    bags = relations.bags(tx, relation_id)
+    scopes = {scope.unit for scope in tx.list(RelationScope, "scope_list", relation=relation_id)}
     found: dict[str, Any] = {
         "relation-id": relation_id,
         "endpoint": own.endpoint,

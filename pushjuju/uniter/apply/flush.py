@@ -18,7 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import controller_config, firewall
 from pushjuju.services.entities.relation import relations
 from pushjuju.store.rows.records import Port
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.decide import HookKind, Operation
 from pushjuju.uniter.input.hookcontext import binding_names, relation_settings
 from pushjuju.uniter.input.snapshot import View
@@ -30,7 +30,7 @@ _TOLD = ("egress-subnets", "ingress-address", "private-address")  # of addresses
 _ONE_BY_ONE = 100  # keys of charm state that are looked up alone; for more all of them are read
 
 
-def refusal(ctx: Context, tx: Tx, view: View, writes: Writes) -> str:
+def refusal(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> str:
     """Return why a hook's changes cannot be taken, or an empty text; changes nothing."""
     return (
         _relations_refused(tx, view, writes)
@@ -41,7 +41,7 @@ def refusal(ctx: Context, tx: Tx, view: View, writes: Writes) -> str:
     )
 
 
-def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes) -> Writes:
+def flush(ctx: Context, tx: ModelTx, view: View, operation: Operation, writes: Writes) -> Writes:
     """Write a hook's changes in Juju's order, and return those that changed something."""
     if operation.hook and operation.hook.kind is HookKind.CONFIG_CHANGED:
         _refresh_addresses(ctx, tx, view)
@@ -57,12 +57,12 @@ def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes
 # --- relations --------------------------------------------------------------------------------------------
 
 
-def _relations_refused(tx: Tx, view: View, writes: Writes) -> str:
+def _relations_refused(tx: ModelTx, view: View, writes: Writes) -> str:
     as_leader = any(bags.get("app") for bags in writes.get("relations", {}).values())
     if as_leader and not view.remote.leader:
         return f'prerequisites failed: "{view.unit.name}" is not leader of "{view.unit.application}"'
     for relation_id, entity, changes in _bags(view, writes):
-        wanted = relations.merged(relations.bag(tx, view.unit.model, relation_id, entity), changes)
+        wanted = relations.merged(relations.bag(tx, relation_id, entity), changes)
         if _size(wanted) > limits.BAG:
             return f"writing relation {relation_id}: max allowed size ({limits.BAG}) exceeded"
     return ""
@@ -82,7 +82,7 @@ def _size(settings: Mapping[str, str]) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in settings.items())
 
 
-def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> dict[str, Any]:
+def _flush_relations(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> dict[str, Any]:
     unit = view.unit
     made: dict[str, Any] = {}
     for relation_id, entity, asked in _bags(view, writes):
@@ -96,7 +96,7 @@ def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> dict[s
     return made
 
 
-def _refresh_addresses(ctx: Context, tx: Tx, view: View) -> None:
+def _refresh_addresses(ctx: Context, tx: ModelTx, view: View) -> None:
     """Write the present addresses into the unit's bag of every joined relation."""
     unit = view.unit
     for relation_id in sorted(view.local.relations):
@@ -119,7 +119,7 @@ def _asked(writes: Writes, what: str) -> list[OpenPort]:
     ]
 
 
-def _ports_refused(tx: Tx, view: View, writes: Writes) -> str:
+def _ports_refused(tx: ModelTx, view: View, writes: Writes) -> str:
     opened, closed = _asked(writes, "open"), _asked(writes, "close")
     if not opened and not closed:
         return ""
@@ -157,21 +157,21 @@ def _ports_conflict(
 
 
 def _wanted_ports(
-    tx: Tx, view: View, opened: list[OpenPort], closed: list[OpenPort]
+    tx: ModelTx, view: View, opened: list[OpenPort], closed: list[OpenPort]
 ) -> tuple[set[OpenPort], frozenset[OpenPort]]:
     """Return what a unit has open, and what it wants to have open."""
-    rows = tx.list(Port, "port_of_unit", model=view.unit.model, unit=view.unit.name)
+    rows = tx.list(Port, "port_of_unit", unit=view.unit.name)
     present = {OpenPort(row.endpoint, PortRange(row.protocol, row.from_port, row.to_port)) for row in rows}
     return present, changed(present, opened, closed, binding_names(view.charm))
 
 
-def _others_ports(tx: Tx, view: View) -> Iterator[tuple[str, PortRange]]:
-    for port in tx.list(Port, "port_on_machine", model=view.unit.model, machine=view.unit.machine):
+def _others_ports(tx: ModelTx, view: View) -> Iterator[tuple[str, PortRange]]:
+    for port in tx.list(Port, "port_on_machine", machine=view.unit.machine):
         if port.unit != view.unit.name:
             yield port.unit, PortRange(port.protocol, port.from_port, port.to_port)
 
 
-def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> dict[str, list[dict[str, Any]]]:
+def _flush_ports(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> dict[str, list[dict[str, Any]]]:
     opened, closed = _asked(writes, "open"), _asked(writes, "close")
     if not opened and not closed:
         return {}
@@ -182,7 +182,7 @@ def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> dict[str, 
     for port in sorted(wanted - present):
         tx.insert("port", Port(**_columns(view, port)))
     if wanted != present and (view.application.exposed or _is_reached(view)):
-        firewall.changed_on(tx, unit.model, unit.machine, ctx.clock.now(), "ports changed")
+        firewall.changed_on(tx, unit.machine, ctx.clock.now(), "ports changed")
     return {"open": _as_written(wanted - present), "close": _as_written(present - wanted)}
 
 
@@ -226,7 +226,7 @@ def _stored_state(tx: Tx, view: View, names: Collection[str]) -> dict[str, str]:
     return {name: row["value"] for name, row in found if row is not None}
 
 
-def _state_refused(ctx: Context, tx: Tx, view: View, writes: Writes) -> str:
+def _state_refused(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> str:
     changes: Mapping[str, str | None] = writes.get("state") or {}
     if not changes:
         return ""
@@ -241,9 +241,9 @@ def _state_refused(ctx: Context, tx: Tx, view: View, writes: Writes) -> str:
     return ""
 
 
-def _state_after(tx: Tx, view: View, changes: Mapping[str, str | None]) -> int:
+def _state_after(tx: ModelTx, view: View, changes: Mapping[str, str | None]) -> int:
     """Return how many bytes the state has with these changes; what they leave alone is not read."""
-    before = tx.row("charm_state_size", model=view.unit.model, unit=view.unit.name)
+    before = tx.row("charm_state_size", unit=view.unit.name)
     old = _stored_state(tx, view, changes.keys())
     new = {key: value for key, value in changes.items() if value is not None}
     size = _size(new) - _size(old) + (len(new) - len(old)) * limits.STATE_OVERHEAD

@@ -20,14 +20,14 @@ from pushjuju.services.entities.relation import relations, remote_applications
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Relation, RelationScope
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.decide import Effect, EffectKind, retry_delay
 from pushjuju.uniter.input.hookcontext import relation_settings
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_secrets import note
 
 
-def perform(ctx: Context, tx: Tx, view: View, effects: Iterable[Effect]) -> tuple[Effect, ...]:
+def perform(ctx: Context, tx: ModelTx, view: View, effects: Iterable[Effect]) -> tuple[Effect, ...]:
     """Perform effects in their order.
 
     Returns:
@@ -36,24 +36,22 @@ def perform(ctx: Context, tx: Tx, view: View, effects: Iterable[Effect]) -> tupl
     return tuple(effect for effect in effects if _perform(ctx, tx, view, effect))
 
 
-def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
+def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
     unit, now = view.unit, ctx.clock.now()
     match effect.kind:
         case EffectKind.REPORT_ERROR:
-            statuses.set_agent_status(
-                tx, unit.model, unit.name, Agent.ERROR, effect.message, now=now, data=effect.data
-            )
+            statuses.set_agent_status(tx, unit.name, Agent.ERROR, effect.message, now=now, data=effect.data)
             if unit.forced:  # with its whole model it goes at once then
-                wake.cleaner(tx, unit.model, now, f"{unit.name} is in error")
+                wake.cleaner(tx, now, f"{unit.name} is in error")
             # Models that consume an offer of the application show its status.
             _tell_consumers(tx, view, now)
         case EffectKind.REPORT_IDLE:
-            statuses.set_agent_status(tx, unit.model, unit.name, Agent.IDLE, now=now)
+            statuses.set_agent_status(tx, unit.name, Agent.IDLE, now=now)
             _tell_consumers(tx, view, now)
         case EffectKind.REPORT_WAITING:
             _report_waiting(tx, view, effect.message, now)
         case EffectKind.CLEAR_RESOLVED:
-            tx.run("unit_set_resolved", model=unit.model, name=unit.name, resolved="none")
+            tx.run("unit_set_resolved", name=unit.name, resolved="none")
         case EffectKind.ARM_RETRY_TIMER:
             due = now + timedelta(seconds=retry_delay(effect.attempt, ctx.random.random()))
             _set_retry(tx, view, effect.attempt, to_iso(due))
@@ -77,7 +75,7 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
         case EffectKind.REMOVE_STORAGE_ATTACHMENT:
             storage_instances.leave(tx, unit, effect.storage_id, now)
         case EffectKind.SECRET_ROTATED | EffectKind.SECRET_EXPIRY_SEEN:
-            note(ctx, tx, unit, effect, rotated=effect.kind is EffectKind.SECRET_ROTATED)
+            note(ctx, tx, effect, rotated=effect.kind is EffectKind.SECRET_ROTATED)
         case EffectKind.FORGET_RELATION | EffectKind.FORGET_STORAGE:
             pass  # only the unit's own record goes, and that is local state
         case _:
@@ -85,26 +83,24 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
     return True
 
 
-def _report_waiting(tx: Tx, view: View, message: str, now: datetime) -> None:
+def _report_waiting(tx: ModelTx, view: View, message: str, now: datetime) -> None:
     """Say what the charm waits for: before it is installed as its workload, else beside what it said itself.
 
     Mirrors: juju worker/uniter/uniter.go verifyCharmProfile (3.6)
     """
     unit = view.unit
     if view.local.installed:
-        statuses.set_agent_status(tx, unit.model, unit.name, Agent.IDLE, message, now=now)
+        statuses.set_agent_status(tx, unit.name, Agent.IDLE, message, now=now)
         return
-    told = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
+    told = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
     if told is None or (told.status, told.message) != (Workload.WAITING, message):
-        statuses.set_status(
-            tx, unit.model, StatusKind.WORKLOAD, unit.name, Workload.WAITING, message, now=now
-        )
+        statuses.set_status(tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, message, now=now)
 
 
-def _tell_consumers(tx: Tx, view: View, now: datetime) -> None:
+def _tell_consumers(tx: ModelTx, view: View, now: datetime) -> None:
     """Tell other models how an application is that they consume."""
     if view.application.offered:
-        remote_applications.tell_consumers(tx, view.unit.model, view.unit.application, now)
+        remote_applications.tell_consumers(tx, view.unit.application, now)
 
 
 def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:
@@ -114,14 +110,14 @@ def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:
     )
 
 
-def _enter_scope(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
+def _enter_scope(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
     """Enter the scope of a relation; return False when the unit cannot enter now.
 
     A principal that enters container scope brings its subordinate unit with it; while an earlier subordinate
     unit is still dying, the principal cannot enter. Mirrors: juju state/relationunit.go EnterScope (3.6)
     """
     unit, now = view.unit, ctx.clock.now()
-    relation = tx.find(Relation, "relation_get", model=unit.model, id=effect.relation_id)
+    relation = tx.find(Relation, "relation_get", id=effect.relation_id)
     if relation is None or relation.life != Life.ALIVE or unit.life != Life.ALIVE:
         return False
     if _in_scope(tx, view, relation.id):
@@ -136,34 +132,32 @@ def _enter_scope(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
     settings = relation_settings(tx, view, relation, own.endpoint)
     relations.enter_scope(tx, unit, relation, settings, now)
     if view.remote.leader:
-        statuses.set_status(tx, unit.model, StatusKind.RELATION, str(relation.id), "joined", now=now)
+        statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joined", now=now)
     return True
 
 
-def _bring_subordinate(tx: Tx, view: View, relation: Relation, now: datetime) -> bool:
+def _bring_subordinate(tx: ModelTx, view: View, relation: Relation, now: datetime) -> bool:
     """Make sure that a principal has its subordinate; return False while an old one is still dying."""
-    sides = relations.endpoints(tx, relation.model, relation.id)
+    sides = relations.endpoints(tx, relation.id)
     name = relations.remote_endpoint(sides, view.unit.application).application
     present = [item for item in removal.subordinates(tx, view.unit) if item.application == name]
     if any(item.life != Life.ALIVE for item in present):
         return False
     if not present:
-        units.add_subordinate(tx, applications.get(tx, relation.model, name), view.unit, now)
+        units.add_subordinate(tx, applications.get(tx, name), view.unit, now)
     return True
 
 
-def _leave_scope(ctx: Context, tx: Tx, view: View, relation_id: int) -> None:
+def _leave_scope(ctx: Context, tx: ModelTx, view: View, relation_id: int) -> None:
     """Leave the scope of a relation; the leader says when a suspended one is at rest."""
     unit, now = view.unit, ctx.clock.now()
-    relations.leave_scope(tx, unit.model, relation_id, unit.name, now)
-    relation = tx.find(Relation, "relation_get", model=unit.model, id=relation_id)
+    relations.leave_scope(tx, relation_id, unit.name, now)
+    relation = tx.find(Relation, "relation_get", id=relation_id)
     if relation is not None and relation.suspended and view.remote.leader:
         reason = relation.suspended_reason
-        statuses.set_status(
-            tx, unit.model, StatusKind.RELATION, str(relation_id), "suspended", reason, now=now
-        )
+        statuses.set_status(tx, StatusKind.RELATION, str(relation_id), "suspended", reason, now=now)
 
 
-def _in_scope(tx: Tx, view: View, relation_id: int) -> bool:
-    entries = tx.list(RelationScope, "scope_of_unit", model=view.unit.model, unit=view.unit.name)
+def _in_scope(tx: ModelTx, view: View, relation_id: int) -> bool:
+    entries = tx.list(RelationScope, "scope_of_unit", unit=view.unit.name)
     return any(entry.relation == relation_id for entry in entries)

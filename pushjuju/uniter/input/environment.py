@@ -11,7 +11,7 @@ from pushjuju import JUJU_VERSION
 from pushjuju.core.base import SERIES, Base
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Machine, Model, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide import HookInfo, HookKind, Operation, hook_name
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_storage import storage_variables
@@ -29,7 +29,7 @@ _OTHER_SYSTEM = {"LANG": "C.UTF-8", "TERM": "screen"}
 _OLD_CENTOS = {"LANG": "C.UTF-8", "TERM": "screen-256color"}
 
 
-def hook_environment(tx: Tx, view: View, operation: Operation, model: Model) -> dict[str, str]:
+def hook_environment(tx: ModelTx, view: View, operation: Operation, model: Model) -> dict[str, str]:
     """Return the process environment of a hook; the machine adds its own paths and sockets."""
     hook = operation.hook
     name = hook_name(hook, operation.endpoint) if hook else ""
@@ -37,7 +37,7 @@ def hook_environment(tx: Tx, view: View, operation: Operation, model: Model) -> 
         **_identity(model, view.unit, view.machine),
         "JUJU_HOOK_NAME": name,
         "JUJU_DISPATCH_PATH": f"hooks/{name}",
-        **_proxies(tx, view.unit.model),
+        **_proxies(tx),
         **(_relation_variables(hook, operation.endpoint) if hook else {}),
         **(_target_variables(hook) if hook else {}),
         **(storage_variables(view.remote, hook) if hook else {}),
@@ -101,10 +101,10 @@ def _target_variables(hook: HookInfo) -> dict[str, str]:
     return {"JUJU_TARGET_BASE": target.display, "JUJU_TARGET_SERIES": next(names, "")}
 
 
-def _proxies(tx: Tx, model: str) -> dict[str, str]:
+def _proxies(tx: ModelTx) -> dict[str, str]:
     """Return the proxy variables; the plain ones only when a proxy is set, in both cases then."""
     keys = [f"{prefix}{kind}-proxy" for prefix in ("juju-", "") for kind in _PROXIES]
-    values = {key: str(value or "") for key, value in model_config.several(tx, model, keys).items()}
+    values = {key: str(value or "") for key, value in model_config.several(tx, keys).items()}
     found = {f"JUJU_CHARM_{kind.upper()}_PROXY": values[f"juju-{kind}-proxy"] for kind in _PROXIES}
     plain = {kind: values[f"{kind}-proxy"] for kind in _PROXIES}
     if any(plain[kind] for kind in ("http", "https", "ftp")):

@@ -21,7 +21,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Bag, Model, Port, Relation, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide import HookInfo, HookKind, LocalState, Operation, hook_name
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_secrets import context_secrets
@@ -30,7 +30,7 @@ from pushjuju.uniter.input.unit_storage import storage_context
 _SINCE = "%Y-%m-%d %H:%M:%SZ"
 
 
-def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict[str, Any]:
+def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) -> dict[str, Any]:
     """Return the snapshot that travels with a hook; its hook tools are answered from it."""
     unit, hook = view.unit, operation.hook
     return {
@@ -43,7 +43,7 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
         "relation": _hook_relation(hook, operation.endpoint),
         "config": merge_settings(view.charm.config, view.settings),
         "leader": view.remote.leader,
-        "leader_settings": leadership.settings(tx, unit.model, unit.application),
+        "leader_settings": leadership.settings(tx, unit.application),
         "trusted": bool(view.application.trust),
         "status": _own_status(tx, unit),
         "relations": _relations(tx, view, hook),
@@ -58,18 +58,18 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
     }
 
 
-def _secrets(tx: Tx, view: View) -> dict[str, Any]:
+def _secrets(tx: ModelTx, view: View) -> dict[str, Any]:
     return {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
 
 
-def application_status(tx: Tx, unit: Unit) -> dict[str, Any]:
+def application_status(tx: ModelTx, unit: Unit) -> dict[str, Any]:
     """Return what `status-get --application` shows: the statuses of an application and of its units."""
-    return _statuses(tx, unit, _Units.read(tx, unit.model, unit.application))
+    return _statuses(tx, unit, _Units.read(tx, unit.application))
 
 
-def goal_state(tx: Tx, view: View) -> dict[str, Any]:
+def goal_state(tx: ModelTx, view: View) -> dict[str, Any]:
     """Return what `goal-state` shows."""
-    peers = _Units.read(tx, view.unit.model, view.unit.application)
+    peers = _Units.read(tx, view.unit.application)
     return _goal_state(tx, view, peers)
 
 
@@ -93,10 +93,10 @@ class _Units:
     workloads: Mapping[str, StatusInfo]
 
     @classmethod
-    def read(cls, tx: Tx, model: str, application: str) -> _Units:
+    def read(cls, tx: ModelTx, application: str) -> _Units:
         """Read them: two statements, however many there are."""
-        units = of_application(tx, model, application)
-        known = statuses.workloads(tx, model, application)
+        units = of_application(tx, application)
+        known = statuses.workloads(tx, application)
         unknown = StatusInfo(status=Workload.UNKNOWN)
         return cls(units=units, workloads={unit.name: known.get(unit.name, unknown) for unit in units})
 
@@ -106,10 +106,10 @@ class _Units:
         return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
 
 
-def _statuses(tx: Tx, unit: Unit, peers: _Units) -> dict[str, Any]:
+def _statuses(tx: ModelTx, unit: Unit, peers: _Units) -> dict[str, Any]:
     """Return the statuses that status-get may ask for: the charm's own, never `error`."""
     units = peers.workloads
-    own = statuses.get_status(tx, unit.model, StatusKind.APPLICATION, unit.application)
+    own = statuses.get_status(tx, StatusKind.APPLICATION, unit.application)
     if own is None or own.status == Workload.UNSET:
         own = derive_application_status(units[name] for name in sorted(units))
     return {
@@ -119,9 +119,9 @@ def _statuses(tx: Tx, unit: Unit, peers: _Units) -> dict[str, Any]:
     }
 
 
-def _own_status(tx: Tx, unit: Unit) -> dict[str, Any]:
+def _own_status(tx: ModelTx, unit: Unit) -> dict[str, Any]:
     """Return the unit's status; of the application's its tools ask, as of the goal state: few hooks do."""
-    found = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
+    found = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
     return {"unit": _status(found or StatusInfo(status=Workload.UNKNOWN))}
 
 
@@ -129,7 +129,7 @@ def _status(info: StatusInfo) -> dict[str, Any]:
     return {"status": str(info.status), "message": info.message, "data": dict(info.data)}
 
 
-def _relations(tx: Tx, view: View, hook: HookInfo | None) -> dict[str, Any]:
+def _relations(tx: ModelTx, view: View, hook: HookInfo | None) -> dict[str, Any]:
     """Return the relations that the unit has joined or entered, as it sees them in this hook."""
     return {
         str(relation_id): _relation(tx, view, relation_id, view.bags.get(relation_id, {}), hook)
@@ -139,7 +139,7 @@ def _relations(tx: Tx, view: View, hook: HookInfo | None) -> dict[str, Any]:
 
 
 def _relation(
-    tx: Tx, view: View, relation_id: int, bags: Mapping[str, Bag], hook: HookInfo | None
+    tx: ModelTx, view: View, relation_id: int, bags: Mapping[str, Bag], hook: HookInfo | None
 ) -> dict[str, Any]:
     unit, remote = view.unit, view.remote.relations[relation_id]
     sides = view.sides[relation_id]
@@ -170,10 +170,10 @@ def _by_role(sides: list[Any]) -> list[Any]:
     return sorted(sides, key=lambda side: (order[Role(side.role)], side.application))
 
 
-def _mates(tx: Tx, unit: Unit) -> set[str]:
+def _mates(tx: ModelTx, unit: Unit) -> set[str]:
     """Return the units that share a principal with a unit: all that it sees in container scope."""
     principal = unit.principal or unit.name
-    return {principal, *removal.lives_of_subordinates(tx, unit.model, principal)}
+    return {principal, *removal.lives_of_subordinates(tx, principal)}
 
 
 def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list[str]:
@@ -193,9 +193,9 @@ def binding_names(charm: Charm) -> list[str]:
     return [*names, *charm.meta.extra_bindings, *([] if "juju-info" in names else ["juju-info"])]
 
 
-def _ports(tx: Tx, unit: Unit) -> dict[str, Any]:
-    own = tx.list(Port, "port_of_unit", model=unit.model, unit=unit.name)
-    every = tx.list(Port, "port_on_machine", model=unit.model, machine=unit.machine)
+def _ports(tx: ModelTx, unit: Unit) -> dict[str, Any]:
+    own = tx.list(Port, "port_of_unit", unit=unit.name)
+    every = tx.list(Port, "port_on_machine", machine=unit.machine)
     return {
         "unit": [
             {"endpoint": port.endpoint, "protocol": port.protocol, "from": port.from_port, "to": port.to_port}
@@ -209,14 +209,14 @@ def _ports(tx: Tx, unit: Unit) -> dict[str, Any]:
     }
 
 
-def egress_subnets(tx: Tx, model: str) -> list[str]:
+def egress_subnets(tx: ModelTx) -> list[str]:
     """Return the subnets that the model says its traffic comes from."""
-    return network.split_egress(str(model_config.get(tx, model, "egress-subnets") or ""))
+    return network.split_egress(str(model_config.get(tx, "egress-subnets") or ""))
 
 
-def relation_settings(tx: Tx, view: View, relation: Relation, endpoint: str) -> dict[str, str]:
+def relation_settings(tx: ModelTx, view: View, relation: Relation, endpoint: str) -> dict[str, str]:
     """Return what a unit tells of its addresses in a relation."""
-    egress = network.split_egress(relation.egress) or egress_subnets(tx, view.unit.model)
+    egress = network.split_egress(relation.egress) or egress_subnets(tx)
     space = bindings.space_of(view.bindings, endpoint)
     info = network.network_info(view.machine, egress, space)
     if _is_public(relation, space) and info:
@@ -229,8 +229,8 @@ def _is_public(relation: Relation, space: str) -> bool:
     return bool(relation.far_model) and space == network.ALPHA_ID
 
 
-def _network(tx: Tx, view: View) -> dict[str, Any]:
-    names, egress = binding_names(view.charm), egress_subnets(tx, view.unit.model)
+def _network(tx: ModelTx, view: View) -> dict[str, Any]:
+    names, egress = binding_names(view.charm), egress_subnets(tx)
     spaces = {name: bindings.space_of(view.bindings, name) for name in names}
     default = bindings.space_of(view.bindings, "")
     infos = {
@@ -267,19 +267,19 @@ def _egress(
     return found
 
 
-def _state_along(tx: Tx, unit: Unit) -> dict[str, str] | None:
+def _state_along(tx: ModelTx, unit: Unit) -> dict[str, str] | None:
     """Return the charm's state, or None when it is large: the tools ask for it, as few hooks read it."""
-    found = tx.row("charm_state_size", model=unit.model, unit=unit.name)
+    found = tx.row("charm_state_size", unit=unit.name)
     small = found is None or found["bytes"] + found["keys"] * limits.STATE_OVERHEAD <= limits.STATE_TRAVELS
     return charm_state(tx, unit) if small else None
 
 
-def charm_state(tx: Tx, unit: Unit) -> dict[str, str]:
+def charm_state(tx: ModelTx, unit: Unit) -> dict[str, str]:
     """Return what a charm keeps with the controller."""
-    return {row["key"]: row["value"] for row in tx.rows("charm_state_list", model=unit.model, unit=unit.name)}
+    return {row["key"]: row["value"] for row in tx.rows("charm_state_list", unit=unit.name)}
 
 
-def _goal_state(tx: Tx, view: View, peers: _Units) -> dict[str, Any]:
+def _goal_state(tx: ModelTx, view: View, peers: _Units) -> dict[str, Any]:
     unit = view.unit
     units = {
         peer.name: peers.goal(peer)
@@ -293,13 +293,13 @@ def _goal_state(tx: Tx, view: View, peers: _Units) -> dict[str, Any]:
         if relation.peer or record.offer:
             continue  # who consumes an offer is no goal of the one that offers
         entry = goals.setdefault(relation.endpoint, {})
-        status = statuses.get_status(tx, unit.model, StatusKind.RELATION, str(relation_id))
+        status = statuses.get_status(tx, StatusKind.RELATION, str(relation_id))
         name = relation.remote_application
-        consumed = relations.remote(tx, unit.model, name) if record.far_model else None
+        consumed = relations.remote(tx, name) if record.far_model else None
         entry[consumed.url if consumed else name] = _goal_status(status or StatusInfo(status="joining"))
         if record.far_model:
             continue  # its units are in another model
-        others = known[name] = known.get(name) or _Units.read(tx, unit.model, name)
+        others = known[name] = known.get(name) or _Units.read(tx, name)
         entry.update({other.name: others.goal(other) for other in others.units if other.life != Life.DEAD})
     return {"units": units, "relations": goals}
 

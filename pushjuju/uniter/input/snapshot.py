@@ -34,7 +34,7 @@ from pushjuju.store.rows.records import (
     RelationScope,
     Unit,
 )
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.decide import (
     LocalState,
     PendingAction,
@@ -78,13 +78,13 @@ class View:
     remote: RemoteState
 
 
-def read_view(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View | None:
+def read_view(tx: ModelTx, name: str, commands: tuple[str, ...] = ()) -> View | None:
     """Read a unit with both of its states; None when it is gone.
 
     Args:
         commands: Ids of what `juju-exec` asks for on its machine; the machine knows them, not the store.
     """
-    unit = tx.find(Unit, "unit_get", model=model, name=name)
+    unit = tx.find(Unit, "unit_get", name=name)
     if unit is None:
         return None
     if unit.machine is None:
@@ -98,21 +98,18 @@ def read_view(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> 
     return changed(view, unit=unit, local=local, remote=remote)
 
 
-def _read_around(tx: Tx, unit: Unit) -> View:
+def _read_around(tx: ModelTx, unit: Unit) -> View:
     """Read the view of a unit as if the unit remembered nothing, without secrets and requests."""
-    model = unit.model
     application = tx.get(
         Application, "application_get", f"application {unit.application} not found",
-        model=model, name=unit.application,
+        name=unit.application
     )  # fmt: skip
-    machine = tx.get(
-        Machine, "machine_get", f"machine {unit.machine} not found", model=model, id=unit.machine
-    )
+    machine = tx.get(Machine, "machine_get", f"machine {unit.machine} not found", id=unit.machine)
     url = own_charm_url(unit, application)
-    charm = charms.get(tx, model, url)
-    settings = charms.stored_settings(tx, model, application.name, url)
+    charm = charms.get(tx, url)
+    settings = charms.stored_settings(tx, application.name, url)
     around = relations.neighbourhood(tx, unit)
-    bound = bindings.stored(tx, model, application.name)
+    bound = bindings.stored(tx, application.name)
     seen = {number: _relation(unit, charm, around, number) for number in around.relations}
     return View(
         unit=unit,
@@ -168,7 +165,7 @@ def own_charm_url(unit: Unit, application: Application) -> str:
 
 
 def _remote_state(
-    tx: Tx,
+    tx: ModelTx,
     unit: Unit,
     application: Application,
     machine: Machine,
@@ -183,7 +180,7 @@ def _remote_state(
         application_life=Life(application.life),
         life=Life(unit.life),
         principal=unit.principal or "",
-        subordinates=removal.lives_of_subordinates(tx, unit.model, unit.name),
+        subordinates=removal.lives_of_subordinates(tx, unit.name),
         resolved=ResolvedMode(unit.resolved),
         charm_url=application.charm_url,
         force_charm=bool(application.force_charm),
@@ -193,11 +190,11 @@ def _remote_state(
         config_hash=charms.settings_hash(application.name, url, settings),
         trust_hash=charms.trust_hash(application),
         addresses_hash=network.addresses_hash(machine, bound),
-        leader=leadership.holder(tx, unit.model, application.name) == unit.name,
+        leader=leadership.holder(tx, application.name) == unit.name,
         leader_settings_version=application.leader_settings_version + 1,
         update_status_version=unit.update_status_version,
         retry_hook_version=unit.retry_version,
-        retry_hooks=bool(model_config.get(tx, unit.model, "automatically-retry-hooks")),
+        retry_hooks=bool(model_config.get(tx, "automatically-retry-hooks")),
         boot_id=machine.boot_id,
         relations=seen,
         actions=_actions(tx, unit),
@@ -207,7 +204,7 @@ def _remote_state(
     )
 
 
-def _actions(tx: Tx, unit: Unit) -> tuple[PendingAction, ...]:
+def _actions(tx: ModelTx, unit: Unit) -> tuple[PendingAction, ...]:
     """Return the actions that wait for a unit, oldest first."""
     return tuple(
         PendingAction(
@@ -216,7 +213,7 @@ def _actions(tx: Tx, unit: Unit) -> tuple[PendingAction, ...]:
             parallel=bool(task.parallel),
             execution_group=task.execution_group,
         )
-        for task in actions.pending(tx, unit.model, Receiver.UNIT, unit.name)
+        for task in actions.pending(tx, Receiver.UNIT, unit.name)
     )
 
 

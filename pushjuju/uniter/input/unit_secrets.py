@@ -24,7 +24,7 @@ from pushjuju.services.entities.secret import remote_secrets, secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.secret_records import GrantRow, SecretRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide import (
     ConsumedSecret,
     Effect,
@@ -41,7 +41,9 @@ _TIME = "%Y-%m-%dT%H:%M:%SZ"
 # --- what a decision sees ---------------------------------------------------------------------------------
 
 
-def with_secrets(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState, *, far: bool) -> RemoteState:
+def with_secrets(
+    tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState, *, far: bool
+) -> RemoteState:
     """Return a remote state with the secrets that a unit reads and answers for.
 
     Args:
@@ -51,7 +53,7 @@ def with_secrets(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState, *, 
     return _with_far(tx, unit, local, found) if far else found
 
 
-def _with_far(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
+def _with_far(tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
     """Add the secrets of other models that a unit reads; only new revisions count, as for its own secrets."""
     read: set[str] = set()
     news: dict[str, ConsumedSecret] = {}
@@ -69,9 +71,9 @@ def _with_far(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> Rem
     )
 
 
-def _with_own(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
+def _with_own(tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
     here = {"model": unit.model, "application": unit.application, "unit": unit.name}
-    consumed = tx.rows("secret_consumed", model=unit.model, unit=unit.name)
+    consumed = tx.rows("secret_consumed", unit=unit.name)
     owned = secrets.managed(tx, unit)
     known = {uri(row["secret"]) for row in consumed} | {uri(row.id) for row in owned}
     every = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
@@ -105,9 +107,9 @@ def _with_own(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> Rem
     )
 
 
-def note(ctx: Context, tx: Tx, unit: Unit, effect: Effect, *, rotated: bool) -> None:
+def note(ctx: Context, tx: ModelTx, effect: Effect, *, rotated: bool) -> None:
     """Note that secret-rotate or secret-expired of a secret ran; it may be gone by now."""
-    row = secrets.find(tx, unit.model, parse_uri(effect.secret_uri)[1])
+    row = secrets.find(tx, parse_uri(effect.secret_uri)[1])
     if row is None:
         return
     if rotated:
@@ -119,7 +121,7 @@ def note(ctx: Context, tx: Tx, unit: Unit, effect: Effect, *, rotated: bool) -> 
 # --- what a hook sees -------------------------------------------------------------------------------------
 
 
-def context_secrets(tx: Tx, unit: Unit, *, leader: bool) -> dict[str, Any]:
+def context_secrets(tx: ModelTx, unit: Unit, *, leader: bool) -> dict[str, Any]:
     """Return the secrets that a unit and its application own: id -> metadata, without content.
 
     Of a secret of the application, a unit that is not the leader learns the owner only.
@@ -136,7 +138,7 @@ def context_secrets(tx: Tx, unit: Unit, *, leader: bool) -> dict[str, Any]:
     return found
 
 
-def _access(tx: Tx, grants: Iterable[GrantRow]) -> dict[str, list[dict[str, str]]]:
+def _access(tx: ModelTx, grants: Iterable[GrantRow]) -> dict[str, list[dict[str, str]]]:
     """Return the grants of secrets as tools show them; each relation is looked up once."""
     scopes: dict[int | None, str] = {}
     found: dict[str, list[dict[str, str]]] = {}
@@ -162,7 +164,7 @@ def _metadata(row: SecretRow, expires: str | None, access: list[dict[str, str]])
 # --- what a hook wrote ------------------------------------------------------------------------------------
 
 
-def secrets_refused(tx: Tx, unit: Unit, writes: Writes, *, leader: bool) -> str:
+def secrets_refused(tx: ModelTx, unit: Unit, writes: Writes, *, leader: bool) -> str:
     """Return why what a hook wrote of secrets cannot be taken, or an empty text; changes nothing."""
     asked = writes.get("secrets")
     if not asked:
@@ -183,7 +185,7 @@ def _doing(what: str) -> Iterator[None]:
         raise NotValid(f"{what}: {error.message}") from error
 
 
-def _check(tx: Tx, unit: Unit, asked: Writes, *, leader: bool) -> None:
+def _check(tx: ModelTx, unit: Unit, asked: Writes, *, leader: bool) -> None:
     """Check every change against the store and against the ones before it."""
     made = {secret: _owner(unit, item["owner"], leader=leader) for secret, item in asked["create"].items()}
     with _doing("creating secrets"):
@@ -201,17 +203,17 @@ def _check(tx: Tx, unit: Unit, asked: Writes, *, leader: bool) -> None:
     with _doing("updating secrets"):
         for secret, item in asked["update"].items():
             if item.get("label") and secret not in made:
-                secrets.check_label(tx, secrets.get(tx, unit.model, secret), item["label"])
+                secrets.check_label(tx, secrets.get(tx, secret), item["label"])
     with _doing("granting secrets access"):
         for item in asked["grant"]:
             _check_grant(tx, unit, item)
 
 
-def _check_new(tx: Tx, unit: Unit, create: Writes, made: Mapping[str, Owner]) -> None:
+def _check_new(tx: ModelTx, unit: Unit, create: Writes, made: Mapping[str, Owner]) -> None:
     """Check new secrets: ids and labels are free, also among themselves, and there is room."""
     labels: set[tuple[str, str]] = set()
     for secret, item in create.items():
-        if secrets.find(tx, unit.model, secret) is not None:
+        if secrets.find(tx, secret) is not None:
             raise AlreadyExists(f"secret {quote(secret)} already exists")
         owner, label = made[secret], item.get("label", "")
         if label and ((owner.name, label) in labels or _label_taken(tx, unit, owner, label)):
@@ -220,16 +222,16 @@ def _check_new(tx: Tx, unit: Unit, create: Writes, made: Mapping[str, Owner]) ->
     if create and len(secrets.managed(tx, unit)) + len(create) > 2 * limits.SECRETS:
         raise NotValid(f"{unit.application} has too many secrets")
     for owner in set(made.values()):
-        present = secrets.count(tx, unit.model, owner)
+        present = secrets.count(tx, owner)
         if present + sum(1 for other in made.values() if other == owner) > limits.SECRETS:
             raise NotValid(f"{owner.name} has {present} secrets already")
 
 
-def _label_taken(tx: Tx, unit: Unit, owner: Owner, label: str) -> bool:
+def _label_taken(tx: ModelTx, unit: Unit, owner: Owner, label: str) -> bool:
     return (
         tx.scalar(
-            "secret_label_clash", model=unit.model, application=unit.application, label=label, id="",
-            owner=owner.name, owner_kind=owner.kind,
+            "secret_label_clash", application=unit.application, label=label, id="",
+            owner=owner.name, owner_kind=owner.kind
         )
         is not None
     )  # fmt: skip
@@ -244,9 +246,9 @@ def _owner(unit: Unit, word: str, *, leader: bool) -> Owner:
     return Owner(kind=OwnerKind.APPLICATION, name=unit.application)
 
 
-def _managed(tx: Tx, unit: Unit, secret: str, *, leader: bool) -> SecretRow:
+def _managed(tx: ModelTx, unit: Unit, secret: str, *, leader: bool) -> SecretRow:
     """Return a secret that a unit may change."""
-    row = secrets.get(tx, unit.model, secret)
+    row = secrets.get(tx, secret)
     if row.owner == unit.name and row.owner_kind == OwnerKind.UNIT:
         return row
     if row.owner != unit.application or row.owner_kind != OwnerKind.APPLICATION:
@@ -256,12 +258,9 @@ def _managed(tx: Tx, unit: Unit, secret: str, *, leader: bool) -> SecretRow:
     return row
 
 
-def _check_grant(tx: Tx, unit: Unit, item: Mapping[str, Any]) -> None:
+def _check_grant(tx: ModelTx, unit: Unit, item: Mapping[str, Any]) -> None:
     """Check that a grant goes to the other side of a relation of the unit's own."""
-    sides = {
-        side["application"]
-        for side in tx.rows("relation_endpoints", model=unit.model, relation=item["relation"])
-    }
+    sides = {side["application"] for side in tx.rows("relation_endpoints", relation=item["relation"])}
     if unit.application not in sides:
         raise NotFound(f"relation {item['relation']} not found")
     remote = next((name for name in sorted(sides) if name != unit.application), unit.application)
@@ -269,7 +268,7 @@ def _check_grant(tx: Tx, unit: Unit, item: Mapping[str, Any]) -> None:
         raise NotValid(f"{quote(item['target'])} is not in relation {item['relation']}")
 
 
-def flush_secrets(ctx: Context, tx: Tx, unit: Unit, writes: Writes, *, leader: bool) -> None:
+def flush_secrets(ctx: Context, tx: ModelTx, unit: Unit, writes: Writes, *, leader: bool) -> None:
     """Write what a hook wrote of secrets, in Juju's order; `secrets_refused` has found nothing."""
     asked = writes.get("secrets")
     if not asked:
@@ -277,26 +276,26 @@ def flush_secrets(ctx: Context, tx: Tx, unit: Unit, writes: Writes, *, leader: b
     now = ctx.clock.now()
     for secret, item in asked["create"].items():
         owner = _owner(unit, item["owner"], leader=leader)
-        secrets.create(ctx, tx, unit.model, secret, owner, _change(item, now))
+        secrets.create(ctx, tx, secret, owner, _change(item, now))
     for secret, item in asked["update"].items():
-        secrets.update(ctx, tx, secrets.get(tx, unit.model, secret), _change(item, now))
+        secrets.update(ctx, tx, secrets.get(tx, secret), _change(item, now))
     # The secret may be gone, or the grant revoked, while the hook ran: then nothing is tracked.
     for secret in asked["track"]:
-        row = secrets.find(tx, unit.model, secret)
+        row = secrets.find(tx, secret)
         if row is not None and secrets.may_read(tx, unit, row):
             secrets.track(tx, row, unit, row.latest, now)
     for item in asked["grant"]:
-        _grant(tx, unit, item)
+        _grant(tx, item)
     for item in asked["revoke"]:
-        secrets.revoke(tx, secrets.get(tx, unit.model, item["id"]), item["target"])
+        secrets.revoke(tx, secrets.get(tx, item["id"]), item["target"])
     for secret, numbers in asked["remove"].items():
-        secrets.remove(tx, secrets.get(tx, unit.model, secret), numbers or None, now)
+        secrets.remove(tx, secrets.get(tx, secret), numbers or None, now)
 
 
-def _grant(tx: Tx, unit: Unit, item: Mapping[str, Any]) -> None:
+def _grant(tx: ModelTx, item: Mapping[str, Any]) -> None:
     target = item["target"]
     kind = OwnerKind.UNIT if "/" in target else OwnerKind.APPLICATION
-    row = secrets.get(tx, unit.model, item["id"])
+    row = secrets.get(tx, item["id"])
     if kind is OwnerKind.APPLICATION:
         secrets.revoke(tx, row, target)  # what single units had is in it; the machine has judged that
     secrets.grant(tx, row, kind, target, item["relation"])

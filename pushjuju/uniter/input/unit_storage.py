@@ -19,13 +19,13 @@ from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.views.status.storage_document import device_path
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.storage_records import StorageDirective
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide import HookInfo, RemoteState, RemoteStorage
 
 
-def remote_storage(tx: Tx, unit: Unit, charm: Charm) -> dict[str, RemoteStorage]:
+def remote_storage(tx: ModelTx, unit: Unit, charm: Charm) -> dict[str, RemoteStorage]:
     """Return the storage of a unit as its decision wants it."""
-    rows = tx.rows("storage_seen_by_unit", model=unit.model, unit=unit.name, machine=unit.machine)
+    rows = tx.rows("storage_seen_by_unit", unit=unit.name, machine=unit.machine)
     found = {}
     for row in rows:
         where = ""
@@ -74,7 +74,7 @@ def storage_variables(remote: RemoteState, hook: HookInfo) -> dict[str, str]:
 # --- storage-add ------------------------------------------------------------------------------------------
 
 
-def storage_refused(tx: Tx, unit: Unit, charm: Charm, asked: Mapping[str, int]) -> str:
+def storage_refused(tx: ModelTx, unit: Unit, charm: Charm, asked: Mapping[str, int]) -> str:
     """Return why storage that a hook asked for cannot be added, or an empty text; changes nothing."""
     for name, count in sorted(asked.items()):
         prefix = f"adding storage {name} for {unit_tag(unit.name)}: "
@@ -92,7 +92,7 @@ def storage_refused(tx: Tx, unit: Unit, charm: Charm, asked: Mapping[str, int]) 
     return ""
 
 
-def flush_storage(tx: Tx, unit: Unit, charm: Charm, asked: Mapping[str, int], now: datetime) -> None:
+def flush_storage(tx: ModelTx, unit: Unit, charm: Charm, asked: Mapping[str, int], now: datetime) -> None:
     """Add the storage that a hook asked for."""
     for name, count in sorted(asked.items()):
         directive = _directive(tx, unit, name)
@@ -100,8 +100,8 @@ def flush_storage(tx: Tx, unit: Unit, charm: Charm, asked: Mapping[str, int], no
             storage_instances.add(tx, unit, charm.meta.storage[name], directive, count, now)
 
 
-def _directive(tx: Tx, unit: Unit, name: str) -> StorageDirective | None:
+def _directive(tx: ModelTx, unit: Unit, name: str) -> StorageDirective | None:
     return tx.find(
         StorageDirective, "storage_directive_get",
-        model=unit.model, application=unit.application, name=name,
+        application=unit.application, name=name
     )  # fmt: skip

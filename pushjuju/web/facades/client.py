@@ -30,15 +30,15 @@ class Client(Facade):
     @method(Needs.READ)
     def full_status(self, params: StatusParams) -> dict[str, Any]:
         """Return the status of the model, or of what the patterns name."""
-        with self.ctx.store.read() as tx:
-            found = models.get(tx, self.model)
+        with self.ctx.read(self.model) as tx:
+            found = models.get(tx)
             rows = status_rows.read(self.ctx, tx, found, str)
-            joined = status_rows.of_relations(tx, self.model)
+            joined = status_rows.of_relations(tx)
         return full_status(rows, joined, self._kept(params.patterns) if params.patterns else None)
 
     def _kept(self, patterns: Sequence[str]) -> Kept:
-        with self.ctx.store.read() as tx:
-            found = models.get(tx, self.model)
+        with self.ctx.read(self.model) as tx:
+            found = models.get(tx)
         left, _ = status_filter.filter_status(document.document(self.ctx, found), patterns)
         apps = left["applications"]
         return Kept(set(left["machines"]), set(apps), set(_names(apps)))

@@ -12,7 +12,7 @@ from pushjuju.services.entities.model import constraints, model_access, models
 from pushjuju.services.views import documents
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Machine
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.web import tags, times
 from pushjuju.web.call import is_superuser
 from pushjuju.web.shapes import models as shapes
@@ -50,7 +50,7 @@ def summaries(ctx: Context, user: str, version: int, *, every: bool) -> list[sha
         for model in models.listed(tx):
             access = model_access.level(tx, user, model)
             if access or every:
-                entry = documents.model_entry(ctx, tx, model, settings)
+                entry = documents.model_entry(ctx, ctx.of(tx, model.uuid), model, settings)
                 found.append(
                     {"result": _summary(entry, model, access, counts.get(model.uuid, (0, 0, 0)), version)}
                 )
@@ -109,11 +109,11 @@ def _status(known: dict[str, Any]) -> EntityStatus:
 
 def info(ctx: Context, model: Model, version: int) -> shapes.ModelInfo:
     """Return the description of a model; only its administrators see the other users and the machines."""
-    with ctx.store.read() as tx:
-        found = models.get(tx, model.uuid)
+    with ctx.read(model.uuid) as tx:
+        found = models.get(tx)
         entry = documents.model_entry(ctx, tx, found)
         is_admin = model_access.may(tx, ctx.user, found, "admin")
-        listed = _machines(tx, model.uuid) if is_admin else []
+        listed = _machines(tx) if is_admin else []
     made: dict[str, Any] = {
         **_basis(entry, found),
         "users": _users(ctx, found, every=is_admin or is_superuser(ctx)),
@@ -153,8 +153,8 @@ def _users(ctx: Context, model: Model, *, every: bool) -> list[shapes.ModelUser]
     ]
 
 
-def _machines(tx: Tx, model: str) -> list[shapes.ModelMachine]:
-    return [_machine(item) for item in machines.list_machines(tx, model)]
+def _machines(tx: ModelTx) -> list[shapes.ModelMachine]:
+    return [_machine(item) for item in machines.list_machines(tx)]
 
 
 def _machine(item: Machine) -> shapes.ModelMachine:

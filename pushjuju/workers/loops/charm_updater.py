@@ -17,10 +17,10 @@ from pushjuju.workers.runtime import Runtime
 async def look_for_newer(runtime: Runtime, model: str) -> Outcome:
     """Ask for all applications in one request; a store that is away is asked again at the next time."""
     ctx = runtime.ctx
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         if tx.find(Model, "model_by_uuid", uuid=model) is None:
             return Outcome()
-        asked = charm_updates.questions(tx, model)
+        asked = charm_updates.questions(tx)
     if not asked:
         return Outcome()
     again = charm_updates.next_look(ctx.clock.now(), ctx.random)

@@ -19,7 +19,7 @@ from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Status, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.loops import secret_rotation
 from pushjuju.workers.machine.machine_worker import again_later
@@ -37,13 +37,13 @@ async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
     """
     ctx = runtime.ctx
     next_due = forced_ends(ctx, model, runtime.tell)
-    with ctx.store.write() as tx:
-        removal.finish_applications(tx, model, ctx.clock.now())
-    with ctx.store.read() as tx:
+    with ctx.write(model) as tx:
+        removal.finish_applications(tx, ctx.clock.now())
+    with ctx.read(model) as tx:
         found = tx.find(Model, "model_by_uuid", uuid=model)
         if found is None:
             return Outcome()
-        waits = removal.blockers(tx, model) if found.life != Life.ALIVE else []
+        waits = removal.blockers(tx) if found.life != Life.ALIVE else []
     if found.life != Life.ALIVE and not waits:
         try:
             await _end_model(runtime, found)
@@ -58,29 +58,29 @@ async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
 
 def _prune(ctx: Context, model: str) -> None:
     """Forget log lines, status history and finished operations older than the model wants to keep."""
-    with ctx.store.write() as tx:
-        age = parse_duration(str(model_config.get(tx, model, "max-status-history-age")))
+    with ctx.write(model) as tx:
+        age = parse_duration(str(model_config.get(tx, "max-status-history-age")))
         before = to_iso(ctx.clock.now() - timedelta(seconds=age))
         for statement in ("history_prune", "operation_prune", "action_operation_prune"):
-            tx.run(statement, model=model, before=before)
-        most = parse_size(str(model_config.get(tx, model, "max-status-history-size")))
+            tx.run(statement, before=before)
+        most = parse_size(str(model_config.get(tx, "max-status-history-size")))
     logs.prune(ctx.store, model, before=before, most_bytes=most * 1024 * 1024)
 
 
 def forced_ends(ctx: Context, model: str, tell: Tell = silent) -> datetime | None:
     """Force away what had its time; return when the next one is due."""
     hopeless: set[str] = set()
-    with ctx.store.write() as tx:
-        next_due = _force_due(tx, model, ctx.clock.now(), hopeless)
+    with ctx.write(model) as tx:
+        next_due = _force_due(tx, ctx.clock.now(), hopeless)
     for name in sorted(hopeless, key=natural_key):
         tell(Event(entity=name, text="is in error: removed without its hooks"))
     return next_due
 
 
-def _force_due(tx: Tx, model: str, now: datetime, hopeless: set[str]) -> datetime | None:
+def _force_due(tx: ModelTx, now: datetime, hopeless: set[str]) -> datetime | None:
     """Do what `forced_ends` does; note the units that go early because they are hopeless."""
-    while ends := tx.list(Cleanup, "cleanup_list", model=model):
-        failed = _hopeless(tx, model)
+    while ends := tx.list(Cleanup, "cleanup_list"):
+        failed = _hopeless(tx)
         early = [end for end in ends if end.kind == removal.FORCE_UNIT and end.entity in failed]
         due = [end for end in ends if from_iso(end.due) <= now or end in early]
         if not due:
@@ -91,48 +91,48 @@ def _force_due(tx: Tx, model: str, now: datetime, hopeless: set[str]) -> datetim
     return None
 
 
-def _hopeless(tx: Tx, model: str) -> set[str]:
+def _hopeless(tx: ModelTx) -> set[str]:
     """Return the units in error of a model that is forced away: nobody will resolve what failed there.
 
     Those with subordinates wait for these. Mirrors: juju state/cleanup.go obliterateUnit (3.6)
     """
-    found = tx.find(Model, "model_by_uuid", uuid=model)
+    found = tx.find(Model, "model_by_uuid", uuid=tx.model)
     if found is None or found.life == Life.ALIVE or not found.forced:
         return set()
-    names = [status.entity for status in tx.list(Status, "units_in_error", model=model)]
-    return {name for name in names if not removal.lives_of_subordinates(tx, model, name)}
+    names = [status.entity for status in tx.list(Status, "units_in_error")]
+    return {name for name in names if not removal.lives_of_subordinates(tx, name)}
 
 
-def force(tx: Tx, cleanup: Cleanup, now: datetime) -> None:
+def force(tx: ModelTx, cleanup: Cleanup, now: datetime) -> None:
     """Run the forced removal that a cleanup stands for, if the entity still exists; delete the cleanup."""
     # Deleted in the same transaction: when this one fails, the cleanup is tried again.
     tx.run("cleanup_delete", id=cleanup.id)
     if cleanup.kind in (removal.FORCE_UNIT, removal.FORCE_REMOVE_UNIT):
-        unit = tx.find(Unit, "unit_get", model=cleanup.model, name=cleanup.entity)
+        unit = tx.find(Unit, "unit_get", name=cleanup.entity)
         if unit is not None and cleanup.kind == removal.FORCE_UNIT:
             wait = float(cleanup.args.get("wait", removal.MAX_WAIT_S))
             removal.force_dead(tx, unit, now, removal.Force(wait_s=wait))
         elif unit is not None:
             removal.force_unit(tx, unit, now)
     elif cleanup.kind == "force-machine":
-        machine = tx.find(Machine, "machine_get", model=cleanup.model, id=cleanup.entity)
+        machine = tx.find(Machine, "machine_get", id=cleanup.entity)
         if machine is not None:
-            for unit in machines.units_on(tx, cleanup.model, cleanup.entity):
+            for unit in machines.units_on(tx, cleanup.entity):
                 removal.force_unit(tx, unit, now)
     elif cleanup.kind == "force-relation":
-        removal.force_relation(tx, cleanup.model, int(cleanup.entity), now)
+        removal.force_relation(tx, int(cleanup.entity), now)
     elif cleanup.kind == "force-storage":
-        storage_instances.forget(tx, cleanup.model, cleanup.entity, now)
+        storage_instances.forget(tx, cleanup.entity, now)
 
 
 async def _end_model(runtime: Runtime, model: Model) -> None:
     ctx = runtime.ctx
     await _or_forced(runtime, model, lambda: secret_rotation.clear(runtime, model.uuid), "its secret backend")
     await _or_forced(runtime, model, lambda: _clear_cloud(runtime, model.uuid), "its cloud")
-    with ctx.store.write() as tx:
-        if tx.list(Application, "application_list", model=model.uuid):
+    with ctx.write(model.uuid) as tx:
+        if tx.list(Application, "application_list"):
             return
-        models.delete(tx, model.uuid)  # with the row that held our lease
+        models.delete(tx)  # with the row that held our lease
     _drop_blobs(runtime.base_ctx)
     ctx.controller.known_hosts(model.uuid).unlink(missing_ok=True)
     if ctx.controller.settings().get("current-model") == model.qualified:

@@ -11,7 +11,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Application, Machine, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.workers.events import Event, Tell
 from pushjuju.workers.machine.machine_run import stays
 
@@ -62,7 +62,10 @@ class Follower:
         events: list[Event] = []
         with self._ctx.store.read() as tx:
             for model, machine in sorted(self._machines, key=lambda key: natural_key("/".join(key))):
-                events += [replace(event, model=model) for event in self._of_machine(tx, model, machine)]
+                events += [
+                    replace(event, model=model)
+                    for event in self._of_machine(self._ctx.of(tx, model), machine)
+                ]
             events += self._gone_applications(tx)
         for event in events:
             self._tell(event)
@@ -73,29 +76,22 @@ class Follower:
             if kind == "machine" and row["owner"] is not None:
                 yield model, name
 
-    def _of_machine(self, tx: Tx, model: str, name: str) -> Iterable[Event]:
+    def _of_machine(self, tx: ModelTx, name: str) -> Iterable[Event]:
         home = f"machine {name}"
-        machine = tx.find(Machine, "machine_get", model=model, id=name)
-        units = tx.list(Unit, "unit_on_machine", model=model, machine=name) if machine is not None else []
-        yield from self._gone(model, name, {unit.name for unit in units})
+        machine = tx.find(Machine, "machine_get", id=name)
+        units = tx.list(Unit, "unit_on_machine", machine=name) if machine is not None else []
+        yield from self._gone(tx.model, name, {unit.name for unit in units})
         if machine is None:
-            if end := self._ends.pop((model, name), ""):
+            if end := self._ends.pop((tx.model, name), ""):
                 yield Event(entity=home, text=end, state="done")
             return
-        self._ends[model, name] = "released" if stays(machine) else "removed"
-        if not machine.instance_id and self._is_news(f"{model}/{name}", "starting"):
+        self._ends[tx.model, name] = "released" if stays(machine) else "removed"
+        if not machine.instance_id and self._is_news(f"{tx.model}/{name}", "starting"):
             yield Event(entity=home, text="starting machine")
         for unit in units:
             since = to_iso(self._begun - _BEFORE)
             rows = tx.rows(
-                "operation_history",
-                model=model,
-                unit=unit.name,
-                since=since,
-                until="",
-                name="",
-                failed=0,
-                most=_RUNS,
+                "operation_history", unit=unit.name, since=since, until="", name="", failed=0, most=_RUNS
             )
             for row in reversed(rows):
                 if event := self._of_run(row, home):

@@ -42,12 +42,12 @@ async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
     except NotFound:
         return Outcome()
     ctx = runtime.ctx
-    with ctx.store.read() as tx:
-        if credential_validity.reason(tx, models.get(tx, model)):
+    with ctx.read(model) as tx:
+        if credential_validity.reason(tx, models.get(tx)):
             return Outcome(reason=credential_validity.MESSAGE)
         listed = [
             item
-            for item in machines.list_machines(tx, model)
+            for item in machines.list_machines(tx)
             if item.instance_id and item.provider != MANUAL and parent_machine(item.id) is None
         ]
     if "poll" not in kind.features or not listed:
@@ -57,12 +57,12 @@ async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
         found = await runtime.within(CALL_S, provider.get([item.instance_id for item in listed]))
         targets = await _targets(provider, zip(listed, found, strict=True))
     except PushjujuError as error:
-        with ctx.store.write() as tx:
-            if credential_validity.note(tx, model, error, ctx.clock.now()):
+        with ctx.write(model) as tx:
+            if credential_validity.note(tx, error, ctx.clock.now()):
                 return Outcome(reason=f"instances: {error.full_text}")
         due = ctx.clock.now() + timedelta(seconds=SHORT_MOST_S)
         return Outcome(due=due, attempts=attempts + 1, reason=f"instances: {error.full_text}")
-    changed = _note(ctx, listed, found, targets)
+    changed = _note(ctx, model, listed, found, targets)
     delay, attempts = _interval(listed, found, changed=changed, attempts=attempts)
     return Outcome(due=ctx.clock.now() + timedelta(seconds=delay), attempts=attempts)
 
@@ -100,6 +100,7 @@ def _is_well(machine: Machine, instance: Instance) -> bool:
 
 def _note(
     ctx: Context,
+    model: str,
     listed: Sequence[Machine],
     found: Sequence[Instance | None],
     targets: dict[str, dict[str, object]],
@@ -107,20 +108,26 @@ def _note(
     """Write down the statuses that changed; return True when any did."""
     now, changed = ctx.clock.now(), False
     found_again: list[tuple[Machine, Machine]] = []
-    with ctx.store.write() as tx:
+    with ctx.write(model) as tx:
         for machine, instance in zip(listed, found, strict=True):
             status, message = (
                 (instance.status, instance.message) if instance else (InstanceStatus.UNKNOWN, GONE)
             )
-            shown = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+            shown = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
             if machine.id in targets:
                 found_again.append((machine, machines.set_ssh(tx, machine, targets[machine.id], now)))
-                wake.machine(tx, machine.model, machine.id, now, "it has an address")
+                wake.machine(tx, machine.id, now, "it has an address")
                 changed = True
             if shown is None or (shown.status, shown.message) != (status, message):
                 data = {} if instance else {"code": InstanceGone.code}
                 statuses.set_status(
-                    tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=now, data=data
+                    tx,
+                    StatusKind.INSTANCE,
+                    machine.id,
+                    status,
+                    message,
+                    now=now,
+                    data=data,
                 )
                 changed = True
     for before, after in found_again:

@@ -18,7 +18,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
 from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.secret_records import BackendRow, RevisionRow, SecretRow, TrashRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.workers.machine.machine_worker import again_later
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
@@ -27,11 +27,11 @@ from pushjuju.workers.runtime import Runtime
 async def look_after(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
     """Do what is due for the secrets of a model; a backend that is away comes back as a reason."""
     ctx = runtime.ctx
-    with ctx.store.write() as tx:
+    with ctx.write(model) as tx:
         if tx.find(Model, "model_by_uuid", uuid=model) is None:
             return Outcome()
-        next_due = secrets.make_due(tx, model, ctx.clock.now())
-        secrets.prune(tx, model, ctx.clock.now())
+        next_due = secrets.make_due(tx, ctx.clock.now())
+        secrets.prune(tx, ctx.clock.now())
     try:
         await _move(runtime, model)
         await empty_trash(runtime, model)
@@ -54,8 +54,8 @@ async def _move(runtime: Runtime, model: str) -> None:
     """Bring content to where it belongs."""
     ctx = runtime.ctx
     while True:
-        with ctx.store.read() as tx:
-            waiting = tx.list(RevisionRow, "secret_to_move", model=model)
+        with ctx.read(model) as tx:
+            waiting = tx.list(RevisionRow, "secret_to_move")
         for item in waiting:
             content = await _content(ctx, item)
             if item.target:
@@ -82,10 +82,8 @@ async def _content(ctx: Context, item: RevisionRow) -> Content:
 def _moved(ctx: Context, item: RevisionRow, content: Content) -> None:
     """Note where content is now; in the store only its checksum stays behind."""
     value = {"checksum": content.checksum(), **({} if item.target else {"content": dict(content)})}
-    with ctx.store.write() as tx:
-        present = tx.find(
-            RevisionRow, "secret_revision_get", model=item.model, secret=item.secret, revision=item.revision
-        )
+    with ctx.write(item.model) as tx:
+        present = tx.find(RevisionRow, "secret_revision_get", secret=item.secret, revision=item.revision)
         if present is None:
             return  # removed meanwhile: the trash knows of every copy
         if present.target != item.target:  # wanted elsewhere meanwhile: this copy is one too many
@@ -94,22 +92,22 @@ def _moved(ctx: Context, item: RevisionRow, content: Content) -> None:
             return
         sealed = ctx.controller.keyring.seal(tx, value, secrets.place(item, item.revision), ctx.clock.now())
         tx.run(
-            "secret_moved", model=item.model, secret=item.secret, revision=item.revision, key=sealed.key,
-            data=sealed.data, backend=item.target,
+            "secret_moved", secret=item.secret, revision=item.revision, key=sealed.key,
+            data=sealed.data, backend=item.target
         )  # fmt: skip
         if item.backend:
             _throw_away(tx, item, item.backend)
 
 
-def _throw_away(tx: Tx, item: RevisionRow, backend: str) -> None:
-    tx.run("secret_trash_add", model=item.model, backend=backend, path=secrets.backend_path(item))
+def _throw_away(tx: ModelTx, item: RevisionRow, backend: str) -> None:
+    tx.run("secret_trash_add", backend=backend, path=secrets.backend_path(item))
 
 
 async def clear(runtime: Runtime, model: str) -> None:
     """Delete all secrets of a model that goes, in the backends as well."""
     ctx = runtime.ctx
-    with ctx.store.write() as tx:
-        for row in tx.list(SecretRow, "secret_list", model=model):
+    with ctx.write(model) as tx:
+        for row in tx.list(SecretRow, "secret_list"):
             secrets.remove(tx, row, None, ctx.clock.now())
     await empty_trash(runtime, model)
 
@@ -118,8 +116,8 @@ async def empty_trash(runtime: Runtime, model: str) -> None:
     """Delete in the backends what was removed from a model, also when the model itself is gone."""
     ctx = runtime.ctx
     while True:
-        with ctx.store.read() as tx:
-            waiting = tx.list(TrashRow, "secret_trash_list", model=model)
+        with ctx.read(model) as tx:
+            waiting = tx.list(TrashRow, "secret_trash_list")
         for item in waiting:
             try:
                 backend = _opened(runtime, item.backend)

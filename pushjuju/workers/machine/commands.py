@@ -16,7 +16,7 @@ from pushjuju.portable.frames import Op
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine, Operation, Task
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import commands_of, lock_of
 from pushjuju.uniter.dispatch import Dispatch
 
@@ -35,8 +35,8 @@ exec /bin/bash -c {command}
 
 def waiting(ctx: Context, model: str, machine: str) -> bool:
     """Return True when commands wait for a machine."""
-    with ctx.store.read() as tx:
-        return bool(actions.pending(tx, model, Receiver.MACHINE, machine))
+    with ctx.read(model) as tx:
+        return bool(actions.pending(tx, Receiver.MACHINE, machine))
 
 
 def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch | None:
@@ -46,12 +46,12 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
         held: Locks that are taken; a command that needs one of these locks goes on waiting.
     """
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        found = actions.pending(tx, machine.model, Receiver.MACHINE, machine.id)
+    with ctx.write(machine.model) as tx:
+        found = actions.pending(tx, Receiver.MACHINE, machine.id)
         task = next((each for each in found if lock_of(each) not in held), None)
         if task is None:
             return None
-        actions.start(tx, task.model, task.id, now)
+        actions.start(tx, task.id, now)
         dispatch = _prepared(task, str(uuid.uuid4()))
         row = Operation(
             id=dispatch.id, model=task.model, machine=machine.id, unit="", name=TITLE,
@@ -63,12 +63,12 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
 
 def again(ctx: Context, operation: Operation) -> Dispatch:
     """Return the request of commands that were prepared before."""
-    with ctx.store.read() as tx:
+    with ctx.read(operation.model) as tx:
         return _prepared(_task(tx, operation), operation.id)
 
 
-def _task(tx: Tx, operation: Operation) -> Task:
-    return actions.get_task(tx, operation.model, int(operation.document["task"]))
+def _task(tx: ModelTx, operation: Operation) -> Task:
+    return actions.get_task(tx, int(operation.document["task"]))
 
 
 def _prepared(task: Task, operation_id: str) -> Dispatch:

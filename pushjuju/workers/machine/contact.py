@@ -36,7 +36,7 @@ from pushjuju.services.entities.machine.machine_work import UNUSABLE
 from pushjuju.services.entities.model import firewall, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Machine
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event
 from pushjuju.workers.machine import exec_requests
 from pushjuju.workers.provision import firstboot
@@ -134,10 +134,8 @@ async def _patiently(
 
 async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
     """Ask the cloud for a silent machine's address, which may boot it; return None when no wait can help."""
-    with runtime.ctx.store.read() as tx:
-        if parent_machine(machine.id) is None and credential_validity.reason(
-            tx, models.get(tx, machine.model)
-        ):
+    with runtime.ctx.read(machine.model) as tx:
+        if parent_machine(machine.id) is None and credential_validity.reason(tx, models.get(tx)):
             return None
     provider = runtime.provider_of(machine)
     instance = (await runtime.within(CALL_S, provider.get([machine.instance_id])))[0]
@@ -153,7 +151,7 @@ async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
     coming = resumed or seen.status != instance.status or seen.status in _STARTING
     if ssh == dict(machine.ssh) and not coming:
         return None
-    with runtime.ctx.store.write() as tx:
+    with runtime.ctx.write(machine.model) as tx:
         found = machines.set_ssh(tx, machine, ssh, runtime.ctx.clock.now())
     moved(runtime.ctx, machine, found)
     return found
@@ -163,10 +161,10 @@ async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> boo
     """Start a stopped machine again where its provider can; return True when the provider did."""
     if not isinstance(provider, Resumer):
         return False
-    with runtime.ctx.store.write() as tx:
+    with runtime.ctx.write(machine.model) as tx:
         now = runtime.ctx.clock.now()
         _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.STOPPED, RESUMING, now)
-        logs.append(tx, machine.model, f"machine-{machine.id}", "WARNING", LOGGER, RESUMING, now=now)
+        logs.append(tx, f"machine-{machine.id}", "WARNING", LOGGER, RESUMING, now=now)
     runtime.tell(Event(entity=f"machine {machine.id}", text=RESUMING))
     await runtime.within(START_S, provider.resume(machine.instance_id))
     runtime.checkpoint("machine-resumed")
@@ -231,12 +229,12 @@ def _addresses(hello: Hello) -> list[dict[str, Any]]:
 def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
     """Record what a machine says of itself."""
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
+    with ctx.write(machine.model) as tx:
         addresses = spaces.note_addresses(tx, machine, _addresses(hello))
         _note_facts(tx, machine, hello, to_iso(now))
         if not machine.last_seen:
-            for container in machines.containers_on(tx, machine.model, machine.id):
-                wake.machine(tx, machine.model, container.id, now, f"machine {machine.id} is there")
+            for container in machines.containers_on(tx, machine.id):
+                wake.machine(tx, container.id, now, f"machine {machine.id} is there")
         if addresses != machine.addresses:
             _note_addresses(tx, machine, addresses, now)
         if machine.life == Life.ALIVE:
@@ -246,11 +244,11 @@ def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
             _note_running(tx, machine, hello, now)
 
 
-def _note_facts(tx: Tx, machine: Machine, hello: Hello, now: str) -> None:
+def _note_facts(tx: ModelTx, machine: Machine, hello: Hello, now: str) -> None:
     """Record the facts that are new, else only the contact: what is known of its units then stays known."""
     key = {"model": machine.model, "id": machine.id}
     hardware = {**_hardware(hello), **machine.hardware}
-    present = machines.get(tx, machine.model, machine.id)
+    present = machines.get(tx, machine.id)
     told: dict[str, object] = {
         "hostname": hello["hostname"],
         "boot_id": hello["boot_id"],
@@ -268,44 +266,44 @@ def _note_facts(tx: Tx, machine: Machine, hello: Hello, now: str) -> None:
 
 def note_success(ctx: Context, machine: Machine, hello: Hello) -> None:
     """Record that the work on a machine was done, after it had failed though the machine answered."""
-    with ctx.store.write() as tx:
+    with ctx.write(machine.model) as tx:
         if _fails(tx, machine):
             _note_running(tx, machine, hello, ctx.clock.now())
 
 
-def _fails(tx: Tx, machine: Machine) -> bool:
+def _fails(tx: ModelTx, machine: Machine) -> bool:
     """Return True when a machine answered but could not be used; an answer alone does not clear the fault."""
-    present = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+    present = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
     return present is not None and _FAILED in present.data
 
 
-def _note_running(tx: Tx, machine: Machine, hello: Hello, now: datetime) -> None:
-    text = upgrade_machine.instance_message(tx, machine.model, machine.id) or _running(machine, hello)
+def _note_running(tx: ModelTx, machine: Machine, hello: Hello, now: datetime) -> None:
+    text = upgrade_machine.instance_message(tx, machine.id) or _running(machine, hello)
     _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
 
 
-def _note_addresses(tx: Tx, machine: Machine, addresses: list[dict[str, Any]], now: datetime) -> None:
-    tx.run("machine_set_addresses", model=machine.model, id=machine.id, addresses=json.dumps(addresses))
+def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, Any]], now: datetime) -> None:
+    tx.run("machine_set_addresses", id=machine.id, addresses=json.dumps(addresses))
     if firewall.known_by(addresses, machine.ssh) != firewall.known_by(machine.addresses, machine.ssh):
-        firewall.changed_everywhere(tx, machine.model, now, "a machine has another address")
+        firewall.changed_everywhere(tx, now, "a machine has another address")
 
 
 def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
     """Record why a machine could not be used; where a leader is silent, others look whether to take over."""
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
+    with ctx.write(machine.model) as tx:
         if isinstance(error, TransportError):
-            tx.run("machine_set_unreachable", model=machine.model, id=machine.id, now=to_iso(now))
+            tx.run("machine_set_unreachable", id=machine.id, now=to_iso(now))
             _note_unusable(tx, machine, error, now)
             _alert_followers(tx, machine, now)
         elif machine.last_seen or isinstance(error, BadAnswer | HeldElsewhere):
             _note_unusable(tx, machine, error, now, {_FAILED: error.code})
         entity = f"machine-{machine.id}"
-        logs.append(tx, machine.model, entity, "ERROR", LOGGER, error.full_text, now=now)
+        logs.append(tx, entity, "ERROR", LOGGER, error.full_text, now=now)
 
 
 def _note_unusable(
-    tx: Tx,
+    tx: ModelTx,
     machine: Machine,
     error: PushjujuError,
     now: datetime,
@@ -318,23 +316,23 @@ def _note_unusable(
     _set_once(tx, machine, StatusKind.INSTANCE, status, error.message, now, known)
 
 
-def _instance_status(tx: Tx, machine: Machine, error: PushjujuError) -> InstanceStatus:
+def _instance_status(tx: ModelTx, machine: Machine, error: PushjujuError) -> InstanceStatus:
     """Return what an error tells of an instance; a stopped one that could not be started is stopped."""
-    present = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+    present = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
     was_stopped = present is not None and present.status == InstanceStatus.STOPPED
     if isinstance(error, InstanceStopped) or (was_stopped and isinstance(error, ProviderError)):
         return InstanceStatus.STOPPED
     return InstanceStatus.UNKNOWN if isinstance(error, InstanceGone) else InstanceStatus.RUNNING
 
 
-def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:
+def _alert_followers(tx: ModelTx, machine: Machine, now: datetime) -> None:
     """Let those who can be reached look whether to take over from leaders that were silent for too long."""
-    for unit in machines.units_on(tx, machine.model, machine.id):
-        leads = leadership.holder(tx, unit.model, unit.application) == unit.name
-        if not leads or not leadership.is_lost(tx, unit.model, unit.name):
+    for unit in machines.units_on(tx, machine.id):
+        leads = leadership.holder(tx, unit.application) == unit.name
+        if not leads or not leadership.is_lost(tx, unit.name):
             continue
         for other in leadership.followers(tx, unit):
-            home = tx.find(Machine, "machine_get", model=other.model, id=other.machine)
+            home = tx.find(Machine, "machine_get", id=other.machine)
             if home is not None and home.unreachable_since is None:
                 wake.unit(tx, other, now, f"leader {unit.name} does not answer")
 
@@ -359,7 +357,7 @@ def _hardware(hello: Hello) -> dict[str, str]:
 
 
 def _set_once(
-    tx: Tx,
+    tx: ModelTx,
     machine: Machine,
     kind: StatusKind,
     status: str,
@@ -367,6 +365,6 @@ def _set_once(
     now: datetime,
     data: Mapping[str, Any] | None = None,
 ) -> None:
-    present = statuses.get_status(tx, machine.model, kind, machine.id)
+    present = statuses.get_status(tx, kind, machine.id)
     if present is None or (present.status, present.message) != (str(status), message):
-        statuses.set_status(tx, machine.model, kind, machine.id, status, message, now=now, data=data)
+        statuses.set_status(tx, kind, machine.id, status, message, now=now, data=data)

@@ -36,8 +36,8 @@ def problems(
         stored: Its content, decrypted.
     """
     credential = Credential(name=name, auth_type=stored.auth_type, attributes=stored.attributes)
-    with ctx.store.read() as tx:
-        known = [item for item in machines.list_machines(tx, model.uuid) if item.instance_id]
+    with ctx.read(model.uuid) as tx:
+        known = [item for item in machines.list_machines(tx) if item.instance_id]
     known = [item for item in known if not is_manual(item)]
     try:
         provider = clouds.open_provider(ctx, host, model, warn=warn, credential=credential)

@@ -59,8 +59,8 @@ async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str,
             if _look(ctx, model, unit, argv[1]).sha256 != found.sha256:
                 continue  # another file was attached meanwhile
             raise
-        with ctx.store.write() as tx:
-            resources.fetched(tx, units.get(tx, model, unit), found)
+        with ctx.write(model) as tx:
+            resources.fetched(tx, units.get(tx, unit), found)
         return found
 
 
@@ -75,5 +75,5 @@ async def _here(ctx: Context, model: str, found: Resource) -> Resource:
 
 
 def _look(ctx: Context, model: str, unit: str, name: str) -> Resource:
-    with ctx.store.read() as tx:
-        return resources.wanted(tx, units.get(tx, model, unit), name)
+    with ctx.read(model) as tx:
+        return resources.wanted(tx, units.get(tx, unit), name)

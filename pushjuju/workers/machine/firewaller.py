@@ -26,7 +26,7 @@ from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import firewall as service
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import Machine, MachineFirewall
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
@@ -44,11 +44,11 @@ async def wake(runtime: Runtime, model: str, reason: str) -> Outcome:
     The more machines there are, the longer it waits, so that what a change costs does not grow with them.
     """
     ctx = runtime.ctx
-    with ctx.store.read() as tx:
-        count = service.guarded(tx, model)
+    with ctx.read(model) as tx:
+        count = service.guarded(tx)
     await asyncio.sleep(min(count * WAKE_EACH_S, WAKE_MOST_S))
-    with ctx.store.write() as tx:
-        service.wake(tx, model, ctx.clock.now(), reason)
+    with ctx.write(model) as tx:
+        service.wake(tx, ctx.clock.now(), reason)
     return Outcome()
 
 
@@ -90,8 +90,8 @@ class Firewaller:
 
     def wants_contact(self) -> bool:
         """Return True when the machine needs other rules; a change without effect is recorded as done."""
-        with self._ctx.store.read() as tx:
-            known = service.state(tx, self._machine.model, self._machine.id)
+        with self._ctx.read(self._machine.model) as tx:
+            known = service.state(tx, self._machine.id)
             if known is None:
                 return bool(self._machine.last_seen)  # the first contact brings them in any case
             if known.changes == known.seen and not known.problem:
@@ -107,8 +107,8 @@ class Firewaller:
         """Tell, at a contact, whether the rules may not be in force: others, another boot, or long ago."""
         if self._gone or self.problem is not None or not session.hello:
             return False  # taken away, or tried at this contact already, or the machine is not there just now
-        with self._ctx.store.read() as tx:
-            known = service.state(tx, self._machine.model, self._machine.id)
+        with self._ctx.read(self._machine.model) as tx:
+            known = service.state(tx, self._machine.id)
         if known is None or known.changes != known.seen or known.problem or known.applied_at is None:
             return True
         age = self._ctx.clock.now() - from_iso(known.applied_at)
@@ -118,8 +118,8 @@ class Firewaller:
     def _key(self) -> dict[str, str]:
         return {"model": self._machine.model, "machine": self._machine.id}
 
-    def _wanted(self, tx: Tx, known: MachineFirewall) -> _Wanted:
-        rules = service.rules(tx, self._machine.model, self._machine.id, known)
+    def _wanted(self, tx: ModelTx, known: MachineFirewall) -> _Wanted:
+        rules = service.rules(tx, self._machine.id, known)
         return _Wanted(known=known, rules=rules)
 
     # --- doing it -----------------------------------------------------------------------------------------
@@ -162,8 +162,8 @@ class Firewaller:
         """
         if "firewall" not in self._shop.features(self._machine.provider):
             return
-        with self._ctx.store.read() as tx:
-            if credential_validity.reason(tx, models.get(tx, self._machine.model)):
+        with self._ctx.read(self._machine.model) as tx:
+            if credential_validity.reason(tx, models.get(tx)):
                 raise RemoteFailed(
                     f"machine {self._machine.id} keeps its firewall", detail=credential_validity.MESSAGE
                 )
@@ -171,9 +171,9 @@ class Firewaller:
     def _look(self, session: MachineSession) -> _Wanted:
         """Return the rules that are wanted now, with a rule that lets this controller's SSH connection in."""
         peer, said = intake.ssh_reached(str(session.hello.get("ssh", "")))
-        with self._ctx.store.write() as tx:
+        with self._ctx.write(self._machine.model) as tx:
             tx.run("firewall_add", **self._key)
-            known = service.state(tx, self._machine.model, self._machine.id)
+            known = service.state(tx, self._machine.id)
             assert known is not None
             port = said or int(self._machine.ssh.get("port") or service.DEFAULT_SSH_PORT)
             known = service.reached(tx, known, peer, port) or known
@@ -181,13 +181,13 @@ class Firewaller:
 
     def _note_problem(self, error: RemoteFailed) -> None:
         text = error.full_text
-        with self._ctx.store.write() as tx:
-            before = service.state(tx, self._machine.model, self._machine.id)
+        with self._ctx.write(self._machine.model) as tx:
+            before = service.state(tx, self._machine.id)
             tx.run("firewall_problem", **self._key, problem=text)
-            credential_validity.note(tx, self._machine.model, error, self._ctx.clock.now())
+            credential_validity.note(tx, error, self._ctx.clock.now())
             if before is None or before.problem != text:
                 entity, now = f"machine-{self._machine.id}", self._ctx.clock.now()
-                logs.append(tx, self._machine.model, entity, "ERROR", LOGGER, text, now=now)
+                logs.append(tx, entity, "ERROR", LOGGER, text, now=now)
         self.problem = error
         self._shop.tell(Event(entity=f"machine {self._machine.id}", text=text, state="failed"))
 
@@ -195,8 +195,8 @@ class Firewaller:
         """Take the firewall from a machine that goes on without us, if it ever had one."""
         async with self._busy:
             self._gone = True
-            with self._ctx.store.read() as tx:
-                if service.state(tx, self._machine.model, self._machine.id) is None:
+            with self._ctx.read(self._machine.model) as tx:
+                if service.state(tx, self._machine.id) is None:
                     return
             await self._firewall.clear(self._guarded(session))
             self._shop.checkpoint("firewall-cleared")

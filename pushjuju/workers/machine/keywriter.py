@@ -65,8 +65,8 @@ done
 
 async def write(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
     """Bring a model's keys to a machine; when the machine refuses them, report that and try again later."""
-    with runtime.ctx.store.read() as tx:
-        keys = ssh_keys.lines(tx, machine.model)
+    with runtime.ctx.read(machine.model) as tx:
+        keys = ssh_keys.lines(tx)
     try:
         done = await session.exec(script=script(machine, keys), timeout=TIMEOUT_S)
         if done.exit != 0:
@@ -77,23 +77,23 @@ async def write(runtime: Runtime, machine: Machine, session: MachineSession) -> 
         _note(runtime, machine, error)
         return
     runtime.checkpoint("keys-written")
-    with runtime.ctx.store.write() as tx:
-        ssh_keys.written(tx, machine.model, machine.id, keys)
+    with runtime.ctx.write(machine.model) as tx:
+        ssh_keys.written(tx, machine.id, keys)
     runtime.tell(Event(entity=f"machine {machine.id}", text="keys written"))
 
 
 def _note(runtime: Runtime, machine: Machine, error: RemoteFailed) -> None:
     text = error.full_text
-    with runtime.ctx.store.write() as tx:
+    with runtime.ctx.write(machine.model) as tx:
         entity, now = f"machine-{machine.id}", runtime.ctx.clock.now()
-        logs.append(tx, machine.model, entity, "ERROR", LOGGER, text, now=now)
+        logs.append(tx, entity, "ERROR", LOGGER, text, now=now)
     runtime.tell(Event(entity=f"machine {machine.id}", text=text, state="failed"))
 
 
 async def clear(runtime: Runtime, machine: Machine) -> None:
     """Remove the model's keys from a machine that leaves the model; when forced, it need not answer."""
-    with runtime.ctx.store.read() as tx:
-        if not machine.last_seen or not ssh_keys.ever(tx, machine.model):
+    with runtime.ctx.read(machine.model) as tx:
+        if not machine.last_seen or not ssh_keys.ever(tx):
             return
     ssh = machine.ssh
     target = SSHTarget(

@@ -211,8 +211,8 @@ class MachineRun:
         self.storage_problems += await storage_worker.on_visit(self.runtime, self._machine(), self.session)
 
     def _machine(self) -> Machine:
-        with self.ctx.store.read() as tx:
-            return machines.get(tx, self.model, self.machine.id)
+        with self.ctx.read(self.model) as tx:
+            return machines.get(tx, self.machine.id)
 
     def _begin_commands(self) -> bool:
         began = False
@@ -225,8 +225,8 @@ class MachineRun:
         return {lock for key, lock in self._locks.items() if lock and key in self._crew}
 
     def _units(self) -> list[Seat]:
-        with self.ctx.store.read() as tx:
-            return machines.seats_on(tx, self.model, self.machine.id)
+        with self.ctx.read(self.model) as tx:
+            return machines.seats_on(tx, self.machine.id)
 
     def _in_turn(self) -> list[Seat]:
         """Return the units; the one that began last comes last."""
@@ -235,16 +235,16 @@ class MachineRun:
         return units[cut:] + units[:cut]
 
     def _units_with_tasks(self) -> frozenset[str]:
-        with self.ctx.store.read() as tx:
-            return actions.units_with_pending(tx, self.model, self.machine.id)
+        with self.ctx.read(self.model) as tx:
+            return actions.units_with_pending(tx, self.machine.id)
 
     def _may_begin(self, unit: Seat, held: set[str], with_tasks: frozenset[str]) -> bool:
         """Return True when the lock that a unit needs is free: the machine's, for all but actions."""
         if unit.name not in with_tasks:
             return MACHINE not in held
-        with self.ctx.store.read() as tx:
+        with self.ctx.read(unit.model) as tx:
             try:
-                view = read_view(tx, unit.model, unit.name)
+                view = read_view(tx, unit.name)
             except NotValid:
                 return True  # its turn says what is wrong, and runs nothing
         return view is not None and next_lock(view) not in held
@@ -277,8 +277,8 @@ class MachineRun:
                 return turn
 
     def _has_subordinates(self, unit: Seat) -> bool:
-        with self.ctx.store.read() as tx:
-            return bool(removal.lives_of_subordinates(tx, unit.model, unit.name))
+        with self.ctx.read(unit.model) as tx:
+            return bool(removal.lives_of_subordinates(tx, unit.name))
 
     def _start(self, key: str, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> None:
         self._locks[key] = str(dispatch.frame.get("lock", MACHINE))
@@ -326,8 +326,8 @@ class MachineRun:
                 self._start(dispatch.unit or dispatch.id, dispatch)
 
     def _open_operations(self) -> list[Operation]:
-        with self.ctx.store.read() as tx:
-            return tx.list(Operation, "operation_open", model=self.model, machine=self.machine.id)
+        with self.ctx.read(self.model) as tx:
+            return tx.list(Operation, "operation_open", machine=self.machine.id)
 
     def _begin_sweep(self) -> None:
         """Take away files of units that were removed by force while the machine could not be asked."""
@@ -341,13 +341,13 @@ class MachineRun:
         present = self.session.hello.get("charms")
         if present is None:
             return
-        with self.ctx.store.read() as tx:
-            units = machines.units_on(tx, self.model, self.machine.id)
+        with self.ctx.read(self.model) as tx:
+            units = machines.units_on(tx, self.machine.id)
         lost = [unit.name for unit in units if unit.charm_url and unit.name not in present]
         if lost:
-            with self.ctx.store.write() as tx:
+            with self.ctx.write(self.model) as tx:
                 for name in lost:
-                    tx.run("unit_set_charm_gone", model=self.model, name=name, gone=1)
+                    tx.run("unit_set_charm_gone", name=name, gone=1)
 
     def _unknown_units(self) -> list[str]:
         known = {unit.name for unit in self._units()}
@@ -363,8 +363,8 @@ class MachineRun:
         relation = hook.relation_id if hook else relation_of(operation.document)
         if relation is None:
             return False
-        with self.ctx.store.read() as tx:
-            return tx.find(Relation, "relation_get", model=self.model, id=relation) is None
+        with self.ctx.read(self.model) as tx:
+            return tx.find(Relation, "relation_get", id=relation) is None
 
     async def _acknowledge(self) -> None:
         """Let the machine forget what is committed, and end what nobody waits for any more."""
@@ -393,8 +393,8 @@ class MachineRun:
             return Dispatch(
                 id=operation.id, unit="", title=operation.name, frame=cast("Op", {})
             )  # it is fetched only
-        with self.ctx.store.read() as tx:
-            view = read_view(tx, operation.model, operation.unit)
+        with self.ctx.read(operation.model) as tx:
+            view = read_view(tx, operation.unit)
             if view is None:
                 return None
             document = operation.document
@@ -509,13 +509,13 @@ class MachineRun:
         """Return True when the unit of a running operation is dead or removed, or its task was cancelled."""
         with self.ctx.store.read() as tx:
             found = tx.find(Operation, "operation_get", id=operation_id)
-            if found is None or found.state not in _OPEN or is_unwanted(tx, found):
+            if found is None or found.state not in _OPEN or is_unwanted(self.ctx.of(tx, found.model), found):
                 return True
         return bool(found.unit) and self._is_dead(found.unit)
 
     def _is_dead(self, name: str) -> bool:
-        with self.ctx.store.read() as tx:
-            unit = tx.find(Unit, "unit_get", model=self.model, name=name)
+        with self.ctx.read(self.model) as tx:
+            unit = tx.find(Unit, "unit_get", name=name)
         return unit is not None and unit.life == Life.DEAD
 
     def _answering(self, unit: str) -> Any:
@@ -555,8 +555,8 @@ class MachineRun:
         if others or stays(self.machine):
             await self._remove_files(unit.name, last=not others)
         self.runtime.checkpoint("files-removed")
-        with self.ctx.store.write() as tx:
-            found = tx.find(Unit, "unit_get", model=unit.model, name=unit.name)
+        with self.ctx.write(unit.model) as tx:
+            found = tx.find(Unit, "unit_get", name=unit.name)
             if found is not None:
                 removal.remove_unit(tx, found, self.ctx.clock.now())
         self.runtime.tell(Event(entity=unit.name, text="removed", state="done"))
@@ -616,8 +616,8 @@ def or_failed(decide: Callable[[Context, str, str], Turn], ctx: Context, unit: S
 def note_failed(ctx: Context, model: str, name: str, said: str, why: str) -> None:
     """Say in the status of a unit that its agent failed, and in its log why; once while that lasts."""
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        if tx.find(Unit, "unit_get", model=model, name=name) is None:
+    with ctx.write(model) as tx:
+        if tx.find(Unit, "unit_get", name=name) is None:
             return
-        if statuses.set_agent_status(tx, model, name, Agent.FAILED, said, now=now):
-            logs.append(tx, model, unit_tag(name), "ERROR", LOGGER, why, now=now)
+        if statuses.set_agent_status(tx, name, Agent.FAILED, said, now=now):
+            logs.append(tx, unit_tag(name), "ERROR", LOGGER, why, now=now)

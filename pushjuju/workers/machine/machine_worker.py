@@ -31,7 +31,7 @@ from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.queue import lease_at_least, skip_leases
 from pushjuju.store.rows.records import Machine, Operation, Seat, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide import decide, reconcile_effects
 from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.turn import WORK, Decided, ask
@@ -193,7 +193,7 @@ class MachineWorker:
         """Return which containers a machine that is to go waits for, and whether one of them cannot go."""
         if machine is None or machine.life == Life.ALIVE:
             return "", False
-        with self.ctx.store.read() as tx:
+        with self.ctx.read(machine.model) as tx:
             return machines.containers_waited_for(tx, machine)
 
     def _waits(self, machine: Machine | None) -> str:
@@ -218,19 +218,19 @@ class MachineWorker:
     # --- what there is to do ------------------------------------------------------------------------------
 
     def _machine(self) -> Machine | None:
-        with self.ctx.store.read() as tx:
-            return tx.find(Machine, "machine_get", model=self.model, id=self.machine_id)
+        with self.ctx.read(self.model) as tx:
+            return tx.find(Machine, "machine_get", id=self.machine_id)
 
     def _seats(self) -> list[Seat]:
-        with self.ctx.store.read() as tx:
-            return machines.seats_on(tx, self.model, self.machine_id)
+        with self.ctx.read(self.model) as tx:
+            return machines.seats_on(tx, self.machine_id)
 
     def _start_given_up(self, machine: Machine) -> bool:
         return self._instance_status(machine) == InstanceStatus.PROVISIONING_ERROR
 
     def _instance_status(self, machine: Machine) -> str:
-        with self.ctx.store.read() as tx:
-            found = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+        with self.ctx.read(machine.model) as tx:
+            found = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
         return found.status if found is not None else InstanceStatus.PENDING
 
     def _awaited_host(self, machine: Machine) -> str:
@@ -238,14 +238,14 @@ class MachineWorker:
         host = parent_machine(machine.id)
         if host is None:
             return ""
-        with self.ctx.store.read() as tx:
-            return "" if machines.get(tx, self.model, host).last_seen else host
+        with self.ctx.read(self.model) as tx:
+            return "" if machines.get(tx, host).last_seen else host
 
     def _must_go(self, machine: Machine) -> bool:
         if machine.life == Life.ALIVE or self._seats():
             return False
-        with self.ctx.store.read() as tx:
-            return not machines.containers_on(tx, self.model, self.machine_id)
+        with self.ctx.read(self.model) as tx:
+            return not machines.containers_on(tx, self.machine_id)
 
     def _needs_machine(self, machine: Machine) -> bool:
         """Return True when the machine must be reached: no operation is prepared before the machine answers.
@@ -276,8 +276,8 @@ class MachineWorker:
         would wake each other for ever.
         """
         if machine.unreachable_since is not None:
-            with self.ctx.store.read() as tx:
-                units = machines.units_on(tx, self.model, self.machine_id)
+            with self.ctx.read(self.model) as tx:
+                units = machines.units_on(tx, self.machine_id)
                 if any(self._wants_to_run(tx, unit) for unit in units):
                     return True
         return any(self._has_turn(unit) for unit in self._seats())
@@ -290,7 +290,7 @@ class MachineWorker:
             self._decided[unit.name] = turn.decided
         return turn.answer in WORK
 
-    def _wants_to_run(self, tx: Tx, unit: Unit) -> bool:
+    def _wants_to_run(self, tx: ModelTx, unit: Unit) -> bool:
         now = self.ctx.clock.now()
         routine = min(now, self.ctx.routine_until or now)
         if any(
@@ -299,7 +299,7 @@ class MachineWorker:
         ):
             return True
         try:
-            view = read_view(tx, unit.model, unit.name)
+            view = read_view(tx, unit.name)
         except NotValid:
             return False  # its turn says so
         if view is None:
@@ -314,18 +314,18 @@ class MachineWorker:
         return firewaller is not None and firewaller.wants_contact()
 
     def _open_operations(self) -> list[Operation]:
-        with self.ctx.store.read() as tx:
-            return tx.list(Operation, "operation_open", model=self.model, machine=self.machine_id)
+        with self.ctx.read(self.model) as tx:
+            return tx.list(Operation, "operation_open", machine=self.machine_id)
 
     def _next_due(self) -> datetime | None:
-        with self.ctx.store.read() as tx:
-            units = machines.units_on(tx, self.model, self.machine_id)
+        with self.ctx.read(self.model) as tx:
+            units = machines.units_on(tx, self.machine_id)
         dues = [due for unit in units for due in (unit.retry_due, unit.update_status_due) if due]
         return from_iso(min(dues)) if dues else None
 
     def _next_update_status(self) -> datetime | None:
-        with self.ctx.store.read() as tx:
-            units = machines.units_on(tx, self.model, self.machine_id)
+        with self.ctx.read(self.model) as tx:
+            units = machines.units_on(tx, self.machine_id)
         dues = [unit.update_status_due for unit in units if unit.update_status_due]
         return from_iso(min(dues)) if dues else None
 
@@ -335,8 +335,8 @@ class MachineWorker:
         if machine is None:
             return
         await self.runtime.drop(machine)
-        with self.ctx.store.write() as tx:
-            credential_validity.note(tx, self.model, error, self.ctx.clock.now())
+        with self.ctx.write(self.model) as tx:
+            credential_validity.note(tx, error, self.ctx.clock.now())
         self._tell(str(error), "failed")
         contact.note_failure(self.ctx, machine, error)
 
@@ -412,8 +412,8 @@ class MachineWorker:
                 raise
 
     def _remove(self, machine: Machine) -> None:
-        with self.ctx.store.write() as tx:
-            if machines.units_on(tx, machine.model, machine.id):
+        with self.ctx.write(machine.model) as tx:
+            if machines.units_on(tx, machine.id):
                 raise NotValid(f"machine {machine.id} still has units")
             removal.remove_machine(tx, machine, self.ctx.clock.now())
         self._tell("released" if stays(machine) else "removed", "done")

@@ -30,14 +30,14 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
     """
     if FEATURE not in runtime.features(machine.provider):
         return
-    with runtime.ctx.store.read() as tx:
-        wanted = charm_profiles.as_plugin_sees(tx, machine.model, machine.id)
+    with runtime.ctx.read(machine.model) as tx:
+        wanted = charm_profiles.as_plugin_sees(tx, machine.id)
         present, problem = charm_profiles.applied(tx, machine)
         known = charm_profiles.can_have(tx, machine)
-        keep = frozenset(charm_profiles.wanted(tx, machine.model))
+        keep = frozenset(charm_profiles.wanted(tx))
     documents = {item.name: item.document() for item in wanted}
     if not known:  # from now on the units of the machine wait for what their charms need
-        with runtime.ctx.store.write() as tx:
+        with runtime.ctx.write(machine.model) as tx:
             charm_profiles.note(tx, machine, present)
     if documents == present and not problem:
         return
@@ -48,13 +48,13 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
     try:
         await provider.set_profiles(machine.instance_id, wanted, keep)
     except PushjujuError as error:
-        with runtime.ctx.store.write() as tx:
+        with runtime.ctx.write(machine.model) as tx:
             charm_profiles.note(tx, machine, present, f"cannot apply charm profiles: {error.full_text}")
         raise ProfilesFailed(
             f"machine {machine.id} cannot have the LXD profiles of its charms", detail=error.full_text
         ) from error
     runtime.checkpoint("profiles-applied")
-    with runtime.ctx.store.write() as tx:
+    with runtime.ctx.write(machine.model) as tx:
         charm_profiles.note(tx, machine, documents)
 
 
@@ -62,9 +62,9 @@ async def sweep(runtime: Runtime, machine: Machine) -> None:
     """Delete the profiles of charms that no unit of the model wants, after a container is gone."""
     if FEATURE not in runtime.features(machine.provider):
         return
-    with runtime.ctx.store.read() as tx:
+    with runtime.ctx.read(machine.model) as tx:
         had = bool(charm_profiles.applied(tx, machine)[0])
-        keep = frozenset(charm_profiles.wanted(tx, machine.model))
+        keep = frozenset(charm_profiles.wanted(tx))
     provider = runtime.provider_of(machine)
     if had and isinstance(provider, Profiled):
         await provider.set_profiles("", (), keep)
@@ -74,5 +74,5 @@ def lacking(runtime: Runtime, machine: Machine) -> frozenset[str]:
     """Return the applications whose units wait for a profile on a machine."""
     if FEATURE not in runtime.features(machine.provider):
         return frozenset()
-    with runtime.ctx.store.read() as tx:
+    with runtime.ctx.read(machine.model) as tx:
         return charm_profiles.lacking(tx, machine)

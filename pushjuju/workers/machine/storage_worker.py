@@ -58,7 +58,7 @@ def next_due(ctx: Context, machine: Machine) -> datetime | None:
     if not machine.storage:
         return None
     now = ctx.clock.now()
-    with ctx.store.read() as tx:
+    with ctx.read(machine.model) as tx:
         dues = [todo.due or now for todo in storage_work.on_machine(tx, machine)]
     return min(dues, default=None)
 
@@ -71,7 +71,7 @@ def is_due(ctx: Context, machine: Machine) -> bool:
 
 def waits(ctx: Context, machine: Machine) -> str:
     """Return what the storage of a machine waits for; else why the machine is kept for it, if it is."""
-    with ctx.store.read() as tx:
+    with ctx.read(machine.model) as tx:
         found = storage_work.waits_on(tx, machine, everything=True)
         return "; ".join(found) or removal.kept_text(tx, machine)
 
@@ -102,8 +102,8 @@ async def empty(
     """
     if not machine.storage:
         return []
-    with runtime.ctx.store.write() as tx:
-        disks.end(tx, machine.model, machine.id, runtime.ctx.clock.now())
+    with runtime.ctx.write(machine.model) as tx:
+        disks.end(tx, machine.id, runtime.ctx.clock.now())
         lasting = storage_work.lasting_on(tx, machine)
     if not (lasting or stays):
         return []
@@ -114,7 +114,7 @@ async def empty(
         if not machine.forced:
             raise
     await StorageWork(runtime, machine.model, machine.id, session).work()
-    with runtime.ctx.store.read() as tx:
+    with runtime.ctx.read(machine.model) as tx:
         return storage_work.waits_on(tx, machine, everything=stays)
 
 
@@ -122,8 +122,8 @@ async def tend(runtime: Runtime, model: str) -> Outcome:
     """Destroy or let go of storage that is on no machine."""
     work = StorageWork(runtime, model)
     await work.work()
-    with runtime.ctx.store.read() as tx:
-        dues = [todo.due for todo in storage_work.on_no_machine(tx, model)]
+    with runtime.ctx.read(model) as tx:
+        dues = [todo.due for todo in storage_work.on_no_machine(tx)]
     due = min((moment for moment in dues if moment is not None), default=None)
     return Outcome(due=due, problems=tuple(work.problems))
 
@@ -153,11 +153,11 @@ class StorageWork:
 
     def _next(self) -> Todo | None:
         now = self.ctx.clock.now()
-        with self.ctx.store.read() as tx:
+        with self.ctx.read(self.model) as tx:
             if self.machine_id:
-                todos = storage_work.on_machine(tx, machines.get(tx, self.model, self.machine_id))
+                todos = storage_work.on_machine(tx, machines.get(tx, self.machine_id))
             else:
-                todos = list(storage_work.on_no_machine(tx, self.model))
+                todos = list(storage_work.on_no_machine(tx))
         for todo in todos:
             tried = (todo.step, todo.backing.kind, todo.backing.id) in self.attempted
             if not tried and (todo.due is None or todo.due <= now):
@@ -166,10 +166,8 @@ class StorageWork:
 
     async def _do(self, todo: Todo) -> None:
         """Do one step and note what came of it."""
-        with self.ctx.store.write() as tx:
-            refused = self._asks_cloud(todo) and bool(
-                credential_validity.reason(tx, models.get(tx, self.model))
-            )
+        with self.ctx.write(self.model) as tx:
+            refused = self._asks_cloud(todo) and bool(credential_validity.reason(tx, models.get(tx)))
             if not refused and not storage_work.begin(tx, todo, self.ctx.clock.now()):
                 return
         if refused:
@@ -189,8 +187,8 @@ class StorageWork:
         except (TransportError, StoreError):
             raise
         except PushjujuError as error:
-            with self.ctx.store.write() as tx:
-                credential_validity.note(tx, self.model, error, self.ctx.clock.now())
+            with self.ctx.write(self.model) as tx:
+                credential_validity.note(tx, error, self.ctx.clock.now())
             self._failed(todo, error.full_text)
         except Exception as bug:  # noqa: BLE001 - of a plugin that is not ours: told and tried again
             self._failed(todo, f"the storage provider failed: {bug!r}")
@@ -208,7 +206,7 @@ class StorageWork:
 
     def _failed(self, todo: Todo, why: str) -> None:
         self.attempted.add((todo.step, todo.backing.kind, todo.backing.id))
-        with self.ctx.store.write() as tx:
+        with self.ctx.write(todo.backing.model) as tx:
             storage_work.failed(tx, todo, why, self.ctx.clock.now())
         text, subject = f"{todo.step} {todo.backing.kind} {todo.backing.id}: {why}", self._owner(todo.backing)
         where = f" on machine {self.machine_id}" if self.machine_id else ""
@@ -221,8 +219,8 @@ class StorageWork:
             return Subject("storage", backing.storage)
         if self.machine_id:
             return None
-        with self.ctx.store.read() as tx:
-            disk = tx.find(StorageInstance, "storage_instance_get", model=self.model, id=backing.storage)
+        with self.ctx.read(self.model) as tx:
+            disk = tx.find(StorageInstance, "storage_instance_get", id=backing.storage)
         return Subject(DISK_OF_MACHINE, disk.owner) if disk is not None else None
 
     def _tell(self, text: str, state: str = "running") -> None:
@@ -246,7 +244,7 @@ class StorageWork:
         else:
             made = await within(STORAGE_S, provider.create(item))
         self.runtime.checkpoint("storage-made")
-        with self.ctx.store.write() as tx:
+        with self.ctx.write(backing.model) as tx:
             storage_work.created(tx, backing, made, self.ctx.clock.now())
 
     async def _attach(self, todo: Todo) -> None:
@@ -259,7 +257,7 @@ class StorageWork:
             boots.append(self._boot_of_volume(todo, item))
         else:
             where = await self._shown(item, provider)
-            with self.ctx.store.write() as tx:
+            with self.ctx.write(host.model) as tx:
                 storage_work.seen(tx, host, where)
             what = where.source
             if isinstance(provider, MachineStorage) and item.kind is Kind.FILESYSTEM:
@@ -268,8 +266,8 @@ class StorageWork:
         if item.kind is Kind.FILESYSTEM:
             await self._run(mounts.mount(item, what, tuple(boots)))
         self.runtime.checkpoint("storage-mounted")
-        with self.ctx.store.write() as tx:
-            boot_id = machines.get(tx, self.model, self.machine_id).boot_id
+        with self.ctx.write(self.model) as tx:
+            boot_id = machines.get(tx, self.machine_id).boot_id
             storage_work.attached(tx, backing, host, boot_id, self.ctx.clock.now())
 
     async def _shown(self, item: StorageItem, provider: MachineStorage | StorageProvider) -> StorageSeen:
@@ -302,7 +300,7 @@ class StorageWork:
         below, provider = todo.volume[0], self._provider(todo.volume[0])
         boot = None
         if isinstance(provider, MachineStorage):
-            with self.ctx.store.read() as tx:
+            with self.ctx.read(below.model) as tx:
                 boot = provider.at_boot(storage_work.item_of(tx, below, todo.volume[1]))
         found = boot or BootMount(what=f"UUID={todo.backing.provider_id or item.uuid}")
         taken = storage_instances.IMPORTED in todo.backing.attributes
@@ -314,7 +312,7 @@ class StorageWork:
         below, host = todo.volume
         provider = self._provider(below)
         if isinstance(provider, MachineStorage):
-            with self.ctx.store.read() as tx:
+            with self.ctx.read(below.model) as tx:
                 item = storage_work.item_of(tx, below, host)
             return self._word(await self._run(provider.attach(item)), "device", _DEVICE)
         if host is None or not host.device_link:
@@ -336,7 +334,7 @@ class StorageWork:
         if not isinstance(provider, MachineStorage) and todo.volume is None and backing.provider_id:
             await within(STORAGE_S, provider.detach(item))
         self.runtime.checkpoint("storage-unmounted")
-        with self.ctx.store.write() as tx:
+        with self.ctx.write(backing.model) as tx:
             storage_work.detached(tx, backing, host, self.ctx.clock.now())
 
     async def _destroy(self, todo: Todo) -> None:
@@ -351,15 +349,15 @@ class StorageWork:
             end = provider.release(item) if backing.releasing else provider.destroy(item)
             await within(STORAGE_S, end)
         self.runtime.checkpoint("storage-destroyed")
-        with self.ctx.store.write() as tx:
+        with self.ctx.write(self.model) as tx:
             storage_work.destroyed(tx, backing, self.ctx.clock.now())
             if backing.machine:
-                removal.let_go_of_empty(tx, self.model, backing.machine, self.ctx.clock.now())
+                removal.let_go_of_empty(tx, backing.machine, self.ctx.clock.now())
 
     # --- what they need -----------------------------------------------------------------------------------
 
     def _item(self, todo: Todo) -> StorageItem:
-        with self.ctx.store.read() as tx:
+        with self.ctx.read(todo.backing.model) as tx:
             return storage_work.item_of(tx, todo.backing, todo.host)
 
     def _provider(self, backing: Backing) -> MachineStorage | StorageProvider:

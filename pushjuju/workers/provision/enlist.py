@@ -21,7 +21,7 @@ from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall, models, ssh_keys
 from pushjuju.store.rows.records import Machine
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event, Tell
 from pushjuju.workers.provision import hostkeys
 from pushjuju.workers.provision.provisioner import hardware_document
@@ -126,8 +126,8 @@ async def add_given_machine(
         )
         found = await provider.ssh_target(started.instance)
     except PushjujuError:
-        with ctx.store.write() as tx:
-            _unreserve(tx, model, target)
+        with ctx.write(model) as tx:
+            _unreserve(tx, target)
             tx.give_back(model, "machine", int(machine_id))
         raise
     runtime.checkpoint("enlisted")
@@ -140,8 +140,8 @@ def _reserve(ctx: Context, model: str, target: str) -> str:
     The machine is marked with it; after a death in the middle the next try has the same number, and so finds
     its own mark instead of a stranger's.
     """
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
         number = tx.scalar("sequence_get", scope=model, name=_RESERVED + target)
         if number is None:
             number = tx.next(model, "machine")
@@ -149,8 +149,8 @@ def _reserve(ctx: Context, model: str, target: str) -> str:
     return str(number)
 
 
-def _unreserve(tx: Tx, model: str, target: str) -> None:
-    tx.run("sequence_forget", scope=model, name=_RESERVED + target)
+def _unreserve(tx: ModelTx, target: str) -> None:
+    tx.run("sequence_forget", scope=tx.model, name=_RESERVED + target)
 
 
 def _record(
@@ -163,17 +163,15 @@ def _record(
         provider=MANUAL, instance_id=instance.id, display_name=instance.display_name,
         hardware=hardware_document(instance.hardware), ssh=ssh, created=to_iso(now),
     )  # fmt: skip
-    with ctx.store.write() as tx:
-        machine = replace(machine, keys_due=int(ssh_keys.ever(tx, model)))
-        if tx.find(Machine, "machine_get", model=model, id=machine_id):
+    with ctx.write(model) as tx:
+        machine = replace(machine, keys_due=int(ssh_keys.ever(tx)))
+        if tx.find(Machine, "machine_get", id=machine_id):
             raise AlreadyExists("machine is already provisioned")  # by another call for the same target
-        _unreserve(tx, model, target)
+        _unreserve(tx, target)
         tx.insert("machine", machine)
-        statuses.set_status(tx, model, StatusKind.MACHINE, machine_id, MachineStatus.PENDING, now=now)
-        statuses.set_status(
-            tx, model, StatusKind.INSTANCE, machine_id, instance.status, instance.message, now=now
-        )
-        firewall.changed_everywhere(tx, model, now, f"machine {machine_id} is there")
-        wake.machine(tx, model, machine_id, now, "machine taken in")
+        statuses.set_status(tx, StatusKind.MACHINE, machine_id, MachineStatus.PENDING, now=now)
+        statuses.set_status(tx, StatusKind.INSTANCE, machine_id, instance.status, instance.message, now=now)
+        firewall.changed_everywhere(tx, now, f"machine {machine_id} is there")
+        wake.machine(tx, machine_id, now, "machine taken in")
     hostkeys.remember(ctx, machine)
     return machine

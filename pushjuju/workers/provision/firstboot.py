@@ -72,8 +72,8 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
 
 def _script(runtime: Runtime, machine: Machine) -> str:
     ctx = runtime.ctx
-    with ctx.store.read() as tx:
-        config = model_config.several(tx, machine.model, userdata.KEYS)
+    with ctx.read(machine.model) as tx:
+        config = model_config.several(tx, userdata.KEYS)
     if provisioner.is_manual(machine):
         document = userdata.wanted(config)
     elif "script" in _features(runtime, machine):

@@ -42,8 +42,8 @@ async def from_host(runtime: Runtime, machine: Machine) -> dict[str, Any]:
     host = parent_machine(machine.id)
     if host is None:
         return {}
-    with runtime.ctx.store.read() as tx:
-        names = inherited_names(str(model_config.get(tx, machine.model, KEY) or ""))
+    with runtime.ctx.read(machine.model) as tx:
+        names = inherited_names(str(model_config.get(tx, KEY) or ""))
     if not names:
         return {}
     done = await runtime.link(machine.model, host).run(_SCRIPT)

@@ -45,8 +45,8 @@ async def wait(runtime: Runtime, machine: Machine) -> Machine:
         return machine
     provider, pause = runtime.provider_of(machine), LOOK_FIRST_S
     while True:
-        with runtime.ctx.store.read() as tx:
-            credential_validity.require(tx, machine.model)
+        with runtime.ctx.read(machine.model) as tx:
+            credential_validity.require(tx)
         (instance,) = await runtime.within(CALL_S, provider.get([machine.instance_id]))
         if instance is None:
             raise lost(machine)
@@ -68,29 +68,23 @@ async def wait(runtime: Runtime, machine: Machine) -> Machine:
 
 
 def _now(ctx: Context, machine: Machine) -> Machine:
-    with ctx.store.read() as tx:
-        return machines.get(tx, machine.model, machine.id)
+    with ctx.read(machine.model) as tx:
+        return machines.get(tx, machine.id)
 
 
 def _has_units(ctx: Context, machine: Machine) -> bool:
-    with ctx.store.read() as tx:
-        return bool(machines.units_on(tx, machine.model, machine.id))
+    with ctx.read(machine.model) as tx:
+        return bool(machines.units_on(tx, machine.id))
 
 
 def _note(ctx: Context, machine: Machine, instance: Instance) -> bool:
     """Record what the cloud says of a machine; return True when that is new."""
-    with ctx.store.write() as tx:
-        shown = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+    with ctx.write(machine.model) as tx:
+        shown = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
         if shown is not None and (shown.status, shown.message) == (instance.status, instance.message):
             return False
         statuses.set_status(
-            tx,
-            machine.model,
-            StatusKind.INSTANCE,
-            machine.id,
-            instance.status,
-            instance.message,
-            now=ctx.clock.now(),
+            tx, StatusKind.INSTANCE, machine.id, instance.status, instance.message, now=ctx.clock.now()
         )
         return True
 
@@ -102,7 +96,7 @@ async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: I
         ssh = {**ssh, "host_keys": machine.ssh.get("host_keys") or []}
     if dict(ssh) == dict(machine.ssh):
         return machine
-    with ctx.store.write() as tx:
+    with ctx.write(machine.model) as tx:
         found = machines.set_ssh(tx, machine, ssh, ctx.clock.now())
     moved(ctx, machine, found)
     return found

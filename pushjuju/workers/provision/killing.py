@@ -19,8 +19,8 @@ from pushjuju.workers.runtime import Runtime
 
 def end_model(ctx: Context, model: Model, warn: Callable[[str], None]) -> list[str]:
     """End a model's instances and forget it; return what could not be ended, or was left alone."""
-    with ctx.store.read() as tx:
-        hosts = machines.list_machines(tx, model.uuid)
+    with ctx.read(model.uuid) as tx:
+        hosts = machines.list_machines(tx)
     problems = [
         f"machine {host.id} ({host.ssh.get('host', host.instance_id)}) was given to us and is left as it is"
         for host in hosts
@@ -31,8 +31,8 @@ def end_model(ctx: Context, model: Model, warn: Callable[[str], None]) -> list[s
     except PushjujuError as error:
         left = ", ".join(host.instance_id for host in hosts if host.instance_id and not is_manual(host))
         problems.append(f"{error.message}; left in the cloud: {left or 'nothing that is known'}")
-    with ctx.store.write() as tx:
-        models.purge(tx, model.uuid)
+    with ctx.write(model.uuid) as tx:
+        models.purge(tx)
     return problems
 
 

@@ -50,9 +50,9 @@ def precheck_units(
 
 def _to_machines(ctx: Context, model: str) -> str:
     """Return how units come to machines that are there; those without units are named first."""
-    with ctx.store.read() as tx:
-        there = [item.id for item in machines.list_machines(tx, model) if item.life == Life.ALIVE]
-        free = [name for name in there if not machines.units_on(tx, model, name)]
+    with ctx.read(model) as tx:
+        there = [item.id for item in machines.list_machines(tx) if item.life == Life.ALIVE]
+        free = [name for name in there if not machines.units_on(tx, name)]
     chosen = next(iter([*free, *there]), "")
     return f"--to {chosen} puts a unit on machine {chosen}" if chosen else ""
 
@@ -75,8 +75,8 @@ def precheck(
 ) -> None:
     """Check new machines, one for each placement directive; an empty one stands for none."""
     runtime = Runtime(ctx, warn=warn)
-    with ctx.store.read() as tx:
-        asked = of_machines.for_machine(tx, model, constraints)
+    with ctx.read(model) as tx:
+        asked = of_machines.for_machine(tx, constraints)
     _check_own(runtime, model, asked)
     if not directives:
         return
@@ -105,8 +105,8 @@ def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
         raise NotValid(f'bad "spaces" constraint: "{both[0]}" is both wanted and excluded')
     if not named or "spaces" in runtime.features(runtime.cloud_type(model)):
         return
-    with runtime.ctx.store.read() as tx:
-        known = sorted(spaces.names(tx, model).values())
+    with runtime.ctx.read(model) as tx:
+        known = sorted(spaces.names(tx).values())
     if unknown := [word.removeprefix("^") for word in named if word.removeprefix("^") not in known]:
         raise NotFound(
             f'bad "spaces" constraint: space "{unknown[0]}" not found',

@@ -23,7 +23,7 @@ from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.services.entities.model import firewall, model_config, models
 from pushjuju.services.entities.storage import storage_work
 from pushjuju.store.rows.records import Machine, Model
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.workers.events import Event
 from pushjuju.workers.provision import hostkeys, inherit, userdata, zones
 from pushjuju.workers.runtime import MANUAL, Runtime, target_document
@@ -56,8 +56,8 @@ async def start(runtime: Runtime, machine: Machine) -> Machine:
     try:
         async with runtime.starts(machine):
             if parent_machine(machine.id) is None:
-                with ctx.store.read() as tx:
-                    credential_validity.require(tx, machine.model)
+                with ctx.read(machine.model) as tx:
+                    credential_validity.require(tx)
             provider = runtime.provider_of(machine)
             request = request_for(runtime, machine, await inherit.from_host(runtime, machine))
             while (made := await _in_one_zone(runtime, machine, provider, request)) is None:
@@ -135,10 +135,8 @@ def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, 
         f'failed to start machine {machine.id} in zone "{choice.zone}", '
         f"retrying with new availability zone: {error.full_text}"
     )
-    with runtime.ctx.store.write() as tx:
-        if not zones.crossed_out(tx, machine, choice) or machines.get(tx, machine.model, machine.id).life != (
-            Life.ALIVE
-        ):
+    with runtime.ctx.write(machine.model) as tx:
+        if not zones.crossed_out(tx, machine, choice) or machines.get(tx, machine.id).life != (Life.ALIVE):
             return False
         _set(runtime.ctx, tx, machine, InstanceStatus.ALLOCATING, text)
     runtime.tell(Event(entity=f"machine {machine.id}", text=text))
@@ -158,15 +156,13 @@ def request_for(
         runtime.tell(Event(entity=f"machine {machine.id}", text=message or status))
 
     ctx, maker = runtime.ctx, runtime.kind_of(machine)
-    with ctx.store.read() as tx:
-        model = models.get(tx, machine.model)
-        config = model_config.several(tx, machine.model, (*userdata.KEYS, "resource-tags"))
-        units = sorted(
-            unit.name for unit in machines.units_on(tx, machine.model, machine.id) if unit.principal is None
-        )
+    with ctx.read(machine.model) as tx:
+        model = models.get(tx)
+        config = model_config.several(tx, (*userdata.KEYS, "resource-tags"))
+        units = sorted(unit.name for unit in machines.units_on(tx, machine.id) if unit.principal is None)
         attached = storage_work.made_for(tx, machine)
         volumes = _volumes(runtime, tx, machine, maker)
-        wanted = charm_profiles.as_plugin_sees(tx, machine.model, machine.id)
+        wanted = charm_profiles.as_plugin_sees(tx, machine.id)
     kind = runtime.host.provider_type(maker)
     request = StartRequest(
         machine_id=machine.id,
@@ -201,7 +197,7 @@ def request_for(
     return replace(request, user_data=document, host_keys=keys)
 
 
-def _volumes(runtime: Runtime, tx: Tx, machine: Machine, maker: str) -> tuple[StorageItem, ...]:
+def _volumes(runtime: Runtime, tx: ModelTx, machine: Machine, maker: str) -> tuple[StorageItem, ...]:
     """Return the volumes that a machine must come with."""
     if not machine.storage:
         return ()
@@ -241,10 +237,9 @@ def record(
     """Record an instance that was made, and return the machine as it is now; `polled`: look at it again."""
     instance = started.instance
     zone = instance.hardware.availability_zone or zone
-    with ctx.store.write() as tx:
+    with ctx.write(machine.model) as tx:
         tx.run(
             "machine_set_instance",
-            model=machine.model,
             id=machine.id,
             provider=provider,
             instance_id=instance.id,
@@ -259,9 +254,9 @@ def record(
             zones.settled(tx, machine, zone)
         if polled:
             soon = ctx.clock.now() + timedelta(seconds=FIRST_LOOK_S)
-            wake.poller(tx, machine.model, soon, "a machine started")
-        firewall.changed_everywhere(tx, machine.model, ctx.clock.now(), f"machine {machine.id} is there")
-        recorded = machines.get(tx, machine.model, machine.id)
+            wake.poller(tx, soon, "a machine started")
+        firewall.changed_everywhere(tx, ctx.clock.now(), f"machine {machine.id} is there")
+        recorded = machines.get(tx, machine.id)
     hostkeys.remember(ctx, recorded)
     return recorded
 
@@ -273,33 +268,31 @@ def hardware_document(hardware: Hardware) -> dict[str, object]:
 
 
 def _report(ctx: Context, machine: Machine, status: InstanceStatus, message: str) -> None:
-    with ctx.store.write() as tx:
+    with ctx.write(machine.model) as tx:
         _set(ctx, tx, machine, status, message)
 
 
 def _set(
     ctx: Context,
-    tx: Tx,
+    tx: ModelTx,
     machine: Machine,
     status: InstanceStatus,
     message: str,
     data: Mapping[str, str] | None = None,
 ) -> None:
     now = ctx.clock.now()
-    statuses.set_status(
-        tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=now, data=data
-    )
+    statuses.set_status(tx, StatusKind.INSTANCE, machine.id, status, message, now=now, data=data)
 
 
 def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
     """Record a failed start: tried again some times, or left for a user."""
     cause = error.full_text
-    with ctx.store.write() as tx:
-        credential_validity.note(tx, machine.model, error, ctx.clock.now())
+    with ctx.write(machine.model) as tx:
+        credential_validity.note(tx, error, ctx.clock.now())
         attempts = machine.attempts + 1
         left = RETRIES - attempts + 1
         again = error.retryable and left > 0
-        tx.run("machine_set_attempts", model=machine.model, id=machine.id, attempts=attempts)
+        tx.run("machine_set_attempts", id=machine.id, attempts=attempts)
         if again:
             text = f"failed to start machine {machine.id} ({cause}), retrying in 10s ({left} more attempts)"
             _set(ctx, tx, machine, InstanceStatus.ALLOCATING, text)
@@ -322,10 +315,10 @@ async def stop(runtime: Runtime, machine: Machine) -> None:
     Raises:
         PushjujuError: The cloud failed; a later attempt may succeed.
     """
-    with runtime.ctx.store.read() as tx:
+    with runtime.ctx.read(machine.model) as tx:
         if not is_manual(machine):
-            credential_validity.require(tx, machine.model)
-        mode = str(model_config.get(tx, machine.model, "provisioner-harvest-mode"))
+            credential_validity.require(tx)
+        mode = str(model_config.get(tx, "provisioner-harvest-mode"))
     # One that was given goes on in any case: it is let go, so that it can be taken in again.
     keep = not is_manual(machine) and (machine.keep_instance or mode in ("none", "unknown"))
     if machine.instance_id and not keep:
@@ -339,8 +332,8 @@ async def _stop_unknown(runtime: Runtime, machine: Machine) -> None:
     """End instances of the model that belong to no machine, or to one that has another instance."""
     provider = runtime.provider_of(machine)
     found = await runtime.within(CALL_S, provider.list())
-    with runtime.ctx.store.read() as tx:
-        known = {row["id"]: row["instance_id"] for row in tx.rows("machine_instances", model=machine.model)}
+    with runtime.ctx.read(machine.model) as tx:
+        known = {row["id"]: row["instance_id"] for row in tx.rows("machine_instances")}
     unknown = [
         item.id
         for item in found

@@ -24,8 +24,8 @@ def import_found(
     if not isinstance(provider, StorageProvider):
         raise NotValid(f'importing filesystem with storage provider "{type_name}" not supported')
 
-    with ctx.store.read() as tx:
-        credential_validity.require(tx, model)
+    with ctx.read(model) as tx:
+        credential_validity.require(tx)
 
     async def find() -> StorageMade:
         return await within(CALL_S, provider.find(provider_id, kind))
@@ -33,7 +33,7 @@ def import_found(
     try:
         found = asyncio.run(find())
     except PushjujuError as error:
-        with ctx.store.write() as tx:
-            credential_validity.note(tx, model, error, ctx.clock.now())
+        with ctx.write(model) as tx:
+            credential_validity.note(tx, error, ctx.clock.now())
         raise
     return storage_requests.record_import(ctx, model, pool, name, found)

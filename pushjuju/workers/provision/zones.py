@@ -16,7 +16,7 @@ from pushjuju.plugins.api.providers import Provider, StartRequest, Zoned
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.store.rows.records import Machine
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ async def choose(ctx: Context, machine: Machine, provider: Provider, request: St
     usable = rules.candidates(listed, wanted=machine.constraints.get("zones") or (), derived=derived)
     if not usable:
         raise NotValid(f"suitable availability zone for machine {machine.id} not found")
-    with ctx.store.write() as tx:
+    with ctx.write(machine.model) as tx:
         failed = _failed(tx, machine)
         population = _population(tx, machine, usable)
         zone = rules.choose(usable, population, failed=failed, draw=ctx.random.choice)
@@ -54,42 +54,35 @@ async def choose(ctx: Context, machine: Machine, provider: Provider, request: St
     return Choice(zone=zone, others=tuple(name for name in usable if name not in {zone, *failed}))
 
 
-def crossed_out(tx: Tx, machine: Machine, choice: Choice) -> bool:
+def crossed_out(tx: ModelTx, machine: Machine, choice: Choice) -> bool:
     """Record that a zone failed; return True when another zone is left, else open all zones again."""
     failed = [*_failed(tx, machine), choice.zone] if choice.others else []
     _put(tx, machine, choice.zone, failed)
     return bool(choice.others)
 
 
-def settled(tx: Tx, machine: Machine, zone: str) -> None:
+def settled(tx: ModelTx, machine: Machine, zone: str) -> None:
     """Note the zone that a machine is in."""
     _put(tx, machine, zone, [])
 
 
-def _failed(tx: Tx, machine: Machine) -> list[str]:
-    rows = tx.rows("zone_get", model=machine.model, machine=machine.id)
+def _failed(tx: ModelTx, machine: Machine) -> list[str]:
+    rows = tx.rows("zone_get", machine=machine.id)
     return [str(name) for row in rows for name in json.loads(row["failed"])]
 
 
-def _put(tx: Tx, machine: Machine, zone: str, failed: Sequence[str]) -> None:
-    tx.run("zone_put", model=machine.model, machine=machine.id, zone=zone, failed=json.dumps(list(failed)))
+def _put(tx: ModelTx, machine: Machine, zone: str, failed: Sequence[str]) -> None:
+    tx.run("zone_put", machine=machine.id, zone=zone, failed=json.dumps(list(failed)))
 
 
-def _population(tx: Tx, machine: Machine, zones: Sequence[str]) -> dict[str, int]:
+def _population(tx: ModelTx, machine: Machine, zones: Sequence[str]) -> dict[str, int]:
     """Return zone -> machines of the machine's distribution group: those with units of its applications."""
-    principals = {
-        unit.application
-        for unit in machines.units_on(tx, machine.model, machine.id)
-        if unit.principal is None
-    }
+    principals = {unit.application for unit in machines.units_on(tx, machine.id) if unit.principal is None}
     if not principals:
-        return {
-            zone: int(tx.scalar("zone_count", model=machine.model, zone=zone, machine=machine.id) or 0)
-            for zone in zones
-        }
+        return {zone: int(tx.scalar("zone_count", zone=zone, machine=machine.id) or 0) for zone in zones}
     found = {
         (row["machine"], row["zone"])
         for name in principals
-        for row in tx.rows("zone_of_application", model=machine.model, application=name, machine=machine.id)
+        for row in tx.rows("zone_of_application", application=name, machine=machine.id)
     }
     return Counter(zone for _, zone in found)

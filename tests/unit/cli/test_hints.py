@@ -137,9 +137,7 @@ def typed(hint: str) -> list[str]:
 def in_error(runtime: TestController, *units: str) -> None:
     """Let hooks of units have failed."""
     for unit in units:
-        status = functools.partial(
-            set_status, model=runtime.model, kind=StatusKind.AGENT, entity=unit, now=runtime.clock.now()
-        )
+        status = functools.partial(set_status, kind=StatusKind.AGENT, entity=unit, now=runtime.clock.now())
         runtime.write(functools.partial(status, status=Agent.ERROR, message='hook failed: "start"'))
 
 
@@ -212,7 +210,7 @@ def test_a_machine_that_does_not_answer_says_who_tries_it_again(runtime: TestCon
 def test_a_model_that_goes_names_itself_and_its_deadline(runtime: TestController) -> None:
     runtime.active()
     model = runtime.resolve_model()
-    with runtime.ctx.store.write() as tx:
+    with runtime.ctx.write(model.uuid) as tx:
         removal.destroy_model(tx, model, runtime.clock.now(), None, destroy_storage=None)
     hint = hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, machine="0")
     assert typed(hint) == [
@@ -221,7 +219,7 @@ def test_a_model_that_goes_names_itself_and_its_deadline(runtime: TestController
         "pushjuju destroy-model home:admin/shop --force",
     ]
     assert hints.deadline(runtime.ctx, runtime.model) == ""
-    with runtime.ctx.store.write() as tx:
+    with runtime.ctx.write(model.uuid) as tx:
         removal.destroy_model(tx, model, runtime.clock.now(), Force(wait_s=60), destroy_storage=None)
     assert re.fullmatch(r".+ goes at \d\d:01:00\S*", hints.deadline(runtime.ctx, runtime.model))
     hint = hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, machine="0")
@@ -234,7 +232,7 @@ def test_destroying_a_model_by_force_says_what_it_waits_for_and_until_when(
 ) -> None:
     runtime.active()
     model = runtime.resolve_model()
-    with runtime.ctx.store.write() as tx:
+    with runtime.ctx.write(model.uuid) as tx:
         removal.destroy_model(tx, model, runtime.clock.now(), Force(wait_s=60), destroy_storage=None)
     cli = cli_of(runtime)
     cli.console.env["PUSHJUJU_WAIT"] = "0"

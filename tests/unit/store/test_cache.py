@@ -20,7 +20,7 @@ from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.statements import queries
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.turn import Turn
 from tests.unit.workers.test_random_lives import live
@@ -213,7 +213,9 @@ def machine(remembering: Store, model: Model) -> dict[str, Any]:
     """The key of a machine."""
     with remembering.write() as tx:
         now = SystemClock().now()
-        made = new_machine(tx, model.uuid, base=Base("ubuntu", "24.04"), constraints={}, now=now)
+        made = new_machine(
+            ModelTx(tx, model.uuid, now), base=Base("ubuntu", "24.04"), constraints={}, now=now
+        )
     return {"model": model.uuid, "id": made.id}
 
 

@@ -60,7 +60,7 @@ def said(**action: Any) -> dict[str, Any]:
 
 
 def state(world: TestController) -> dict[str, str]:
-    rows = world.read(lambda tx: tx.rows("charm_state_list", model=world.model, unit="web/0"))
+    rows = world.read(lambda tx: tx.rows("charm_state_list", unit="web/0"))
     return {row["key"]: row["value"] for row in rows}
 
 
@@ -374,9 +374,7 @@ def test_what_an_action_prints_is_logged(runtime: TestController) -> None:
     execute(runtime)
     runtime.played().will("commands", result(stderr="not logged\n"))
     runtime.settle()
-    rows = runtime.read(
-        lambda tx: tx.rows("log_after", model=runtime.model, after=0, limit=1000, levels="", entities="")
-    )
+    rows = runtime.read(lambda tx: tx.rows("log_after", after=0, limit=1000, levels="", entities=""))
     found = [(row["level"], row["module"], row["message"]) for row in rows]
     assert found == [("WARNING", "unit.web/0.backup", "a"), ("WARNING", "unit.web/0.backup", "b")]
 

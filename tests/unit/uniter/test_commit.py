@@ -34,7 +34,7 @@ def _log(runtime: TestController) -> list[tuple[str, str, str, str]]:
 
 
 def _logging(runtime: TestController, config: str) -> None:
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"logging-config": config}))
+    runtime.write(lambda tx: model_config.change(tx, {"logging-config": config}))
 
 
 def test_a_fault_of_the_next_decision_leaves_the_result_of_the_hook(
@@ -138,9 +138,7 @@ def test_upgrade_that_could_not_be_unpacked(runtime: TestController) -> None:
 def test_result_for_a_unit_that_is_gone(runtime: TestController) -> None:
     runtime.deploy()
     dispatch = runtime.until("install")
-    runtime.write(
-        lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
-    )
+    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0"), runtime.clock.now()))
     before = runtime.dump()
     done = runtime.commit(dispatch, ok(events=[status_event(1, "active")]))
     assert done.ok
@@ -307,7 +305,7 @@ def test_events_carry_the_machines_time_within_reason(
     take_events(runtime.ctx, dispatch.id, [(1, line), (2, status)])
     (found,) = [item for item in logs.after(runtime.ctx.store, runtime.model, 0) if item.message == "then"]
     assert found.time == f"2025-03-01T{taken}.000000Z"
-    info = runtime.read(lambda tx: statuses.get_status(tx, runtime.model, StatusKind.WORKLOAD, "web/0"))
+    info = runtime.read(lambda tx: statuses.get_status(tx, StatusKind.WORKLOAD, "web/0"))
     assert info.since.strftime("%H:%M:%S") == taken
 
 

@@ -101,8 +101,7 @@ def test_unit_data_goes_both_ways(twins: TwoModels) -> None:
 
 
 def _write(twins: TwoModels, tx: Any, side: str, entity: str, data: dict[str, str]) -> None:
-    world = twins.shop if side == "shop" else twins.prod
-    relation = relations.of_application(tx, world.model, entity.partition("/")[0])[0]
+    relation = relations.of_application(tx, entity.partition("/")[0])[0]
     relations.update_bag(tx, relation, entity, dict(data), twins.shop.clock.now())
 
 
@@ -213,7 +212,7 @@ def test_goal_state(twins: TwoModels) -> None:
     twins.ready()
 
     def goal(world: Any, unit: str) -> dict[str, Any]:
-        view = world.read(lambda tx: read_view(tx, world.model, unit))
+        view = world.read(lambda tx: read_view(tx, unit))
         found: dict[str, Any] = world.read(lambda tx: goal_state(tx, view))
         return found
 
@@ -304,7 +303,7 @@ def test_an_application_that_consumes_goes(twins: TwoModels) -> None:
     assert twins.prod.of("db/0") == ["server-relation-departed", "server-relation-broken"]
     for world in (twins.shop, twins.prod):  # as their cleaners do, which the end of the relation touched
         assert "cleanup" in [key.partition("/")[2] for key in world.touched()]
-        world.write(lambda tx, world=world: removal.finish_applications(tx, world.model, world.clock.now()))
+        world.write(lambda tx, world=world: removal.finish_applications(tx, world.clock.now()))
     assert twins.shop.applications() == []
     assert [row[1] for row in twins.shop.dump()["remote_application"]] == ["db"]
 
@@ -326,18 +325,18 @@ def test_a_relation_forced_away_leaves_both_models(twins: TwoModels, side: str) 
     world = twins.shop if side == "shop" else twins.prod
     number = twins.relations(world)[0].id
     integrate.remove_relation(twins.ctx, world.model, [str(number)], Force(wait_s=0))
-    world.write(lambda tx: removal.force_relation(tx, world.model, number, twins.shop.clock.now()))
+    world.write(lambda tx: removal.force_relation(tx, number, twins.shop.clock.now()))
     assert twins.shop.dump()["relation"] == []
     twins.clear()
     twins.settle()
     assert (twins.shop.hooks(), twins.prod.hooks()) == ([], [])
-    assert here not in twins.shop.read(lambda tx: read_view(tx, twins.shop.model, "web/0")).local.relations
+    assert here not in twins.shop.read(lambda tx: read_view(tx, "web/0")).local.relations
 
 
 def test_leaders_are_each_model_s_own(twins: TwoModels) -> None:
     twins.ready()
-    assert twins.shop.read(lambda tx: leadership.holder(tx, twins.shop.model, "web")) == "web/0"
-    assert twins.prod.read(lambda tx: leadership.holder(tx, twins.prod.model, "db")) == "db/0"
+    assert twins.shop.read(lambda tx: leadership.holder(tx, "web")) == "web/0"
+    assert twins.prod.read(lambda tx: leadership.holder(tx, "db")) == "db/0"
 
 
 def test_a_snapshot_holds_nothing_of_the_other_model_but_its_relation(twins: TwoModels) -> None:
@@ -347,7 +346,7 @@ def test_a_snapshot_holds_nothing_of_the_other_model_but_its_relation(twins: Two
     twins.prod.hook("update-status", ok(writes={"state": {"k": "mark-of-prod"}}), "db/0")
     twins.prod.write(
         lambda tx: leadership.set_settings(
-            tx, units.get(tx, twins.prod.model, "db/0"), {"a": "mark-of-prod"}, twins.shop.clock.now()
+            tx, units.get(tx, "db/0"), {"a": "mark-of-prod"}, twins.shop.clock.now()
         )
     )
     context = dict(twins.shop.until("update-status", "web/0").frame)["context"]

@@ -54,18 +54,18 @@ def mirrored(twins: TwoModels) -> None:
 
 def _known(world: TestController, relation: Relation, entity: str) -> str:
     """Return an entity of a row by the name that its own model gives it."""
-    found = world.read(lambda tx: relations.remote(tx, relation.model, entity.partition("/")[0]))
+    found = world.read(lambda tx: relations.remote(tx.beside(relation.model), entity.partition("/")[0]))
     home = relation.far_model if found else relation.model
     return f"{home} {relations.renamed(entity, found.application) if found else entity}"
 
 
 def names(world: TestController, relation: Relation) -> set[tuple[str, int]]:
-    found = world.read(lambda tx: relations.scopes(tx, relation.model, relation.id))
+    found = world.read(lambda tx: relations.scopes(tx.beside(relation.model), relation.id))
     return {(_known(world, relation, item.unit), item.departing) for item in found}
 
 
 def bags(world: TestController, relation: Relation) -> dict[str, Any]:
-    found = world.read(lambda tx: relations.bags(tx, relation.model, relation.id))
+    found = world.read(lambda tx: relations.bags(tx.beside(relation.model), relation.id))
     return {_known(world, relation, name): dict(bag.data) for name, bag in found.items()}
 
 
@@ -97,7 +97,7 @@ def part(twins: TwoModels, world: TestController, force: Force | None) -> None:
     for number in [item.id for item in found]:
         integrate.remove_relation(twins.ctx, world.model, [str(number)], force)
     if force:
-        world.write(lambda tx: [removal.force_relation(tx, world.model, item.id, now) for item in found])
+        world.write(lambda tx: [removal.force_relation(tx, item.id, now) for item in found])
 
 
 def act(twins: TwoModels, what: str, world: TestController, number: int) -> None:
@@ -132,7 +132,7 @@ def act(twins: TwoModels, what: str, world: TestController, number: int) -> None
         case "unoffer":
             consume.remove_offers(twins.ctx, [parse("prod.db")], Force(wait_s=0) if number > 4 else None)
         case _:
-            world.write(lambda tx: removal.finish_applications(tx, world.model, world.clock.now()))
+            world.write(lambda tx: removal.finish_applications(tx, world.clock.now()))
 
 
 @pytest.fixture(scope="module")

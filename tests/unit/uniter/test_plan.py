@@ -45,9 +45,7 @@ def titles(turn: Turn) -> list[str]:
 
 def rows(runtime: TestController) -> list[tuple[str, str]]:
     """Return (name, state) of the unit's operations that are not over."""
-    found = runtime.read(
-        lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit=UNIT, limit=99)
-    )
+    found = runtime.read(lambda tx: tx.list(Operation, "operation_of_unit", unit=UNIT, limit=99))
     return [(row.name, row.state) for row in reversed(found) if row.state != "committed"]
 
 
@@ -60,7 +58,7 @@ def rebuilt(runtime: TestController, dispatch: Dispatch) -> dict[str, Any]:
     """Return the request for an operation as it is built now."""
 
     def build(tx: Any) -> Dispatch:
-        view = read_view(tx, runtime.model, dispatch.unit)
+        view = read_view(tx, dispatch.unit)
         row = tx.get(Operation, "operation_get", "gone", id=dispatch.id)
         assert view is not None
         return prepared_operation(tx, view, read_operation(row.document), row.id)
@@ -245,9 +243,7 @@ def test_statuses_are_listed_in_the_order_in_which_they_were_set(
     lone(runtime)
     said = run_at(runtime, ahead(runtime), clock)
     entries = runtime.read(
-        lambda tx: statuses.history(
-            tx, runtime.model, StatusKind.WORKLOAD, UNIT, also=StatusKind.AGENT, limit=99
-        )
+        lambda tx: statuses.history(tx, StatusKind.WORKLOAD, UNIT, also=StatusKind.AGENT, limit=99)
     )
     assert [item.since for item in entries] == sorted(item.since for item in entries)
     texts = [item.message for item in entries if item.message.endswith((" says", " hook"))]

@@ -165,7 +165,7 @@ def test_nobody_knocks_at_a_machine_under_upgrade(two_models: Path, packs: Charm
             update_status.make_due(town.ctx, town.model)
             town.rest()
             town.clock.advance(3600)
-        reached = town.read(lambda tx: upgrade_machine.status_of(tx, town.model, machine.id))
+        reached = town.read(lambda tx: upgrade_machine.status_of(tx, machine.id))
         assert (reached, town.machine(machine.id).unreachable_since) == ("prepare completed", None)
         played.down = False
         people.mend()

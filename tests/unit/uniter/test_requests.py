@@ -91,7 +91,7 @@ def unit(runtime: TestController) -> TestController:
 
 
 def view_with(world: TestController, *members: str) -> View:
-    view = world.read(lambda tx: read_view(tx, world.model, "web/0"))
+    view = world.read(lambda tx: read_view(tx, "web/0"))
     assert view is not None
     (number,) = view.local.relations
     record = RelationRecord(created=True, members=dict.fromkeys(members, 0))
@@ -175,7 +175,7 @@ def test_the_order_is_built_again_alike_after_a_crash(unit: TestController) -> N
 
     def again(tx: Any) -> Dispatch:
         (row,) = tx.list(OperationRow, "operation_open", model=unit.model, machine="0")
-        view = read_view(tx, unit.model, "web/0")
+        view = read_view(tx, "web/0")
         assert view is not None
         operation = read_operation(row.document)
         return prepared_operation(tx, view, operation, row.id, row.document["request"])
@@ -213,7 +213,7 @@ async def test_more_than_a_turn_looks_at_are_all_answered(unit: TestController) 
 
 
 def state(world: TestController) -> dict[str, str]:
-    rows = world.read(lambda tx: tx.rows("charm_state_list", model=world.model, unit="web/0"))
+    rows = world.read(lambda tx: tx.rows("charm_state_list", unit="web/0"))
     return {row["key"]: row["value"] for row in rows}
 
 

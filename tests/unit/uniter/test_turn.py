@@ -31,7 +31,7 @@ def _local(runtime: TestController, unit: str = "web/0") -> LocalState:
 
 def _config(runtime: TestController, **values: Any) -> None:
     named = {key.replace("_", "-"): value for key, value in values.items()}
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, named))
+    runtime.write(lambda tx: model_config.change(tx, named))
 
 
 # --- preparing --------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def test_a_prepared_operation_is_built_again_alike(runtime: TestController) -> N
         (row,) = runtime.open_operations()
 
         def again(tx: Any, row: Any = row) -> Any:
-            view = read_view(tx, runtime.model, "web/0")
+            view = read_view(tx, "web/0")
             assert view is not None
             return prepared_operation(tx, view, read_operation(row.document), row.id)
 
@@ -112,14 +112,14 @@ def test_unit_that_is_gone(runtime: TestController) -> None:
 
 def test_dead_unit_is_left_alone(runtime: TestController) -> None:
     runtime.active()
-    runtime.write(lambda tx: tx.run("unit_set_life", model=runtime.model, name="web/0", life="dead"))
+    runtime.write(lambda tx: tx.run("unit_set_life", name="web/0", life="dead"))
     assert runtime.turn().answer is Answer.DEAD
 
 
 def test_a_broken_state_changes_nothing(runtime: TestController) -> None:
     runtime.active()
     state = json.dumps({"kind": "run-hook", "step": "queued"})
-    runtime.write(lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state=state))
+    runtime.write(lambda tx: tx.run("unit_set_state", name="web/0", state=state))
     runtime.clock.advance(1000)
     before = runtime.dump()
     with pytest.raises(NotValid, match="invalid operation state: missing hook info with kind run-hook"):

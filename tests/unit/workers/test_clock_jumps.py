@@ -37,8 +37,8 @@ jumps = pytest.mark.parametrize("jump", [HOUR, TEN_YEARS], ids=["hour", "ten yea
 
 def _unit_dues(runtime: TestController) -> dict[str, float]:
     """Return in how many seconds a unit's retry and update-status are due."""
-    with runtime.ctx.store.read() as tx:
-        unit = units.get(tx, runtime.model, "web/0")
+    with runtime.ctx.read(runtime.model) as tx:
+        unit = units.get(tx, "web/0")
     dues = {"retry": unit.retry_due, "update-status": unit.update_status_due}
     now = runtime.clock.now()
     return {name: (from_iso(text) - now).total_seconds() for name, text in dues.items() if text}
@@ -185,7 +185,7 @@ async def test_secret_is_rotated_after_its_period_when_a_clock_was_ahead(
     await drive(runtime, work)
     owner = Owner(kind=OwnerKind.APPLICATION, name="web")
     change = Change(content=Content({"token": "YQ=="}), rotation=Rotation.HOURLY)
-    runtime.write(lambda tx: secrets.create(runtime.ctx, tx, runtime.model, SECRET, owner, change))
+    runtime.write(lambda tx: secrets.create(runtime.ctx, tx, SECRET, owner, change))
     runtime.clock.advance(jump)
     await drive(runtime, work)
     runtime.clock.advance(-jump)
@@ -203,7 +203,7 @@ async def test_silence_of_a_machine_counts_from_now_on_after_a_clock_was_ahead(
     runtime.deploy(count=2)
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
-    leader = runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web"))
+    leader = runtime.read(lambda tx: leadership.holder(tx, "web"))
     lost, other = ("0", "web/1") if leader == "web/0" else ("1", "web/0")
     work.unreachable[lost] = AuthFailed("refused", retryable=False)
     runtime.clock.advance(jump)
@@ -213,7 +213,7 @@ async def test_silence_of_a_machine_counts_from_now_on_after_a_clock_was_ahead(
     for _ in range(3):
         await drive(runtime, work)
         runtime.clock.advance(360)
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == other
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) == other
 
 
 async def test_right_clock_brings_nothing_near(runtime: TestController) -> None:

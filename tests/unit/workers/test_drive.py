@@ -284,7 +284,7 @@ async def test_one_prefix_leaves_other_models_alone(runtime: TestController) -> 
 
     other = new_models.add_model(runtime.ctx, "other")
     runtime.deploy()
-    runtime.write(lambda tx: wake.machine(tx, other.uuid, "0", runtime.clock.now(), "r"))
+    runtime.write(lambda tx: wake.machine(tx.beside(other.uuid), "0", runtime.clock.now(), "r"))
     await drive(runtime, PlayedRuntime(runtime))
     queue = SqliteWorkQueue(runtime.ctx.store, "x")
     assert {item.due for item in queue.items(other.uuid)} == {runtime.clock.now()}
@@ -536,7 +536,7 @@ def slow_hooks(runtime: TestController, monkeypatch: pytest.MonkeyPatch) -> Test
 
     monkeypatch.setattr(PlayedSession, "run", slow)
     every_second = {model_config.INTERVAL: "1s"}
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, every_second))
+    runtime.write(lambda tx: model_config.change(tx, every_second))
     return runtime
 
 

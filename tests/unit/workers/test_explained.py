@@ -114,7 +114,7 @@ async def test_a_unit_at_rest_does_not_hide_that_its_machine_is_silent(runtime: 
     runtime.deploy()
     await drive(runtime, work)
     work.unreachable["0"] = SILENT
-    runtime.write(lambda tx: tx.run("machine_see_again", model=runtime.model, id="0"))
+    runtime.write(lambda tx: tx.run("machine_see_again", id="0"))
     runtime.write(
         lambda tx: tx.run(
             "work_touch", key=machine_key(runtime.model, "0"), due=to_iso(runtime.clock.now()), reason="look"

@@ -23,7 +23,7 @@ from pushjuju.services.requests.action.operations import ActionRequest
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.requests.storage import storage_requests
 from pushjuju.store.rows.records import Relation, Task
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.workers.loops import cleaner
 from tests.unit.workers.test_random_lives import Life
@@ -90,7 +90,7 @@ class FullLife(Life):
         integrate.integrate(self.runtime.ctx, self.runtime.model, "log:host", self.chance.choice("ab"))
 
     def unlodge(self) -> None:
-        found = self.runtime.read(lambda tx: tx.list(Relation, "relation_list", model=self.runtime.model))
+        found = self.runtime.read(lambda tx: tx.list(Relation, "relation_list"))
         if found and self.chance.random() < 0.5:
             integrate.remove_relation(
                 self.runtime.ctx, self.runtime.model, [str(self.chance.choice(found).id)]
@@ -125,7 +125,7 @@ class FullLife(Life):
             operations.cancel(self.runtime.ctx, self.runtime.model, [self.chance.choice(numbers)])
 
     def tasks(self) -> list[Task]:
-        found: list[Task] = self.runtime.read(lambda tx: tx.list(Task, "task_list", model=self.runtime.model))
+        found: list[Task] = self.runtime.read(lambda tx: tx.list(Task, "task_list"))
         return found
 
     def fail_more(self) -> None:
@@ -141,10 +141,10 @@ class FullLife(Life):
             self.runtime.played(machine)
         return self._storage_work(machine) + super().worker(machine, most)
 
-    def _todo(self, tx: Tx, machine: str) -> list[Todo]:
-        found = list(storage_work.on_no_machine(tx, self.runtime.model))
-        if machine in {item.id for item in machines.list_machines(tx, self.runtime.model)}:
-            found += storage_work.on_machine(tx, machines.get(tx, self.runtime.model, machine))
+    def _todo(self, tx: ModelTx, machine: str) -> list[Todo]:
+        found = list(storage_work.on_no_machine(tx))
+        if machine in {item.id for item in machines.list_machines(tx)}:
+            found += storage_work.on_machine(tx, machines.get(tx, machine))
         now = self.runtime.clock.now()
         return [todo for todo in found if todo.due is None or todo.due <= now]
 
@@ -157,7 +157,7 @@ class FullLife(Life):
             assert done < 100, f"storage never rests: {todo}"
         return done
 
-    def _do(self, tx: Tx, todo: Todo, machine: str) -> None:
+    def _do(self, tx: ModelTx, todo: Todo, machine: str) -> None:
         now, backing, host = self.runtime.clock.now(), todo.backing, todo.host
         if not storage_work.begin(tx, todo, now):
             return
@@ -171,7 +171,7 @@ class FullLife(Life):
         elif host is not None:
             where = {"device": "sdx"} if backing.kind == Kind.BLOCK else {"source": f"/srv/{backing.id}"}
             storage_work.seen(tx, host, StorageSeen(**where))
-            boot = machines.get(tx, self.runtime.model, machine).boot_id
+            boot = machines.get(tx, machine).boot_id
             storage_work.attached(tx, backing, host, boot, now)
 
     def _run(self, machine: str, dispatch: Dispatch) -> bool:
@@ -190,8 +190,8 @@ class FullLife(Life):
             cleaner.forced_ends(self.runtime.ctx, self.runtime.model)
             self.runtime.write(self._finish)
 
-    def _finish(self, tx: Tx) -> None:
-        removal.finish_applications(tx, self.runtime.model, self.runtime.clock.now())
+    def _finish(self, tx: ModelTx) -> None:
+        removal.finish_applications(tx, self.runtime.clock.now())
 
     # --- the end ------------------------------------------------------------------------------------------
 

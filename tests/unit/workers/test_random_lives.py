@@ -107,9 +107,7 @@ class Life:
         removals.remove_units(self.runtime.ctx, self.runtime.model, [name], Force())
         if name in self.runtime.units() and self.chance.random() < 0.5:
             self.runtime.write(
-                lambda tx: removal.force_unit(
-                    tx, units.get(tx, self.runtime.model, name), self.runtime.clock.now()
-                )
+                lambda tx: removal.force_unit(tx, units.get(tx, name), self.runtime.clock.now())
             )
 
     def configure(self) -> None:
@@ -141,13 +139,11 @@ class Life:
 
     def lead(self) -> None:
         name, value = self._application(), str(self.chance.randint(0, 9))
-        leader = self.runtime.read(lambda tx: leadership.holder(tx, self.runtime.model, name))
+        leader = self.runtime.read(lambda tx: leadership.holder(tx, name))
         if leader:
             now = self.runtime.clock.now()
             self.runtime.write(
-                lambda tx: leadership.set_settings(
-                    tx, units.get(tx, self.runtime.model, leader), {"k": value}, now
-                )
+                lambda tx: leadership.set_settings(tx, units.get(tx, leader), {"k": value}, now)
             )
 
     def tick(self) -> None:
@@ -245,9 +241,7 @@ class Life:
             unit = runtime.unit(name)
             assert (unit.life, *runtime.agent(name)) == ("alive", "idle", "")
             assert unit.charm_url == runtime.application(unit.application).charm_url
-            leader = runtime.read(
-                lambda tx, unit=unit: leadership.holder(tx, runtime.model, unit.application)
-            )
+            leader = runtime.read(lambda tx, unit=unit: leadership.holder(tx, unit.application))
             assert leader.partition("/")[0] == unit.application
         for name in {unit for unit, _ in runtime.hooks()}:
             ran = [hook for hook in runtime.of(name) if "-storage-" not in hook]  # storage comes before
@@ -258,9 +252,7 @@ class Life:
         """A destroyed model leaves only itself."""
         runtime = self.runtime
         runtime.write(
-            lambda tx: removal.destroy_model(
-                tx, models.get(tx, runtime.model), runtime.clock.now(), destroy_storage=True
-            )
+            lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now(), destroy_storage=True)
         )
         self.settle()
         dump, gone = runtime.dump(), self.GONE

@@ -51,8 +51,8 @@ async def vault(runtime: TestController, vault_server: StandIn, host: PluginHost
 
 def choose(runtime: TestController, name: str) -> None:
     def change(tx: Any) -> None:
-        model_config.change(tx, runtime.model, {secret_backends.KEY: name})
-        secret_backends.follow(tx, runtime.model, runtime.clock.now())
+        model_config.change(tx, {secret_backends.KEY: name})
+        secret_backends.follow(tx, runtime.clock.now())
 
     runtime.write(change)
 
@@ -74,7 +74,7 @@ async def test_content_moves_to_the_backend_and_only_its_checksum_stays(
     assert vault_server.kept == {}
     await drive(runtime, vault)
     assert vault_server.kept == {f"pushjuju/{runtime.model}/{secret}-1": [dict(FIRST)]}
-    row = runtime.read(lambda tx: secrets.revisions(tx, secrets.get(tx, runtime.model, secret)))[0]
+    row = runtime.read(lambda tx: secrets.revisions(tx, secrets.get(tx, secret)))[0]
     found = secrets.stored(runtime.ctx, row)
     assert (found.content, found.checksum) == (None, FIRST.checksum())
     assert reveal(runtime) == {"token": "first"}
@@ -210,7 +210,7 @@ async def test_a_model_that_goes_takes_its_content_along(
     add(runtime)
     await drive(runtime, vault)
     vault_server.sealed = True
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
     told = [problem for _ in range(3) for problem in problems_of(await drive(runtime, vault))]
     assert any("503 Vault is sealed" in problem for problem in told)
     vault_server.sealed = False
@@ -227,11 +227,7 @@ async def test_a_forced_end_of_a_model_does_not_wait_for_its_backend(
     add(runtime)
     await drive(runtime, vault)
     vault_server.sealed = True
-    runtime.write(
-        lambda tx: removal.destroy_model(
-            tx, models.get(tx, runtime.model), runtime.clock.now(), Force(wait_s=0)
-        )
-    )
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now(), Force(wait_s=0)))
     for _ in range(3):
         await drive(runtime, vault)
     with pytest.raises(NotFound):
@@ -320,7 +316,7 @@ async def test_a_controller_process_does_not_start_with_a_wrong_key(runtime: Tes
     owner = Owner(kind=OwnerKind.APPLICATION, name="web")
     change = Change(content=FIRST)
     secret = "d0abc0000000000000a0"
-    runtime.write(lambda tx: secrets.create(runtime.ctx, tx, runtime.model, secret, owner, change))
+    runtime.write(lambda tx: secrets.create(runtime.ctx, tx, secret, owner, change))
     path = runtime.ctx.controller.keyring.path
     kept = path.read_text()
     path.write_text(kept[:40] + "\n")

@@ -40,11 +40,11 @@ async def work(runtime: TestController) -> PlayedRuntime:
 def make(runtime: TestController, owner: Owner = APP, **more: Any) -> None:
     """Add a secret."""
     change = Change(content=FIRST, **more)
-    runtime.write(lambda tx: secrets.create(runtime.ctx, tx, runtime.model, ID, owner, change))
+    runtime.write(lambda tx: secrets.create(runtime.ctx, tx, ID, owner, change))
 
 
 def row(runtime: TestController) -> Any:
-    return runtime.read(lambda tx: secrets.get(tx, runtime.model, ID))
+    return runtime.read(lambda tx: secrets.get(tx, ID))
 
 
 async def after(runtime: TestController, work: PlayedRuntime, seconds: float) -> list[tuple[str, str]]:
@@ -136,7 +136,7 @@ async def test_explain_forgets_a_rotation_that_was_called_off(
 
 
 def row_in(tx: Any, runtime: TestController) -> Any:
-    return secrets.get(tx, runtime.model, ID)
+    return secrets.get(tx, ID)
 
 
 async def test_a_rotation_that_nobody_was_there_for_is_told_late_and_once(
@@ -180,7 +180,7 @@ async def test_an_expired_revision_is_told_until_it_is_removed(
     assert await after(runtime, work, 4 * MINUTE) == []
     box_of(runtime, "web/0").will("secret-expired", GONE)
     assert await after(runtime, work, MINUTE) == [("web/0", "secret-expired")]
-    assert runtime.read(lambda tx: secrets.find(tx, runtime.model, ID)) is None
+    assert runtime.read(lambda tx: secrets.find(tx, ID)) is None
     assert await after(runtime, work, HOUR) == []
 
 

@@ -15,7 +15,7 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.queue import machine_key
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Relation, RelationScope, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.decide import Answer, decide, reconcile_effects
 from pushjuju.uniter.input.snapshot import read_view
 from tests.world.stepped.random_model import RandomModel
@@ -23,18 +23,18 @@ from tests.world.stepped.random_model import RandomModel
 
 def check_rest(town: RandomModel) -> None:
     """Check what holds whenever nothing is due and all machines answer."""
-    with town.ctx.store.read() as tx:
-        every = {unit.name: unit for unit in tx.list(Unit, "unit_list", model=town.model)}
-        stuck = {name for name in every if units.in_error(tx, town.model, name)}
+    with town.ctx.read(town.model) as tx:
+        every = {unit.name: unit for unit in tx.list(Unit, "unit_list")}
+        stuck = {name for name in every if units.in_error(tx, name)}
         for unit in every.values():
             _check_unit(tx, town, unit, stuck)
             _check_home(every, unit)
-        for relation in tx.list(Relation, "relation_list", model=town.model):
+        for relation in tx.list(Relation, "relation_list"):
             _check_relation(tx, town, relation, every, stuck)
-        for application in tx.list(Application, "application_list", model=town.model):
+        for application in tx.list(Application, "application_list"):
             _check_application(tx, town, application, every, stuck)
-        for machine in machines.list_machines(tx, town.model):
-            assert upgrade_machine.lock_of(tx, town.model, machine.id) is None
+        for machine in machines.list_machines(tx):
+            assert upgrade_machine.lock_of(tx, machine.id) is None
             mine = [unit for unit in every.values() if unit.machine == machine.id]
             played = town.box_of(machine)
             waiting = played.requests.values() if played else ()
@@ -42,20 +42,20 @@ def check_rest(town: RandomModel) -> None:
             assert machine.life == Life.ALIVE or any(unit.life != Life.ALIVE for unit in mine), machine.id
             _check_firewall(tx, town, machine)
         now = town.clock.now()
-        assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list", model=town.model))
+        assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list"))
     _check_gone(town, set(every))
     assert [task for task in town.all_tasks() if not TaskStatus(task.status).over] == []
 
 
-def _check_firewall(tx: Tx, town: RandomModel, machine: Machine) -> None:
+def _check_firewall(tx: ModelTx, town: RandomModel, machine: Machine) -> None:
     """Check that the rules that the model asks for are in force on a machine."""
-    known, played = firewall.state(tx, town.model, machine.id), town.box_of(machine)
+    known, played = firewall.state(tx, machine.id), town.box_of(machine)
     if not town.guarded:
         return
     if known is None or played is None:
         assert not machine.last_seen, f"machine {machine.id} was never guarded"
         return
-    wanted = firewall.rules(tx, town.model, machine.id, known).digest()
+    wanted = firewall.rules(tx, machine.id, known).digest()
     assert (played.rules, known.applied, known.seen) == (wanted, wanted, known.changes), machine.id
 
 
@@ -64,11 +64,11 @@ def check_awake(town: RandomModel) -> None:
     if any(played.down for played in town.cloud.played_machines.values()):
         return
     later = {item.key for item in town.queue.items(town.model) if item.attempts}
-    with town.ctx.store.read() as tx:
-        for unit in tx.list(Unit, "unit_list", model=town.model):
+    with town.ctx.read(town.model) as tx:
+        for unit in tx.list(Unit, "unit_list"):
             if machine_key(town.model, unit.machine or "") in later:
                 continue
-            view = read_view(tx, town.model, unit.name)
+            view = read_view(tx, unit.name)
             assert view is not None
             decision = decide(view.local, view.remote)
             assert decision.answer in (Answer.IDLE, Answer.WAITING), f"{unit.name}: {decision.reason}"
@@ -76,19 +76,19 @@ def check_awake(town: RandomModel) -> None:
                 left = reconcile_effects(view.local, view.remote)
                 assert not left, f"{unit.name}: {left}"
             if unit.life == Life.ALIVE:
-                assert leadership.holder(tx, town.model, unit.application), f"nobody leads {unit.application}"
+                assert leadership.holder(tx, unit.application), f"nobody leads {unit.application}"
 
 
-def _held(tx: Tx, town: RandomModel, unit: Unit, stuck: set[str]) -> bool:
+def _held(tx: ModelTx, town: RandomModel, unit: Unit, stuck: set[str]) -> bool:
     """Tell whether a unit may rest on its way: it is in error, or waits for one that is."""
     mates = {other.name for other in removal.subordinates(tx, unit)} | {unit.name, unit.principal or ""}
     return bool(mates & stuck)
 
 
-def _check_unit(tx: Tx, town: RandomModel, unit: Unit, stuck: set[str]) -> None:
-    view = read_view(tx, town.model, unit.name)
+def _check_unit(tx: ModelTx, town: RandomModel, unit: Unit, stuck: set[str]) -> None:
+    view = read_view(tx, unit.name)
     assert view is not None
-    agent = statuses.get_status(tx, town.model, StatusKind.AGENT, unit.name)
+    agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     assert agent is not None
     if unit.name in stuck:
         return
@@ -117,10 +117,10 @@ def _check_home(every: Mapping[str, Unit], unit: Unit) -> None:
 
 
 def _check_relation(
-    tx: Tx, town: RandomModel, relation: Relation, every: Mapping[str, Unit], stuck: set[str]
+    tx: ModelTx, town: RandomModel, relation: Relation, every: Mapping[str, Unit], stuck: set[str]
 ) -> None:
-    sides = relations.endpoints(tx, town.model, relation.id)
-    scopes = {scope.unit: scope for scope in relations.scopes(tx, town.model, relation.id)}
+    sides = relations.endpoints(tx, relation.id)
+    scopes = {scope.unit: scope for scope in relations.scopes(tx, relation.id)}
     assert set(scopes) <= set(every), f"{relation.key}: strangers in scope"
     if relation.life != Life.ALIVE:
         assert any(_held(tx, town, every[name], stuck) for name in scopes), f"{relation.key} is dying"
@@ -139,16 +139,16 @@ def _check_relation(
     _check_bags(tx, town, relation, scopes)
 
 
-def _implemented(tx: Tx, town: RandomModel, relation: Relation, unit: Unit) -> bool:
+def _implemented(tx: ModelTx, town: RandomModel, relation: Relation, unit: Unit) -> bool:
     """Tell whether a unit's charm has the endpoint; a refresh may take a peer relation away."""
-    view = read_view(tx, town.model, unit.name)
+    view = read_view(tx, unit.name)
     return view is not None and view.remote.relations[relation.id].implemented
 
 
 def _check_members(
-    tx: Tx, town: RandomModel, relation: Relation, unit: Unit, scopes: Mapping[str, RelationScope]
+    tx: ModelTx, town: RandomModel, relation: Relation, unit: Unit, scopes: Mapping[str, RelationScope]
 ) -> None:
-    view = read_view(tx, town.model, unit.name)
+    view = read_view(tx, unit.name)
     assert view is not None
     if view.remote.relations[relation.id].implicit:
         return
@@ -169,19 +169,21 @@ def _check_members(
 
 
 def _check_subordinate(
-    tx: Tx, relation: Relation, unit: Unit, every: Mapping[str, Unit], stuck: set[str]
+    tx: ModelTx, relation: Relation, unit: Unit, every: Mapping[str, Unit], stuck: set[str]
 ) -> None:
     if relation.scope != "container" or unit.principal:
         return
-    sides = relations.endpoints(tx, relation.model, relation.id)
+    sides = relations.endpoints(tx, relation.id)
     other = relations.remote_endpoint(sides, unit.application).application
     mine = [one for one in every.values() if (one.principal, one.application) == (unit.name, other)]
     assert len(mine) == 1, f"{relation.key}: {unit.name} has {mine}"
 
 
-def _check_bags(tx: Tx, town: RandomModel, relation: Relation, scopes: Mapping[str, RelationScope]) -> None:
+def _check_bags(
+    tx: ModelTx, town: RandomModel, relation: Relation, scopes: Mapping[str, RelationScope]
+) -> None:
     """Check that nothing that was written is lost, of members and of those that left."""
-    bags = relations.bags(tx, town.model, relation.id)
+    bags = relations.bags(tx, relation.id)
     for (number, entity), said in town.witness.wrote.items():
         if number == relation.id and said:
             kept = {key: bags[entity].data.get(key) for key in said}
@@ -191,17 +193,17 @@ def _check_bags(tx: Tx, town: RandomModel, relation: Relation, scopes: Mapping[s
 
 
 def _check_application(
-    tx: Tx, town: RandomModel, application: Application, every: Mapping[str, Unit], stuck: set[str]
+    tx: ModelTx, town: RandomModel, application: Application, every: Mapping[str, Unit], stuck: set[str]
 ) -> None:
     mine = [unit for unit in every.values() if unit.application == application.name]
     held = [unit for unit in mine if _held(tx, town, unit, stuck)]
     if application.life != Life.ALIVE:
         every_held = held or any(
             relation.life != Life.ALIVE or relation.suspended
-            for relation in relations.of_application(tx, town.model, application.name)
+            for relation in relations.of_application(tx, application.name)
         )
         assert every_held, f"{application.name} is {application.life}"
-    holder = leadership.holder(tx, town.model, application.name)
+    holder = leadership.holder(tx, application.name)
     assert holder is None or holder in every
     if len(mine) > len(held):
         assert holder is not None, f"nobody leads {application.name}"

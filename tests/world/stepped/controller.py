@@ -62,8 +62,8 @@ class SteppedProcess:
         if kind == "machine":
             return await SteppedWorker(runtime, model, name, claim.attempts).work()
         if name == "firewall":  # at once: nothing here has a clock that runs
-            with runtime.ctx.store.write() as tx:
-                firewall.wake(tx, model, runtime.ctx.clock.now(), claim.reason)
+            with runtime.ctx.write(model) as tx:
+                firewall.wake(tx, runtime.ctx.clock.now(), claim.reason)
             return Outcome()
         return await clean(runtime, model)
 

@@ -21,7 +21,7 @@ from pushjuju.services.requests.application import resolved as resolved_requests
 from pushjuju.services.requests.machine import upgrade_machine as upgrade_machine_requests
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from tests.world.charms import UBUNTU, Charms
 from tests.world.stepped.checks import check_awake
 from tests.world.stepped.machine import SteppedMachine
@@ -225,7 +225,7 @@ class People:
 
     def _machines(self) -> list[SteppedMachine]:
         town = self.town
-        seen = [row for row in town.read(lambda tx: machines.list_machines(tx, town.model)) if row.last_seen]
+        seen = [row for row in town.read(machines.list_machines) if row.last_seen]
         return [played for row in seen if (played := town.box_of(row)) is not None]
 
     def remove_machine(self, which: int, how: int) -> None:
@@ -251,7 +251,7 @@ class People:
         ready = [
             machine
             for machine in town.machine_ids()
-            if town.read(lambda tx, machine=machine: upgrade_machine.status_of(tx, town.model, machine))
+            if town.read(lambda tx, machine=machine: upgrade_machine.status_of(tx, machine))
             is SeriesStatus.PREPARE_COMPLETED
         ]
         for machine in ready:
@@ -282,7 +282,7 @@ class People:
         if force:
             self._note_forced(lambda one: True)
 
-        def ask(tx: Tx) -> None:
-            removal.destroy_model(tx, models.get(tx, town.model), town.clock.now(), force)
+        def ask(tx: ModelTx) -> None:
+            removal.destroy_model(tx, models.get(tx), town.clock.now(), force)
 
         town.write(ask)

@@ -167,22 +167,22 @@ class RandomModel(SteppedController):
 
     def all_units(self) -> list[Unit]:
         """Return every unit."""
-        found: list[Unit] = self.read(lambda tx: tx.list(Unit, "unit_list", model=self.model))
+        found: list[Unit] = self.read(lambda tx: tx.list(Unit, "unit_list"))
         return found
 
     def all_relations(self) -> list[Relation]:
         """Return every relation."""
-        found: list[Relation] = self.read(lambda tx: tx.list(Relation, "relation_list", model=self.model))
+        found: list[Relation] = self.read(lambda tx: tx.list(Relation, "relation_list"))
         return found
 
     def all_tasks(self) -> list[Task]:
         """Return every task."""
-        found: list[Task] = self.read(lambda tx: tx.list(Task, "task_list", model=self.model))
+        found: list[Task] = self.read(lambda tx: tx.list(Task, "task_list"))
         return found
 
     def in_error(self, unit: str) -> bool:
         """Tell whether a unit waits for a person."""
-        return bool(self.read(lambda tx: units.in_error(tx, self.model, unit)))
+        return bool(self.read(lambda tx: units.in_error(tx, unit)))
 
     def box_of(self, machine: Machine) -> SteppedMachine | None:
         """Return the machine behind a machine."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pushjuju.core.storage import Directive
     from pushjuju.services.bundles.read.load import Loaded
     from pushjuju.services.supply.store_origin import StoreOrigin
-    from pushjuju.store.tx import Tx
+    from pushjuju.store.tx import ModelTx
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,8 +52,7 @@ class Judged:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Site:
     ctx: Context
-    tx: Tx
-    model: str
+    tx: ModelTx
     loaded: Loaded
     judged: Judged
 
@@ -73,8 +72,7 @@ class _Site:
 
 def judge(
     ctx: Context,
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     loaded: Loaded,
     facts: ModelFacts,
     charms: Mapping[str, Charm],
@@ -90,7 +88,7 @@ def judge(
         storage: Application -> store -> directive that the command line gave.
         without: Applications to pass over: their charm or constraints are known to be wrong.
     """
-    site = _Site(ctx=ctx, tx=tx, model=model, loaded=loaded, judged=Judged())
+    site = _Site(ctx=ctx, tx=tx, loaded=loaded, judged=Judged())
     bundle = loaded.bundle
     for name in natural_order(set(bundle.applications) & set(facts.applications)):
         app, there, charm = bundle.applications[name], facts.applications[name], charms.get(name)
@@ -101,7 +99,7 @@ def judge(
         _storage(site, app, there, charm, storage.get(name, {}))
         try:
             if equal.bindings(app, there):
-                found = applications.get(tx, model, name)
+                found = applications.get(tx, name)
                 bindings.check(tx, found, app.bindings, rules.parse(app.constraints))
         except NotValid as error:
             site.refuse_in(name, error, "bindings")
@@ -180,14 +178,14 @@ def _storage(
     if not changed:
         return
 
-    pools = open_pools(site.ctx, site.tx, site.model)
+    pools = open_pools(site.ctx, site.tx)
     for store, asked in changed.items():
         try:
             if store not in charm.meta.storage:
                 if store in app.storage:
                     continue  # the fault was reported
                 raise NotValid(f"charm {quote(charm.name)} has no store called {quote(store)}")
-            judge_store(site.tx, pools, site.model, charm, charm.meta.storage[store], asked)
+            judge_store(site.tx, pools, charm, charm.meta.storage[store], asked)
         except PushjujuError as error:
             site.refuse_in(app.name, error, "storage", store)
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from pushjuju.services.bundles.read.compose import Composed
     from pushjuju.services.bundles.read.load import Loaded
-    from pushjuju.store.tx import Tx
+    from pushjuju.store.tx import ModelTx
 
 _DEBIAN = ("debian@12", "debian@13")
 _OF_CHARM = ("charm", "channel", "revision", "series", "base", "constraints")
@@ -105,8 +105,7 @@ def refusal(composed: Composed, application: str, key: str, error: PushjujuError
 
 def find(
     ctx: Context,
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     loaded: Loaded,
     facts: ModelFacts,
     *,
@@ -123,12 +122,12 @@ def find(
     for name in sorted(loaded.bundle.applications):
         app, there = loaded.bundle.applications[name], facts.applications.get(name)
         if there is not None and (app.is_local or app.charm_name == there.charm):
-            found.charms[name] = charms.get(tx, model, url_of(tx, model, name))
+            found.charms[name] = charms.get(tx, url_of(tx, name))
             continue
         if not app.is_local or name in without:  # a store's is looked at when it is known which one
             continue
         if app.charm not in read:
-            read[app.charm] = _known(tx, model, app) if app.charm.startswith("local:") else _read(app)
+            read[app.charm] = _known(tx, app) if app.charm.startswith("local:") else _read(app)
         charm = read[app.charm]
         if isinstance(charm, PushjujuError):
             found.refused.append(refusal(loaded.composed, name, "charm", charm))
@@ -166,14 +165,14 @@ def _take(
         found.resolved[app.name] = ResolvedCharm(name=charm.name, base=str(base), known=known)
 
 
-def url_of(tx: Tx, model: str, name: str) -> str:
+def url_of(tx: ModelTx, name: str) -> str:
     """Return the URL of the charm that an application has."""
-    return applications.get(tx, model, name).charm_url
+    return applications.get(tx, name).charm_url
 
 
-def _known(tx: Tx, model: str, app: Application) -> Charm | PushjujuError:
+def _known(tx: ModelTx, app: Application) -> Charm | PushjujuError:
     try:
-        return charms.get(tx, model, app.charm)
+        return charms.get(tx, app.charm)
     except NotFound as error:
         return NotFound(
             error.message,

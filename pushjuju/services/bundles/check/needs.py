@@ -24,7 +24,7 @@ from pushjuju.services.entities.storage import storage_pools
 
 if TYPE_CHECKING:
     from pushjuju.services.bundles.read.load import Loaded
-    from pushjuju.store.tx import Tx
+    from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,7 @@ class _Site:
     """The model into which a bundle will be deployed."""
 
     ctx: Context
-    tx: Tx
-    model: str
+    tx: ModelTx
     loaded: Loaded
     facts: ModelFacts
 
@@ -43,15 +42,15 @@ class _Site:
 
 
 def check(
-    ctx: Context, tx: Tx, model: str, loaded: Loaded, facts: ModelFacts, unclear: Collection[str]
+    ctx: Context, tx: ModelTx, loaded: Loaded, facts: ModelFacts, unclear: Collection[str]
 ) -> list[Fault]:
     """Return what is missing, by application.
 
     Args:
         unclear: Applications whose base or constraints make no sense already.
     """
-    site = _Site(ctx=ctx, tx=tx, model=model, loaded=loaded, facts=facts)
-    known = frozenset(spaces.names(tx, model).values())
+    site = _Site(ctx=ctx, tx=tx, loaded=loaded, facts=facts)
+    known = frozenset(spaces.names(tx).values())
     faults = []
     if loaded.bundle.type == "kubernetes":
         faults.append(site.fault("bundle is for Kubernetes, the model is for machines", "bundle"))
@@ -83,7 +82,7 @@ def _pools(site: _Site, app: Application) -> Iterator[Fault]:
             if not pool:
                 continue
 
-            storage_pools.open_pools(site.ctx, site.tx, site.model).get(pool)
+            storage_pools.open_pools(site.ctx, site.tx).get(pool)
         except NotValid:
             continue  # the fault of the directive was reported
         except NotFound as error:

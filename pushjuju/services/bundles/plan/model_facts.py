@@ -36,51 +36,51 @@ from pushjuju.store.rows.records import (
     Resource,
     Unit,
 )
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
-def read(tx: Tx, model: str) -> ModelFacts:
+def read(tx: ModelTx) -> ModelFacts:
     """Return a model; what is about to go is not part of it."""
     units: dict[str, list[Unit]] = {}
-    for unit in tx.list(Unit, "unit_list", model=model):
+    for unit in tx.list(Unit, "unit_list"):
         if unit.life == Life.ALIVE:
             units.setdefault(unit.application, []).append(unit)
-    applications = [
-        app for app in tx.list(Application, "application_list", model=model) if app.life == Life.ALIVE
-    ]
-    noted = notes.of_model(tx, model, notes.Kind.APPLICATION)
+    applications = [app for app in tx.list(Application, "application_list") if app.life == Life.ALIVE]
+    noted = notes.of_model(tx, notes.Kind.APPLICATION)
     found = {
         app.name: _application(tx, app, units.get(app.name, []), noted.get(app.name, {}))
         for app in applications
     }
     return ModelFacts(
         applications=found,
-        machines=_machines(tx, model),
-        relations=_relations(tx, model),
-        sequences=_sequences(tx, model),
-        saas={item.name: item.url for item in remote_applications.consumed(tx, model)},
-        default_base=_default_base(tx, model),
-        constraints=constraints.of_model(tx, model),
+        machines=_machines(tx),
+        relations=_relations(tx),
+        sequences=_sequences(tx),
+        saas={item.name: item.url for item in remote_applications.consumed(tx)},
+        default_base=_default_base(tx),
+        constraints=constraints.of_model(tx),
     )
 
 
-def _default_base(tx: Tx, model: str) -> str:
-    stored = model_config.stored(tx, model).get("default-base")
+def _default_base(tx: ModelTx) -> str:
+    stored = model_config.stored(tx).get("default-base")
     return str(Base.parse(str(stored))) if stored else ""
 
 
-def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str, str]) -> ApplicationFacts:
-    model, name = app.model, app.name
-    charm, record = charms.get(tx, model, app.charm_url), charms.record(tx, model, app.charm_url)
-    settings = charms.stored_settings(tx, model, name, app.charm_url)
+def _application(
+    tx: ModelTx, app: Application, units: list[Unit], noted: Mapping[str, str]
+) -> ApplicationFacts:
+    name = app.name
+    charm, record = charms.get(tx, app.charm_url), charms.record(tx, app.charm_url)
+    settings = charms.stored_settings(tx, name, app.charm_url)
     principals = {str(unit.principal).partition("/")[0] for unit in units if unit.principal}
-    files = tx.list(Resource, "resource_of_application", model=model, application=name)
-    exposed = tx.list(ExposedEndpoint, "exposure_list", model=model, application=name)
+    files = tx.list(Resource, "resource_of_application", application=name)
+    exposed = tx.list(ExposedEndpoint, "exposure_list", application=name)
     exposures = {row.endpoint: Exposed(spaces=tuple(row.spaces), cidrs=tuple(row.cidrs)) for row in exposed}
     if app.exposed and not exposures:
         exposures = {ALL: Exposed(cidrs=EVERYWHERE)}
     local = record.origin == "local"
-    origin = None if local else origins.find(tx, model, name)
+    origin = None if local else origins.find(tx, name)
     return ApplicationFacts(
         name=name,
         charm=app.charm_url if local else record.name,
@@ -99,9 +99,7 @@ def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str
         subordinate_to=tuple(sorted(principals)),
         units=[] if app.subordinate else _units(units),
         endpoints_bound=_bindings(tx, app),
-        storage={
-            row.name: (row.pool, row.size, row.count) for row in storage_instances.directives(tx, model, name)
-        },
+        storage={row.name: (row.pool, row.size, row.count) for row in storage_instances.directives(tx, name)},
         resources={row.name: row.revision if row.origin == resources.STORE else -1 for row in files},
         uploads={row.name: row.fingerprint for row in files if row.origin == resources.UPLOAD},
         arch=origin.arch if origin else "",
@@ -111,11 +109,11 @@ def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str
     )
 
 
-def _offers(tx: Tx, app: Application) -> dict[str, OfferFacts]:
+def _offers(tx: ModelTx, app: Application) -> dict[str, OfferFacts]:
     if not app.offered:
         return {}
     found = {}
-    for item in offers.of_application(tx, app.model, app.name):
+    for item in offers.of_application(tx, app.name):
         acl = {user: level for user, level in offers.users(tx, item).items() if user != offers.EVERYONE}
         found[item.name] = OfferFacts(endpoints=tuple(sorted(item.endpoints)), acl=acl)
     return found
@@ -126,15 +124,15 @@ def _units(units: list[Unit]) -> list[UnitFacts]:
     return [UnitFacts(name=unit.name, machine=unit.machine or "") for unit in ordered]
 
 
-def _bindings(tx: Tx, app: Application) -> dict[str, str]:
-    if not bindings.stored(tx, app.model, app.name):
+def _bindings(tx: ModelTx, app: Application) -> dict[str, str]:
+    if not bindings.stored(tx, app.name):
         return {}
     return bindings.document(tx, app)
 
 
-def _machines(tx: Tx, model: str) -> dict[str, MachineFacts]:
-    noted = notes.of_model(tx, model, notes.Kind.MACHINE)
-    alive = [row for row in tx.list(Machine, "machine_list", model=model) if row.life == Life.ALIVE]
+def _machines(tx: ModelTx) -> dict[str, MachineFacts]:
+    noted = notes.of_model(tx, notes.Kind.MACHINE)
+    alive = [row for row in tx.list(Machine, "machine_list") if row.life == Life.ALIVE]
     inside: dict[str, list[str]] = {}
     for row in sorted(alive, key=lambda row: natural_key(row.id)):
         if parent := parent_machine(row.id):
@@ -146,19 +144,19 @@ def _machines(tx: Tx, model: str) -> dict[str, MachineFacts]:
             constraints=row.constraints,
             annotations=noted.get(row.id, {}),
             containers=tuple(inside.get(row.id, ())),
-            storage=tuple(storage_instances.kept_on(tx, model, row.id)) if row.storage else (),
+            storage=tuple(storage_instances.kept_on(tx, row.id)) if row.storage else (),
         )
         for row in sorted(alive, key=lambda row: natural_key(row.id))
         if parent_machine(row.id) is None
     }
 
 
-def _relations(tx: Tx, model: str) -> list[tuple[str, str]]:
+def _relations(tx: ModelTx) -> list[tuple[str, str]]:
     sides: dict[int, list[RelationEndpoint]] = {}
-    for row in tx.list(RelationEndpoint, "relation_endpoint_list", model=model):
+    for row in tx.list(RelationEndpoint, "relation_endpoint_list"):
         sides.setdefault(row.relation, []).append(row)
     found = []
-    proxies = {item.name for item in remote_applications.every(tx, model) if not item.url}
+    proxies = {item.name for item in remote_applications.every(tx) if not item.url}
     for _, pair in sorted(sides.items()):
         if proxies & {side.application for side in pair}:
             continue  # it is the other model's
@@ -169,8 +167,8 @@ def _relations(tx: Tx, model: str) -> list[tuple[str, str]]:
     return found
 
 
-def _sequences(tx: Tx, model: str) -> dict[str, int]:
-    found = {"machine": int(tx.scalar("sequence_get", scope=model, name="machine") or 0)}
-    for row in tx.rows("sequence_units", scope=model):
+def _sequences(tx: ModelTx) -> dict[str, int]:
+    found = {"machine": int(tx.scalar("sequence_get", scope=tx.model, name="machine") or 0)}
+    for row in tx.rows("sequence_units", scope=tx.model):
         found[f"application-{row['name'].removeprefix('unit-')}"] = int(row["next"])
     return found

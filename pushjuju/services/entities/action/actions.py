@@ -19,7 +19,7 @@ from pushjuju.core.model.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import Application, Task, TaskLog, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 UNIT_REMOVED = "unit removed"
 MACHINE_REMOVED = "machine removed"
@@ -28,12 +28,12 @@ MACHINE_REMOVED = "machine removed"
 # --- asking -----------------------------------------------------------------------------------------------
 
 
-def specs(tx: Tx, application: Application, url: str = "") -> Mapping[str, ActionSpec]:
+def specs(tx: ModelTx, application: Application, url: str = "") -> Mapping[str, ActionSpec]:
     """Return the actions that a charm of an application declares: its present one unless named."""
-    return charms.get(tx, application.model, url or application.charm_url).actions
+    return charms.get(tx, url or application.charm_url).actions
 
 
-def spec_of(tx: Tx, unit: Unit, action: str) -> ActionSpec:
+def spec_of(tx: ModelTx, unit: Unit, action: str) -> ActionSpec:
     """Return an action of a unit's own charm.
 
     Raises:
@@ -43,7 +43,7 @@ def spec_of(tx: Tx, unit: Unit, action: str) -> ActionSpec:
         return juju_exec()
     application = tx.get(
         Application, "application_get", Subject("application", unit.application),
-        model=unit.model, name=unit.application,
+        name=unit.application
     )  # fmt: skip
     spec = specs(tx, application, unit.charm_url).get(action)
     if spec is None:
@@ -54,29 +54,28 @@ def spec_of(tx: Tx, unit: Unit, action: str) -> ActionSpec:
 # --- running ----------------------------------------------------------------------------------------------
 
 
-def get_task(tx: Tx, model: str, number: int) -> Task:
+def get_task(tx: ModelTx, number: int) -> Task:
     """Return a task."""
-    return tx.get(Task, "task_get", f'task "{number}" not found', model=model, id=number)
+    return tx.get(Task, "task_get", f'task "{number}" not found', id=number)
 
 
-def pending(tx: Tx, model: str, kind: Receiver, receiver: str) -> list[Task]:
+def pending(tx: ModelTx, kind: Receiver, receiver: str) -> list[Task]:
     """Return what waits for a receiver, oldest first."""
-    return tx.list(Task, "task_pending", model=model, kind=kind, receiver=receiver)
+    return tx.list(Task, "task_pending", kind=kind, receiver=receiver)
 
 
-def units_with_pending(tx: Tx, model: str, machine: str) -> frozenset[str]:
+def units_with_pending(tx: ModelTx, machine: str) -> frozenset[str]:
     """Return the units on a machine for which something waits."""
-    return frozenset(row["name"] for row in tx.rows("unit_with_tasks", model=model, machine=machine))
+    return frozenset(row["name"] for row in tx.rows("unit_with_tasks", machine=machine))
 
 
-def start(tx: Tx, model: str, number: int, now: datetime) -> None:
+def start(tx: ModelTx, number: int, now: datetime) -> None:
     """Note that a task runs."""
-    tx.run("task_start", model=model, id=number, now=to_iso(now))
+    tx.run("task_start", id=number, now=to_iso(now))
 
 
 def finish(
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     number: int,
     status: TaskStatus,
     *,
@@ -90,32 +89,30 @@ def finish(
         Whether it was not over before.
     """
     text = json.dumps(results or {}, separators=(",", ":"), sort_keys=True)
-    changed = tx.run(
-        "task_finish", model=model, id=number, status=status, message=message, results=text, now=to_iso(now)
-    )
+    changed = tx.run("task_finish", id=number, status=status, message=message, results=text, now=to_iso(now))
     return bool(changed)
 
 
-def add_log(tx: Tx, model: str, number: int, message: str, now: datetime) -> None:
+def add_log(tx: ModelTx, number: int, message: str, now: datetime) -> None:
     """Keep a progress message."""
-    tx.run("task_log_add", model=model, task=number, time=to_iso(now), message=message)
+    tx.run("task_log_add", task=number, time=to_iso(now), message=message)
 
 
-def log(tx: Tx, model: str, number: int, after: int = 0) -> list[TaskLog]:
+def log(tx: ModelTx, number: int, after: int = 0) -> list[TaskLog]:
     """Return the progress messages of a task that came after one."""
-    return tx.list(TaskLog, "task_log_list", model=model, task=number, after=after)
+    return tx.list(TaskLog, "task_log_list", task=number, after=after)
 
 
 # --- cancelling -------------------------------------------------------------------------------------------
 
 
-def cancel_all(tx: Tx, model: str, kind: Receiver, receiver: str, reason: str, now: datetime) -> None:
+def cancel_all(tx: ModelTx, kind: Receiver, receiver: str, reason: str, now: datetime) -> None:
     """Cancel what is not over of a receiver that goes away."""
-    for task in tx.list(Task, "task_open", model=model, kind=kind, receiver=receiver):
-        finish(tx, model, task.id, TaskStatus.CANCELLED, message=reason, now=now)
+    for task in tx.list(Task, "task_open", kind=kind, receiver=receiver):
+        finish(tx, task.id, TaskStatus.CANCELLED, message=reason, now=now)
 
 
-def is_aborting(tx: Tx, model: str, number: int) -> bool:
+def is_aborting(tx: ModelTx, number: int) -> bool:
     """Return True when a user has cancelled a running task."""
-    found = tx.find(Task, "task_get", model=model, id=number)
+    found = tx.find(Task, "task_get", id=number)
     return found is not None and found.status == TaskStatus.ABORTING

@@ -12,12 +12,12 @@ from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import Application
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
-def get(tx: Tx, model: str, name: str) -> Application:
+def get(tx: ModelTx, name: str) -> Application:
     """Return an application."""
-    return tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
+    return tx.get(Application, "application_get", Subject("application", name), name=name)
 
 
 def drop_unused_blob(ctx: Context, blob: str) -> None:
@@ -27,14 +27,14 @@ def drop_unused_blob(ctx: Context, blob: str) -> None:
             ctx.controller.blobs.delete(blob)
 
 
-def current_charm(tx: Tx, application: Application) -> Charm:
+def current_charm(tx: ModelTx, application: Application) -> Charm:
     """Return the charm that an application is on."""
-    return charms.get(tx, application.model, application.charm_url)
+    return charms.get(tx, application.charm_url)
 
 
-def require_alive(tx: Tx, model: str, name: str) -> Application:
+def require_alive(tx: ModelTx, name: str) -> Application:
     """Return an application that may still change."""
-    found = get(tx, model, name)
+    found = get(tx, name)
     if found.life == Life.DEAD:
         raise not_found("application", name)
     return found

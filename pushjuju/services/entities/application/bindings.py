@@ -20,7 +20,7 @@ from pushjuju.services.entities.basis import network, wake
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
 from pushjuju.store.rows.records import Application, Machine
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _DEFAULT = ""
 _FORM = "--bind must be in the form '[<default-space>] [<endpoint-name>=<space> ...]'; {}"
@@ -49,9 +49,9 @@ def names(charm: Charm) -> list[str]:
     return sorted([*endpoints, *charm.meta.extra_bindings])
 
 
-def stored(tx: Tx, model: str, application: str) -> dict[str, str]:
+def stored(tx: ModelTx, application: str) -> dict[str, str]:
     """Return endpoint -> id of its space; empty for an application without bindings."""
-    rows = tx.rows("binding_list", model=model, application=application)
+    rows = tx.rows("binding_list", application=application)
     return {row["endpoint"]: row["space"] for row in rows}
 
 
@@ -60,27 +60,27 @@ def space_of(found: Mapping[str, str], endpoint: str) -> str:
     return found.get(endpoint) or found.get(_DEFAULT) or network.ALPHA_ID
 
 
-def document(tx: Tx, application: Application) -> dict[str, str]:
+def document(tx: ModelTx, application: Application) -> dict[str, str]:
     """Return endpoint -> name of its space, with the default, as users see them."""
-    found, called = stored(tx, application.model, application.name), spaces.names(tx, application.model)
-    every = [_DEFAULT, *names(charms.get(tx, application.model, application.charm_url))]
+    found, called = stored(tx, application.name), spaces.names(tx)
+    every = [_DEFAULT, *names(charms.get(tx, application.charm_url))]
     return {endpoint: called[space_of(found, endpoint)] for endpoint in every}
 
 
-def bound_to(tx: Tx, model: str, space: str) -> list[str]:
+def bound_to(tx: ModelTx, space: str) -> list[str]:
     """Return the applications that have an endpoint in a space."""
-    rows = tx.rows("binding_list_all", model=model)
+    rows = tx.rows("binding_list_all")
     named = {row["application"] for row in rows}
     found = {row["application"] for row in rows if row["space"] == space}
     if space == network.ALPHA_ID:
-        every = tx.list(Application, "application_list", model=model)
+        every = tx.list(Application, "application_list")
         found |= {application.name for application in every} - named
     return sorted(found)
 
 
-def _ids(tx: Tx, model: str, charm: Charm, asked: Mapping[str, str]) -> dict[str, str]:
+def _ids(tx: ModelTx, charm: Charm, asked: Mapping[str, str]) -> dict[str, str]:
     """Return the bindings that a user typed, with ids of spaces."""
-    called = {name: number for number, name in spaces.names(tx, model).items()}
+    called = {name: number for number, name in spaces.names(tx).items()}
     known = names(charm)
     for endpoint, space in asked.items():
         if space not in called:
@@ -90,55 +90,59 @@ def _ids(tx: Tx, model: str, charm: Charm, asked: Mapping[str, str]) -> dict[str
     return {endpoint: called[space] for endpoint, space in asked.items()}
 
 
-def set_first(tx: Tx, application: Application, charm: Charm, asked: Mapping[str, str]) -> None:
+def set_first(tx: ModelTx, application: Application, charm: Charm, asked: Mapping[str, str]) -> None:
     """Bind a new application."""
-    wanted = _ids(tx, application.model, charm, asked)
-    default = wanted.get(_DEFAULT) or spaces.default_space(tx, application.model)
+    wanted = _ids(tx, charm, asked)
+    default = wanted.get(_DEFAULT) or spaces.default_space(tx)
     every = {_DEFAULT: default, **{name: wanted.get(name, default) for name in names(charm)}}
     _check_constraints(tx, application, every)
     if set(every.values()) != {network.ALPHA_ID}:
         _store(tx, application, every)
 
 
-def _check_constraints(tx: Tx, application: Application, wanted: Mapping[str, str]) -> None:
+def _check_constraints(tx: ModelTx, application: Application, wanted: Mapping[str, str]) -> None:
     """Refuse a space, other than alpha, that the constraints forbid: no machine could ever do."""
-    called = spaces.names(tx, application.model)
+    called = spaces.names(tx)
     words = application.constraints.get("spaces") or ()
     forbidden = {word[1:] for word in words if word.startswith("^")} - {network.ALPHA}
     for space in sorted({called[number] for number in wanted.values()} & forbidden):
         raise NotValid(f"space {quote(space)} is required but it's forbidden by constraint")
 
 
-def _store(tx: Tx, application: Application, wanted: Mapping[str, str]) -> None:
+def _store(tx: ModelTx, application: Application, wanted: Mapping[str, str]) -> None:
     key = {"model": application.model, "application": application.name}
-    for endpoint in stored(tx, application.model, application.name).keys() - wanted.keys():
+    for endpoint in stored(tx, application.name).keys() - wanted.keys():
         tx.run("binding_delete", **key, endpoint=endpoint)
     for endpoint, space in wanted.items():
         tx.run("binding_set", **key, endpoint=endpoint, space=space)
 
 
-def refresh(tx: Tx, application: Application, charm: Charm, asked: Mapping[str, str], *, force: bool) -> None:
+def refresh(
+    tx: ModelTx, application: Application, charm: Charm, asked: Mapping[str, str], *, force: bool
+) -> None:
     """Bind the endpoints of a charm that an application goes to."""
-    if asked or stored(tx, application.model, application.name):
-        _merge(tx, application, names(charm), _ids(tx, application.model, charm, asked), force=force)
+    if asked or stored(tx, application.name):
+        _merge(tx, application, names(charm), _ids(tx, charm, asked), force=force)
 
 
 def record(
-    tx: Tx, application: Application, asked: Mapping[str, str], now: datetime, *, force: bool = False
+    tx: ModelTx, application: Application, asked: Mapping[str, str], now: datetime, *, force: bool = False
 ) -> list[str]:
     """Change the bindings of an application inside a transaction; as `bind`."""
-    model, name = application.model, application.name
-    charm = charms.get(tx, model, application.charm_url)
-    wanted = _ids(tx, model, charm, asked)
-    if not stored(tx, model, name):
+    name = application.name
+    charm = charms.get(tx, application.charm_url)
+    wanted = _ids(tx, charm, asked)
+    if not stored(tx, name):
         every = dict.fromkeys([_DEFAULT, *names(charm)], network.ALPHA_ID)
         _store(tx, application, every)
     changes = _merge(tx, application, names(charm), wanted, force=force)
-    wake.application(tx, model, name, now, "bindings changed")
+    wake.application(tx, name, now, "bindings changed")
     return changes
 
 
-def check(tx: Tx, application: Application, asked: Mapping[str, str], constraints: Mapping[str, Any]) -> None:
+def check(
+    tx: ModelTx, application: Application, asked: Mapping[str, str], constraints: Mapping[str, Any]
+) -> None:
     """Refuse bindings that `bind` would refuse; what is not known of spaces and endpoints is passed over.
 
     Args:
@@ -147,8 +151,8 @@ def check(tx: Tx, application: Application, asked: Mapping[str, str], constraint
     Raises:
         NotValid: A machine has no address in a space, or the constraints forbid it.
     """
-    charm = charms.get(tx, application.model, application.charm_url)
-    called = {name: number for number, name in spaces.names(tx, application.model).items()}
+    charm = charms.get(tx, application.charm_url)
+    called = {name: number for number, name in spaces.names(tx).items()}
     known = {_DEFAULT, *names(charm)}
     wanted = {item: called[space] for item, space in asked.items() if item in known and space in called}
     _check_constraints(tx, replace(application, constraints=dict(constraints)), wanted)
@@ -156,11 +160,11 @@ def check(tx: Tx, application: Application, asked: Mapping[str, str], constraint
 
 
 def _merge(
-    tx: Tx, application: Application, endpoints: Sequence[str], wanted: Mapping[str, str], *, force: bool
+    tx: ModelTx, application: Application, endpoints: Sequence[str], wanted: Mapping[str, str], *, force: bool
 ) -> list[str]:
     """Bind endpoints: what is wanted, else what is there, else the default, which those in it follow."""
-    present = stored(tx, application.model, application.name) or {_DEFAULT: network.ALPHA_ID}
-    called = {number: quote(name) for number, name in spaces.names(tx, application.model).items()}
+    present = stored(tx, application.name) or {_DEFAULT: network.ALPHA_ID}
+    called = {number: quote(name) for number, name in spaces.names(tx).items()}
     old_default = present.get(_DEFAULT, network.ALPHA_ID)
     new_default = wanted.get(_DEFAULT, old_default)
     merged, same, changes = {_DEFAULT: new_default}, dict[str, list[str]](), []
@@ -189,15 +193,12 @@ def _merge(
     return changes
 
 
-def _check_machines(tx: Tx, application: Application, wanted: Mapping[str, str]) -> None:
+def _check_machines(tx: ModelTx, application: Application, wanted: Mapping[str, str]) -> None:
     """Refuse a space in which a machine of the application has no address; the messages are Juju's."""
-    rows = tx.rows("application_machines", model=application.model, application=application.name)
-    machines = [
-        tx.get(Machine, "machine_get", "machine not found", model=application.model, id=row["machine"])
-        for row in rows
-    ]
+    rows = tx.rows("application_machines", application=application.name)
+    machines = [tx.get(Machine, "machine_get", "machine not found", id=row["machine"]) for row in rows]
     shared = [spaces.machine_spaces(machine) for machine in machines]
-    called = spaces.names(tx, application.model)
+    called = spaces.names(tx)
     for endpoint, space in wanted.items():
         if space == network.ALPHA_ID or all(space in found for found in shared):
             continue

@@ -16,7 +16,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import unpacked
 from pushjuju.store.rows.records import Operation, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _SHORTEST = 4  # characters of an operation's id that name it
 
@@ -41,8 +41,8 @@ class Decided:
 
 def find(ctx: Context, model: str, name: str) -> Decided:
     """Return the decision of an operation (its id or the start of it), or the last one of a unit."""
-    with ctx.store.read() as tx:
-        return _of_unit(units.get(tx, model, name)) if "/" in name else _of_operation(tx, model, name)
+    with ctx.read(model) as tx:
+        return _of_unit(units.get(tx, name)) if "/" in name else _of_operation(tx, name)
 
 
 def _of_unit(unit: Unit) -> Decided:
@@ -52,8 +52,8 @@ def _of_unit(unit: Unit) -> Decided:
     return Decided(subject=unit.name, unit=unit.name, record=record)
 
 
-def _of_operation(tx: Tx, model: str, start: str) -> Decided:
-    operation = operation_by_id(tx, model, start)
+def _of_operation(tx: ModelTx, start: str) -> Decided:
+    operation = operation_by_id(tx, start)
     return Decided(
         subject=operation.id, unit=operation.unit, record=_record(operation), operation=operation.id,
         title=operation.name,
@@ -81,11 +81,13 @@ def _not_kept(operation: Operation) -> NotFound:
     )
 
 
-def operation_by_id(tx: Tx, model: str, start: str) -> Operation:
+def operation_by_id(tx: ModelTx, start: str) -> Operation:
     """Return the operation whose id begins so."""
     found = []
     if len(start) >= _SHORTEST and set(start) <= set("0123456789abcdef-"):
-        found = [row for row in tx.list(Operation, "operation_by_start", start=start) if row.model == model]
+        found = [
+            row for row in tx.list(Operation, "operation_by_start", start=start) if row.model == tx.model
+        ]
     if len(found) == 1:
         return found[0]
     if found:

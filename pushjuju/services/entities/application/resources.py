@@ -25,7 +25,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.files.blobs import Blobs, Staged
 from pushjuju.store.rows.records import Application, Resource, Unit, UnitResource
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource
@@ -137,7 +137,7 @@ def _opened(name: str, path: str) -> BinaryIO:
 # --- what the model knows ---------------------------------------------------------------------------------
 
 
-def put(ctx: Context, tx: Tx, application: Application, files: Sequence[Upload]) -> None:
+def put(ctx: Context, tx: ModelTx, application: Application, files: Sequence[Upload]) -> None:
     """Make resources of an application of copied files."""
     for upload in files:
         record = Resource(
@@ -147,7 +147,7 @@ def put(ctx: Context, tx: Tx, application: Application, files: Sequence[Upload])
             sha256=ctx.controller.blobs.settle(upload.copy), username=ctx.user, time=to_iso(ctx.clock.now()),
         )  # fmt: skip
         tx.run("resource_put", **_columns(record))
-        wake.cleaner(tx, application.model, ctx.clock.now(), "a resource was given")
+        wake.cleaner(tx, ctx.clock.now(), "a resource was given")
 
 
 def put_store(tx: Tx, application: Application, found: Sequence[StoreResource]) -> None:
@@ -162,7 +162,7 @@ def put_store(tx: Tx, application: Application, found: Sequence[StoreResource]) 
 
 
 def taken_from_store(
-    tx: Tx, application: Application, found: Mapping[str, StoreResource], given: Collection[str]
+    tx: ModelTx, application: Application, found: Mapping[str, StoreResource], given: Collection[str]
 ) -> list[StoreResource]:
     """Return the resources of a store that an application is to change to.
 
@@ -172,8 +172,8 @@ def taken_from_store(
         found: Name -> what the store has, for the charm that the application gets.
         given: Names of those that were asked for by revision.
     """
-    model, name = application.model, application.name
-    rows = tx.list(Resource, "resource_of_application", model=model, application=name)
+    name = application.name
+    rows = tx.list(Resource, "resource_of_application", application=name)
     known = {row.name: row for row in rows}
     changes = []
     for item in found.values():
@@ -195,11 +195,11 @@ def have_content(ctx: Context, resource: Resource, copy: Staged) -> Resource:
             f"({quote(copy.sha384)} != {quote(resource.fingerprint)})"
         )
     time = to_iso(ctx.clock.now())
-    with ctx.store.write() as tx:
+    with ctx.write(resource.model) as tx:
         blob = ctx.controller.blobs.settle(copy)
         tx.run(
-            "resource_fetched", model=resource.model, application=resource.application, name=resource.name,
-            fingerprint=resource.fingerprint, time=time, sha256=blob,
+            "resource_fetched", application=resource.application, name=resource.name,
+            fingerprint=resource.fingerprint, time=time, sha256=blob
         )  # fmt: skip
     return replace(resource, sha256=blob, time=time)
 
@@ -210,7 +210,7 @@ def _columns(record: Resource | UnitResource) -> dict[str, object]:
 
 def refresh(
     ctx: Context,
-    tx: Tx,
+    tx: ModelTx,
     application: Application,
     old: Charm,
     files: Sequence[Upload],
@@ -219,62 +219,66 @@ def refresh(
 ) -> None:
     """Take over what a refresh says of resources: given ones, and what the new charm says of the others."""
     given = {upload.meta.name for upload in files}.union(of_store)
-    model, name = application.model, application.name
-    known = {row.name for row in tx.list(Resource, "resource_of_application", model=model, application=name)}
+    name = application.name
+    known = {row.name for row in tx.list(Resource, "resource_of_application", application=name)}
     for missing in sorted(set(declared) - given - known - set(old.meta.resources)):
         raise NotValid(f"new resource {quote(missing)} was missing, please provide it via --resource")
     for kept in sorted(known & set(declared) - given):
         meta = declared[kept]
         tx.run(
-            "resource_set_meta", model=model, application=name, name=kept, path=meta.filename,
-            description=meta.description,
+            "resource_set_meta", application=name, name=kept, path=meta.filename,
+            description=meta.description
         )  # fmt: skip
     put(ctx, tx, application, files)
 
 
 def replace_some(
-    ctx: Context, tx: Tx, application: Application, files: Sequence[Upload], found: Sequence[StoreResource]
+    ctx: Context,
+    tx: ModelTx,
+    application: Application,
+    files: Sequence[Upload],
+    found: Sequence[StoreResource],
 ) -> None:
     """Give an application other resources inside a transaction: files, revisions of its store."""
     put(ctx, tx, application, files)
     put_store(tx, application, found)
-    tx.run("resource_modified", model=application.model, application=application.name)
-    wake.application(tx, application.model, application.name, ctx.clock.now(), "resource attached")
+    tx.run("resource_modified", application=application.name)
+    wake.application(tx, application.name, ctx.clock.now(), "resource attached")
 
 
-def _application(tx: Tx, model: str, name: str) -> Application:
-    return tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
+def _application(tx: ModelTx, name: str) -> Application:
+    return tx.get(Application, "application_get", Subject("application", name), name=name)
 
 
-def of_application(tx: Tx, application: Application) -> list[Resource]:
+def of_application(tx: ModelTx, application: Application) -> list[Resource]:
     """Return the resources of an application by name; one without a file has neither content nor time."""
-    model, name = application.model, application.name
-    rows = tx.list(Resource, "resource_of_application", model=model, application=name)
+    name = application.name
+    rows = tx.list(Resource, "resource_of_application", application=name)
     found = {row.name: row for row in rows}
-    for meta in charms.get(tx, model, application.charm_url).meta.resources.values():
+    for meta in charms.get(tx, application.charm_url).meta.resources.values():
         missing = Resource(
-            model=model, application=name, name=meta.name, type=meta.type, path=meta.filename,
+            model=tx.model, application=name, name=meta.name, type=meta.type, path=meta.filename,
             description=meta.description, origin=UPLOAD,
         )  # fmt: skip
         found.setdefault(meta.name, missing)
     return [found[each] for each in sorted(found)]
 
 
-def of_units(tx: Tx, application: Application) -> list[UnitResource]:
+def of_units(tx: ModelTx, application: Application) -> list[UnitResource]:
     """Return what the units of an application have fetched, by unit."""
-    model, name = application.model, application.name
-    return tx.list(UnitResource, "unit_resource_of_application", model=model, application=name)
+    name = application.name
+    return tx.list(UnitResource, "unit_resource_of_application", application=name)
 
 
 # --- what units fetch -------------------------------------------------------------------------------------
 
 
-def wanted(tx: Tx, unit: Unit, name: str) -> Resource:
+def wanted(tx: ModelTx, unit: Unit, name: str) -> Resource:
     """Return the resource that a unit's hook asks for."""
-    found = tx.find(Resource, "resource_get", model=unit.model, application=unit.application, name=name)
+    found = tx.find(Resource, "resource_get", application=unit.application, name=name)
     if found is None:
-        application = _application(tx, unit.model, unit.application)
-        meta = charms.get(tx, unit.model, application.charm_url).meta.resources.get(name)
+        application = _application(tx, unit.application)
+        meta = charms.get(tx, application.charm_url).meta.resources.get(name)
         if meta is not None and meta.type != FILE:
             raise NotValid(f"resource {quote(name)} is an {meta.type}: machines take files only")
         text = f"resource {quote(name)} not found"

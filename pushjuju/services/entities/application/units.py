@@ -20,25 +20,25 @@ from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import constraints, models
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.rows.records import Application, Machine, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
-def get(tx: Tx, model: str, name: str) -> Unit:
+def get(tx: ModelTx, name: str) -> Unit:
     """Return a unit.
 
     Raises:
         NotFound: There is no such unit.
     """
-    return tx.get(Unit, "unit_get", Subject("unit", name), model=model, name=name)
+    return tx.get(Unit, "unit_get", Subject("unit", name), name=name)
 
 
-def of_application(tx: Tx, model: str, application: str) -> list[Unit]:
+def of_application(tx: ModelTx, application: str) -> list[Unit]:
     """Return the units of an application, by number."""
-    return tx.list(Unit, "unit_of_application", model=model, application=application)
+    return tx.list(Unit, "unit_of_application", application=application)
 
 
 def add(
-    tx: Tx,
+    tx: ModelTx,
     application: Application,
     count: int,
     placements: Sequence[Placement],
@@ -57,13 +57,13 @@ def add(
     if attach and count != 1:
         raise NotValid(f"AttachStorage is non-empty, but NumUnits is {count}")
     targets = list(placements[:count]) + [None] * (count - len(placements))
-    if attach and not placements and (home := storage_instances.home_of(tx, application.model, attach)):
+    if attach and not placements and (home := storage_instances.home_of(tx, attach)):
         targets = [Placement(kind=PlacementKind.MACHINE, value=home)]
     return [_add_one(tx, application, target, now, attach) for target in targets]
 
 
 def _add_one(
-    tx: Tx, application: Application, target: Placement | None, now: datetime, attach: Sequence[str]
+    tx: ModelTx, application: Application, target: Placement | None, now: datetime, attach: Sequence[str]
 ) -> Unit:
     machine = _machine_for(tx, application, target, now)
     number = tx.next(application.model, f"unit-{application.name}")
@@ -78,13 +78,15 @@ def _add_one(
     return unit
 
 
-def _equip(tx: Tx, application: Application, unit: Unit, now: datetime, attach: Sequence[str] = ()) -> None:
+def _equip(
+    tx: ModelTx, application: Application, unit: Unit, now: datetime, attach: Sequence[str] = ()
+) -> None:
     """Give a new unit its storage, if its charm has any."""
-    if attach or storage_instances.directives(tx, unit.model, unit.application):
-        storage_instances.equip(tx, unit, charms.get(tx, unit.model, application.charm_url), now, attach)
+    if attach or storage_instances.directives(tx, unit.application):
+        storage_instances.equip(tx, unit, charms.get(tx, application.charm_url), now, attach)
 
 
-def add_subordinate(tx: Tx, application: Application, principal: Unit, now: datetime) -> Unit:
+def add_subordinate(tx: ModelTx, application: Application, principal: Unit, now: datetime) -> Unit:
     """Add the unit of a subordinate application that lives on a principal, on the principal's machine."""
     number = tx.next(application.model, f"unit-{application.name}")
     unit = Unit(
@@ -99,20 +101,18 @@ def add_subordinate(tx: Tx, application: Application, principal: Unit, now: date
     return unit
 
 
-def set_first_statuses(tx: Tx, unit: Unit, now: datetime) -> None:
+def set_first_statuses(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Give a new unit the statuses that Juju gives it."""
-    statuses.set_status(tx, unit.model, StatusKind.AGENT, unit.name, Agent.ALLOCATING, now=now)
-    statuses.set_status(
-        tx, unit.model, StatusKind.WORKLOAD, unit.name, Workload.WAITING, WAITING_FOR_MACHINE, now=now
-    )
+    statuses.set_status(tx, StatusKind.AGENT, unit.name, Agent.ALLOCATING, now=now)
+    statuses.set_status(tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, WAITING_FOR_MACHINE, now=now)
 
 
-def _machine_for(tx: Tx, application: Application, target: Placement | None, now: datetime) -> Machine:
+def _machine_for(tx: ModelTx, application: Application, target: Placement | None, now: datetime) -> Machine:
     if target is not None and target.kind is PlacementKind.MACHINE:
-        machine = machines.get(tx, application.model, target.value)
+        machine = machines.get(tx, target.value)
         if machine.life != Life.ALIVE:
             raise NotValid(f"cannot assign unit to machine {machine.id}: machine is not alive")
-        if upgrade_machine.lock_of(tx, machine.model, machine.id):
+        if upgrade_machine.lock_of(tx, machine.id):
             raise NotValid(
                 f'cannot deploy "{application.name}" to machine {machine.id}: '
                 "machine is locked for series upgrade"
@@ -125,20 +125,20 @@ def _machine_for(tx: Tx, application: Application, target: Placement | None, now
                 hint=f"deploy with --base {base.display}, and --force if the charm does not name that base",
             )
         return machine
-    needs = constraints.for_machine(tx, application.model, application.constraints)
+    needs = constraints.for_machine(tx, application.constraints)
     target = Placement.wanted(target, needs)
     if target is not None and target.kind is PlacementKind.CONTAINER:
         base = Base.parse(application.base)
-        return machines.new_container(tx, application.model, target, base=base, constraints=needs, now=now)
+        return machines.new_container(tx, target, base=base, constraints=needs, now=now)
     if target is not None and target.kind is not PlacementKind.PROVIDER:
         raise NotValid(
             f'placement "{target}" is not supported: ssh: targets are machines to add first',
             hint=f"pushjuju add-machine {target}",
         )
     return machines.new_machine(
-        tx, application.model, base=Base.parse(application.base),
+        tx, base=Base.parse(application.base),
         constraints=rules.of_host(needs),
-        placement=target.value if target else "", now=now,
+        placement=target.value if target else "", now=now
     )  # fmt: skip
 
 
@@ -151,9 +151,9 @@ def add_units(
     attach: Sequence[str] = (),
 ) -> list[Unit]:
     """Add units as `add-unit` asks."""
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        found = tx.find(Application, "application_get", model=model, name=application)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
+        found = tx.find(Application, "application_get", name=application)
         if found is None:
             raise not_found("application", application)
         if found.life != Life.ALIVE:
@@ -163,7 +163,7 @@ def add_units(
         return add(tx, found, count, placements, ctx.clock.now(), attach)
 
 
-def in_error(tx: Tx, model: str, unit: str) -> bool:
+def in_error(tx: ModelTx, unit: str) -> bool:
     """Return True when a unit waits for `resolved`."""
-    agent = statuses.get_status(tx, model, StatusKind.AGENT, unit)
+    agent = statuses.get_status(tx, StatusKind.AGENT, unit)
     return agent is not None and agent.status == Agent.ERROR

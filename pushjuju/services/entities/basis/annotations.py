@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, cast
 
 from pushjuju.core.errors import NotValid
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 if TYPE_CHECKING:
     from pushjuju.store.statement_names import StatementName
@@ -27,20 +27,20 @@ def _statement(kind: Kind, rest: str) -> StatementName:
     return cast("StatementName", f"{kind}_{rest}")
 
 
-def of_model(tx: Tx, model: str, kind: Kind) -> dict[str, dict[str, str]]:
+def of_model(tx: ModelTx, kind: Kind) -> dict[str, dict[str, str]]:
     """Return all that is noted: name of the application or machine -> key -> value."""
     found: dict[str, dict[str, str]] = {}
-    for row in tx.rows(_statement(kind, "annotations"), model=model):
+    for row in tx.rows(_statement(kind, "annotations")):
         found.setdefault(row["owner"], {})[row["key"]] = row["value"]
     return found
 
 
-def put(tx: Tx, model: str, kind: Kind, owner: str, values: Mapping[str, str | None]) -> None:
+def put(tx: ModelTx, kind: Kind, owner: str, values: Mapping[str, str | None]) -> None:
     """Note values; an empty one takes its key away, as in Juju."""
     for key, value in values.items():
         if not key or "." in key:
             raise NotValid(f"cannot update annotations on {kind} {owner}: invalid key {key!r}")
         if value:
-            tx.run(_statement(kind, "annotation_set"), model=model, owner=owner, key=key, value=value)
+            tx.run(_statement(kind, "annotation_set"), owner=owner, key=key, value=value)
         else:
-            tx.run(_statement(kind, "annotation_delete"), model=model, owner=owner, key=key)
+            tx.run(_statement(kind, "annotation_delete"), owner=owner, key=key)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pushjuju.core.errors import Blocked
 
 if TYPE_CHECKING:  # help texts show the sets, and need no store
-    from pushjuju.store.tx import Tx
+    from pushjuju.store.tx import ModelTx
 
 DESTROY, REMOVE, CHANGE = "destroy-model", "remove-object", "all"
 SETS = (DESTROY, REMOVE, CHANGE)
@@ -25,13 +25,13 @@ _WHAT = {
 }
 
 
-def require(tx: Tx, model: str, act: str) -> None:
+def require(tx: ModelTx, act: str) -> None:
     """Check that nothing forbids an act.
 
     Args:
         act: The action to check: a name of `SETS`, the mildest that it belongs to.
     """
-    found = {row["type"]: row["message"] for row in tx.rows("block_list", model=model)}
+    found = {row["type"]: row["message"] for row in tx.rows("block_list")}
     for name in _FORBIDS[act] if found else ():
         if name in found:
             text = found[name] or Blocked.message

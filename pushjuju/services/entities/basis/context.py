@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from random import Random
@@ -12,6 +13,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.faults import FROM_COPY
+from pushjuju.store.tx import ModelTx, Tx
 
 DEFAULT_USER = "admin"
 
@@ -39,6 +41,26 @@ class Context:
     environ: Mapping[str, str] = field(default_factory=dict)
     random: Random = field(default_factory=_unseeded)
     routine_until: datetime | None = None
+
+    @contextmanager
+    def read(self, model: str) -> Iterator[ModelTx]:
+        """Open a transaction of a model that sees one moment of the store and changes nothing."""
+        with self.store.read() as tx:
+            yield self.of(tx, model)
+
+    @contextmanager
+    def write(self, model: str, *, later: bool = False) -> Iterator[ModelTx]:
+        """Open the one writing transaction, for a model; all of it is kept, or, after an exception, nothing.
+
+        Args:
+            later: It may become durable with the next shared commit (`store.commits`).
+        """
+        with self.store.write(later=later) as tx:
+            yield self.of(tx, model)
+
+    def of(self, tx: Tx, model: str) -> ModelTx:
+        """Return a transaction as the one of a model."""
+        return ModelTx(tx, model, self.clock.now())
 
     def close(self) -> None:
         """Close the store."""

@@ -12,82 +12,78 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.services.entities.basis import wake
 from pushjuju.store.rows.records import Machine, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 LEASE_S = 60.0  # how long an unreachable leader keeps its lease, as in Juju
 
 
-def holder(tx: Tx, model: str, application: str) -> str | None:
+def holder(tx: ModelTx, application: str) -> str | None:
     """Return the unit that leads, or None."""
-    found = tx.scalar("lease_get", model=model, application=application)
+    found = tx.scalar("lease_get", application=application)
     return str(found) if found else None
 
 
-def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
+def claim(tx: ModelTx, unit: Unit, now: datetime) -> bool:
     """Take the leadership if no unit has it, or its holder is lost; return True when this unit leads now."""
-    present = holder(tx, unit.model, unit.application)
-    if present is not None and (present == unit.name or not is_lost(tx, unit.model, present)):
+    present = holder(tx, unit.application)
+    if present is not None and (present == unit.name or not is_lost(tx, present)):
         return present == unit.name
     if present is not None:
-        tx.run("lease_revoke", model=unit.model, holder=present)
-    tx.run(
-        "lease_take", model=unit.model, application=unit.application, holder=unit.name, granted=to_iso(now)
-    )
-    return holder(tx, unit.model, unit.application) == unit.name
+        tx.run("lease_revoke", holder=present)
+    tx.run("lease_take", application=unit.application, holder=unit.name, granted=to_iso(now))
+    return holder(tx, unit.application) == unit.name
 
 
-def is_lost(tx: Tx, model: str, name: str) -> bool:
+def is_lost(tx: ModelTx, name: str) -> bool:
     """Return True when the leader's machine could not be reached for longer than the lease.
 
     Only failed contacts count, so no leadership expires while no process works the model.
     """
-    other = tx.find(Unit, "unit_get", model=model, name=name)
-    machine = tx.find(Machine, "machine_get", model=model, id=other.machine) if other else None
+    other = tx.find(Unit, "unit_get", name=name)
+    machine = tx.find(Machine, "machine_get", id=other.machine) if other else None
     if machine is None or machine.unreachable_since is None or machine.last_failed is None:
         return other is None
     silence = from_iso(machine.last_failed) - from_iso(machine.unreachable_since)
     return silence.total_seconds() > LEASE_S and not _is_pinned(tx, other)
 
 
-def _is_pinned(tx: Tx, holder: Unit | None) -> bool:
+def _is_pinned(tx: ModelTx, holder: Unit | None) -> bool:
     """Return True when the leadership must not move, as the leader's machine is upgraded to another base."""
-    return holder is not None and bool(
-        tx.scalar("application_in_upgrade", model=holder.model, application=holder.application)
-    )
+    return holder is not None and bool(tx.scalar("application_in_upgrade", application=holder.application))
 
 
-def revoke(tx: Tx, unit: Unit, now: datetime) -> None:
+def revoke(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Take the lease from a unit that goes; the others look whether to claim it."""
-    if tx.run("lease_revoke", model=unit.model, holder=unit.name):
-        wake.application(tx, unit.model, unit.application, now, "leader gone")
+    if tx.run("lease_revoke", holder=unit.name):
+        wake.application(tx, unit.application, now, "leader gone")
 
 
-def followers(tx: Tx, unit: Unit) -> list[Unit]:
+def followers(tx: ModelTx, unit: Unit) -> list[Unit]:
     """Return the other units of an application."""
-    every = tx.list(Unit, "unit_of_application", model=unit.model, application=unit.application)
+    every = tx.list(Unit, "unit_of_application", application=unit.application)
     return [other for other in every if other.name != unit.name]
 
 
-def settings(tx: Tx, model: str, application: str) -> dict[str, str]:
+def settings(tx: ModelTx, application: str) -> dict[str, str]:
     """Return the leader settings of an application."""
-    rows = tx.rows("leader_setting_list", model=model, application=application)
+    rows = tx.rows("leader_setting_list", application=application)
     return {row["key"]: row["value"] for row in rows}
 
 
-def set_settings(tx: Tx, unit: Unit, changes: dict[str, str], now: datetime) -> None:
+def set_settings(tx: ModelTx, unit: Unit, changes: dict[str, str], now: datetime) -> None:
     """Merge leader settings; an empty value deletes its key."""
-    if holder(tx, unit.model, unit.application) != unit.name:
+    if holder(tx, unit.application) != unit.name:
         raise NotPermitted("cannot write leadership settings: cannot write settings: not the leader")
-    present = settings(tx, unit.model, unit.application)
+    present = settings(tx, unit.application)
     wanted = {key: value for key, value in {**present, **changes}.items() if value}
     if wanted == present:
         return
     if sum(len(key.encode()) + len(value.encode()) for key, value in wanted.items()) > limits.BAG:
         raise NotValid(f"cannot write leadership settings: max allowed size ({limits.BAG}) exceeded")
     for key in present.keys() - wanted.keys():
-        tx.run("leader_setting_delete", model=unit.model, application=unit.application, key=key)
+        tx.run("leader_setting_delete", application=unit.application, key=key)
     for key, value in wanted.items():
-        tx.run("leader_setting_set", model=unit.model, application=unit.application, key=key, value=value)
-    tx.run("leader_settings_bump", model=unit.model, application=unit.application)
+        tx.run("leader_setting_set", application=unit.application, key=key, value=value)
+    tx.run("leader_settings_bump", application=unit.application)
     for other in followers(tx, unit):
         wake.unit(tx, other, now, "leader settings changed")

@@ -10,14 +10,13 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.names import machine_tag, unit_tag
 from pushjuju.store.db import Store
 from pushjuju.store.rows.records import LogRecord
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 __all__ = (
     "ALL",
     "Among",
     "after",
     "append",
-    "has",
     "newest",
     "newest_first",
     "pages_after",
@@ -31,8 +30,7 @@ _BATCH = 2000  # lines that are forgotten in one transaction
 
 
 def append(
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     entity: str,
     level: str,
     module: str,
@@ -50,7 +48,6 @@ def append(
     """
     tx.run(
         "log_add",
-        model=model,
         time=to_iso(now),
         entity=entity,
         level=level,
@@ -61,7 +58,7 @@ def append(
     )
 
 
-def has(tx: Tx, model: str, entity: str) -> bool:
+def _has(tx: Tx, model: str, entity: str) -> bool:
     """Return True when the log has a line of an entity; `entity` is a tag, in which `*` matches any text."""
     return tx.scalar("log_has", model=model, entity=entity) is not None
 
@@ -83,7 +80,7 @@ def unknown(store: Store, model: str, tags: Mapping[str, str]) -> dict[str, list
         return {
             name: sorted(known)
             for name, tag in tags.items()
-            if not {name, tag} & there and not has(tx, model, tag or f"unit-{name}-*")
+            if not {name, tag} & there and not _has(tx, model, tag or f"unit-{name}-*")
         }
 
 

@@ -14,12 +14,11 @@ from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
 from pushjuju.portable.jsontext import compact
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Status
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 def set_status(
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     kind: StatusKind,
     entity: str,
     status: str,
@@ -30,7 +29,7 @@ def set_status(
 ) -> None:
     """Set a status; a repetition of the newest entry only moves that entry's time."""
     row = {
-        "model": model,
+        "model": tx.model,
         "kind": str(kind),
         "entity": entity,
         "status": str(status),
@@ -38,27 +37,26 @@ def set_status(
         "data": compact(dict(data)) if data else "{}",
         "since": to_iso(now),
     }
-    present = tx.find(Status, "status_get", model=model, kind=str(kind), entity=entity)
+    present = tx.find(Status, "status_get", kind=str(kind), entity=entity)
     same = present is not None and (present.status, present.message) == (row["status"], message)
     if present is not None and same and compact(present.data) == row["data"]:
-        newest = tx.scalar("history_newest", model=model, kind=str(kind), entity=entity)
+        newest = tx.scalar("history_newest", kind=str(kind), entity=entity)
         tx.run("history_move", id=newest, entity=entity, since=row["since"])
     else:
         tx.run("history_add", **row)
     tx.run("status_set", **row)
     written = Status(**{**row, "data": json.loads(row["data"])})
-    tx.know("status_get", written, model=model, kind=str(kind), entity=entity)
+    tx.know("status_get", written, kind=str(kind), entity=entity)
 
 
-def not_before(tx: Tx, model: str, unit: str, moment: datetime) -> datetime:
+def not_before(tx: ModelTx, unit: str, moment: datetime) -> datetime:
     """Return a moment, or that of a unit's newest status when it comes later: histories go in their order."""
-    known = (get_status(tx, model, kind, unit) for kind in (StatusKind.WORKLOAD, StatusKind.AGENT))
+    known = (get_status(tx, kind, unit) for kind in (StatusKind.WORKLOAD, StatusKind.AGENT))
     return max([moment, *(status.since for status in known if status is not None and status.since)])
 
 
 def set_agent_status(
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     unit: str,
     status: Agent,
     message: str = "",
@@ -71,22 +69,22 @@ def set_agent_status(
     Returns:
         Whether it changed.
     """
-    present = get_status(tx, model, StatusKind.AGENT, unit)
+    present = get_status(tx, StatusKind.AGENT, unit)
     if present and (present.status, present.message) == (str(status), message):
         return False
-    set_status(tx, model, StatusKind.AGENT, unit, status, message, now=now, data=data)
+    set_status(tx, StatusKind.AGENT, unit, status, message, now=now, data=data)
     return True
 
 
-def get_status(tx: Tx, model: str, kind: StatusKind, entity: str) -> StatusInfo | None:
+def get_status(tx: ModelTx, kind: StatusKind, entity: str) -> StatusInfo | None:
     """Return a present status, or None when none was ever set."""
-    found = tx.find(Status, "status_get", model=model, kind=str(kind), entity=entity)
+    found = tx.find(Status, "status_get", kind=str(kind), entity=entity)
     return info(found) if found else None
 
 
-def workloads(tx: Tx, model: str, application: str) -> dict[str, StatusInfo]:
+def workloads(tx: ModelTx, application: str) -> dict[str, StatusInfo]:
     """Return the workload statuses of an application's units: unit -> status."""
-    found = tx.list(Status, "status_of_units", model=model, application=application)
+    found = tx.list(Status, "status_of_units", application=application)
     return {item.entity: info(item) for item in found}
 
 
@@ -97,11 +95,11 @@ def info(record: Status) -> StatusInfo:
     )
 
 
-def forget(tx: Tx, model: str, entity: str, kinds: Iterable[StatusKind]) -> None:
+def forget(tx: ModelTx, entity: str, kinds: Iterable[StatusKind]) -> None:
     """Delete the statuses of an entity that is gone, with their history."""
     for kind in kinds:
-        tx.run("status_delete", model=model, entity=entity, kind=str(kind))
-        tx.run("history_delete", model=model, entity=entity, kind=str(kind))
+        tx.run("status_delete", entity=entity, kind=str(kind))
+        tx.run("history_delete", entity=entity, kind=str(kind))
 
 
 def shown_unit(workload: StatusInfo, agent: StatusInfo) -> tuple[StatusInfo, StatusInfo]:
@@ -138,13 +136,12 @@ def history_of(
     since: datetime | None,
 ) -> list[HistoryEntry]:
     """Return the newest entries of one kind or two of an entity, as `history` does."""
-    with ctx.store.read() as tx:
-        return history(tx, model, kinds[0], entity, also=kinds[-1], limit=limit, since=since)
+    with ctx.read(model) as tx:
+        return history(tx, kinds[0], entity, also=kinds[-1], limit=limit, since=since)
 
 
 def history(
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     kind: StatusKind,
     entity: str,
     *,
@@ -159,7 +156,6 @@ def history(
     """
     rows = tx.rows(
         "history_list",
-        model=model,
         entity=entity,
         kind=str(kind),
         other=str(also or kind),

@@ -9,48 +9,48 @@ from datetime import datetime
 
 from pushjuju.store.queue import machine_key, model_key, touch
 from pushjuju.store.rows.records import Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
-def machine(tx: Tx, model: str, machine_id: str, now: datetime, reason: str) -> None:
+def machine(tx: ModelTx, machine_id: str, now: datetime, reason: str) -> None:
     """Make a machine's worker look again."""
-    touch(tx, machine_key(model, machine_id), now, reason)
+    touch(tx, machine_key(tx.model, machine_id), now, reason)
 
 
-def unit(tx: Tx, record: Unit, now: datetime, reason: str) -> None:
+def unit(tx: ModelTx, record: Unit, now: datetime, reason: str) -> None:
     """Make the worker of a unit's machine look again."""
     if record.machine is not None:
-        machine(tx, record.model, record.machine, now, reason)
+        machine(tx, record.machine, now, reason)
 
 
-def application(tx: Tx, model: str, name: str, now: datetime, reason: str) -> None:
+def application(tx: ModelTx, name: str, now: datetime, reason: str) -> None:
     """Make the workers of all units of an application look again."""
-    rows = tx.rows("application_machines", model=model, application=name)
+    rows = tx.rows("application_machines", application=name)
     for found in sorted({row["machine"] for row in rows if row["machine"] is not None}):
-        machine(tx, model, found, now, reason)
+        machine(tx, found, now, reason)
 
 
-def all_units(tx: Tx, model: str, now: datetime, reason: str) -> None:
+def all_units(tx: ModelTx, now: datetime, reason: str) -> None:
     """Make every worker that has a unit look again."""
-    for row in tx.rows("unit_machines", model=model):
-        machine(tx, model, row["machine"], now, reason)
+    for row in tx.rows("unit_machines"):
+        machine(tx, row["machine"], now, reason)
 
 
-def cleaner(tx: Tx, model: str, now: datetime, reason: str) -> None:
+def cleaner(tx: ModelTx, now: datetime, reason: str) -> None:
     """Make the model's cleaner look again."""
-    touch(tx, model_key(model, "cleanup"), now, reason)
+    touch(tx, model_key(tx.model, "cleanup"), now, reason)
 
 
-def storage(tx: Tx, model: str, now: datetime, reason: str) -> None:
+def storage(tx: ModelTx, now: datetime, reason: str) -> None:
     """Make the model's loop for storage that is on no machine look again."""
-    touch(tx, model_key(model, "storage"), now, reason)
+    touch(tx, model_key(tx.model, "storage"), now, reason)
 
 
-def poller(tx: Tx, model: str, due: datetime, reason: str) -> None:
+def poller(tx: ModelTx, due: datetime, reason: str) -> None:
     """Make the model's poller of instances look again, at a time."""
-    touch(tx, model_key(model, "poller"), due, reason)
+    touch(tx, model_key(tx.model, "poller"), due, reason)
 
 
-def firewall(tx: Tx, model: str, now: datetime, reason: str) -> None:
+def firewall(tx: ModelTx, now: datetime, reason: str) -> None:
     """Make the loop look that wakes machines whose firewall has changed."""
-    touch(tx, model_key(model, "firewall"), now, reason)
+    touch(tx, model_key(tx.model, "firewall"), now, reason)

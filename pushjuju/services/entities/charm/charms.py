@@ -12,7 +12,7 @@ from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import NotFound
 from pushjuju.core.ids import digest
 from pushjuju.store.rows.records import Application, CharmRecord
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @lru_cache(maxsize=64)
@@ -20,36 +20,36 @@ def _decode(document: str) -> Charm:
     return wire.from_wire(json.loads(document))
 
 
-def get(tx: Tx, model: str, url: str) -> Charm:
+def get(tx: ModelTx, url: str) -> Charm:
     """Return a charm that the model knows.
 
     Raises:
         NotFound: The model does not know the charm.
     """
-    row = tx.row("charm_by_url", model=model, url=url)
+    row = tx.row("charm_by_url", url=url)
     if row is None:
         raise NotFound(f'charm "{url}" not found')
     return _decode(row["document"])
 
 
-def record(tx: Tx, model: str, url: str) -> CharmRecord:
+def record(tx: ModelTx, url: str) -> CharmRecord:
     """Return where a charm came from and where its archive lies.
 
     Raises:
         NotFound: The model does not know it.
     """
-    return tx.get(CharmRecord, "charm_by_url", f'charm "{url}" not found', model=model, url=url)
+    return tx.get(CharmRecord, "charm_by_url", f'charm "{url}" not found', url=url)
 
 
-def stored_settings(tx: Tx, model: str, application: str, url: str) -> Settings:
+def stored_settings(tx: ModelTx, application: str, url: str) -> Settings:
     """Return what users set, for one charm URL of an application; defaults not included."""
-    rows = tx.rows("setting_list", model=model, application=application, charm_url=url)
+    rows = tx.rows("setting_list", application=application, charm_url=url)
     return {row["key"]: json.loads(row["value"]) for row in rows}
 
 
-def put_settings(tx: Tx, model: str, application: str, url: str, settings: Settings) -> None:
+def put_settings(tx: ModelTx, application: str, url: str, settings: Settings) -> None:
     """Store settings; None takes one away."""
-    key: dict[str, Any] = {"model": model, "application": application, "charm_url": url}
+    key: dict[str, Any] = {"model": tx.model, "application": application, "charm_url": url}
     for name, value in settings.items():
         if value is None:
             tx.run("setting_reset", **key, key=name)

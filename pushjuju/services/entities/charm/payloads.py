@@ -13,15 +13,15 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import Application, Payload, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 STATUSES = ("running", "starting", "stopped", "stopping")
 
 
-def register(tx: Tx, unit: Unit, kind: str, name: str, number: str, labels: Sequence[str]) -> None:
+def register(tx: ModelTx, unit: Unit, kind: str, name: str, number: str, labels: Sequence[str]) -> None:
     """Register a payload of a unit as running."""
-    application = tx.get(Application, "application_get", "", model=unit.model, name=unit.application)
-    declared = charms.get(tx, unit.model, unit.charm_url or application.charm_url).meta.payloads.get(name)
+    application = tx.get(Application, "application_get", "", name=unit.application)
+    declared = charms.get(tx, unit.charm_url or application.charm_url).meta.payloads.get(name)
     if declared is None:
         raise NotFound(f'payload "{name}" not found in metadata.yaml')
     if declared.type != kind:
@@ -30,27 +30,25 @@ def register(tx: Tx, unit: Unit, kind: str, name: str, number: str, labels: Sequ
         text = f"unit {unit.name} has {limits.PAYLOADS} payloads already"
         raise NotValid(text, subject=Subject("unit", unit.name))
     tx.run(
-        "payload_set", model=unit.model, unit=unit.name, payload_class=name, type=kind, id=number,
-        labels=json.dumps(list(labels)), status="running",
+        "payload_set", unit=unit.name, payload_class=name, type=kind, id=number,
+        labels=json.dumps(list(labels)), status="running"
     )  # fmt: skip
 
 
-def unregister(tx: Tx, unit: Unit, name: str, number: str) -> None:
+def unregister(tx: ModelTx, unit: Unit, name: str, number: str) -> None:
     """Forget a payload; one that is not there is no error."""
-    tx.run("payload_delete", model=unit.model, unit=unit.name, payload_class=name, id=number)
+    tx.run("payload_delete", unit=unit.name, payload_class=name, id=number)
 
 
-def set_status(tx: Tx, unit: Unit, name: str, number: str, status: str) -> None:
+def set_status(tx: ModelTx, unit: Unit, name: str, number: str, status: str) -> None:
     """Change the status of a payload."""
     if status not in STATUSES:
         raise NotValid(f'status "{status}" not supported')
-    changed = tx.run(
-        "payload_set_status", model=unit.model, unit=unit.name, payload_class=name, id=number, status=status
-    )
+    changed = tx.run("payload_set_status", unit=unit.name, payload_class=name, id=number, status=status)
     if not changed:
         raise NotFound(f'payload "{name}/{number}" not found')
 
 
-def of_unit(tx: Tx, unit: Unit) -> list[Payload]:
+def of_unit(tx: ModelTx, unit: Unit) -> list[Payload]:
     """Return the payloads of a unit."""
-    return tx.list(Payload, "payload_of_unit", model=unit.model, unit=unit.name)
+    return tx.list(Payload, "payload_of_unit", unit=unit.name)

@@ -6,7 +6,6 @@ Mirrors: juju state/modelcredential.go, ModelStatusInvalidCredential (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from pushjuju.core.errors import CredentialInvalid, PushjujuError
@@ -17,34 +16,29 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_work
 from pushjuju.store.rows.records import Model
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 MESSAGE = "suspended since cloud credential is not valid"
 VALID, INVALID = "valid", "invalid"
 
 
-def reason(tx: Tx, model: Model) -> str:
+def reason(tx: ModelTx, model: Model) -> str:
     """Return why the cloud refuses the credential of a model; empty when no refusal is known."""
-    found = statuses.get_status(tx, model.uuid, StatusKind.MODEL, model.name)
+    found = statuses.get_status(tx, StatusKind.MODEL, model.name)
     if found is None or found.status != MODEL_SUSPENDED:
         return ""
     return str(found.data.get("reason") or MESSAGE)
 
 
-def word(tx: Tx, users: Iterable[Model]) -> str:
-    """Return `valid` or `invalid` for the credential that these models use."""
-    return INVALID if any(reason(tx, model) for model in users) else VALID
-
-
-def require(tx: Tx, uuid: str) -> None:
+def require(tx: ModelTx) -> None:
     """Refuse to ask a cloud that refused already."""
-    model = models.get(tx, uuid)
+    model = models.get(tx)
     if why := reason(tx, model):
         hint = f"pushjuju update-credential {model.cloud} {model.credential}"
         raise CredentialInvalid(detail=why, hint=hint)
 
 
-def note(tx: Tx, uuid: str, error: PushjujuError, now: datetime) -> list[str]:
+def note(tx: ModelTx, error: PushjujuError, now: datetime) -> list[str]:
     """Suspend all models that use the credential of one, if it is what an error is about; return their UUIDs.
 
     A model without a credential has no credential to replace: the error itself has the next step.
@@ -52,15 +46,21 @@ def note(tx: Tx, uuid: str, error: PushjujuError, now: datetime) -> list[str]:
     refusal = _refusal(error)
     if refusal is None:
         return []
-    model = models.get(tx, uuid)
+    model = models.get(tx)
     if not model.credential:
         return []
     suspended = []
     for other in using(tx, model.cloud, model.credential):
-        if other.life == Life.ALIVE and not reason(tx, other):
+        if other.life == Life.ALIVE and not reason(tx.beside(other.uuid), other):
             data = {"reason": refusal.detail or refusal.message}
             statuses.set_status(
-                tx, other.uuid, StatusKind.MODEL, other.name, MODEL_SUSPENDED, MESSAGE, now=now, data=data
+                tx.beside(other.uuid),
+                StatusKind.MODEL,
+                other.name,
+                MODEL_SUSPENDED,
+                MESSAGE,
+                now=now,
+                data=data,
             )
             suspended.append(other.uuid)
     return suspended
@@ -79,16 +79,16 @@ def using(tx: Tx, cloud: str, credential: str) -> list[Model]:
     return [model for model in every if (model.cloud, model.credential) == (cloud, credential)]
 
 
-def renew(tx: Tx, model: Model, now: datetime) -> list[str]:
+def renew(tx: ModelTx, model: Model, now: datetime) -> list[str]:
     """Ask the cloud again for a model whose credential, or its content, is another one now.
 
     Returns:
         The machines that are tried anew.
     """
     if reason(tx, model):
-        statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "available", now=now)
-        wake.poller(tx, model.uuid, now, "the credential was renewed")
-        storage_work.try_again(tx, model.uuid, now, "the credential was renewed")
-        for machine in machines.list_machines(tx, model.uuid):
-            wake.machine(tx, model.uuid, machine.id, now, "the credential was renewed")
-    return machines.retry_refused(tx, model.uuid, now)
+        statuses.set_status(tx, StatusKind.MODEL, model.name, "available", now=now)
+        wake.poller(tx, now, "the credential was renewed")
+        storage_work.try_again(tx, now, "the credential was renewed")
+        for machine in machines.list_machines(tx):
+            wake.machine(tx, machine.id, now, "the credential was renewed")
+    return machines.retry_refused(tx, now)

@@ -13,7 +13,7 @@ from pushjuju.store.queue import work_item
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.store.queue import WorkItem
-    from pushjuju.store.tx import Tx
+    from pushjuju.store.tx import ModelTx
 
 UNUSABLE = "why"
 """The key in the data of an instance's status: why the machine cannot be used, with the remote text."""
@@ -62,13 +62,13 @@ def hands(ctx: Context) -> Callable[[WorkItem], Hands]:
     return lambda item: Hands(working=item.worked_by(now), waiting=waiting)
 
 
-def failing(ctx: Context, tx: Tx, model: str, moment: Callable[[str], Any] = str) -> dict[str, str]:
+def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> dict[str, str]:
     """Return machine -> who works on it, where something failed when it was worked last.
 
     Args:
         moment: Makes of a time as the store keeps it what users see.
     """
-    rows = tx.rows("work_failing", model=model)
+    rows = tx.rows("work_failing")
     if not rows:
         return {}
     of, now, found = hands(ctx), ctx.clock.now(), {}

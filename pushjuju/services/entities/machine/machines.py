@@ -24,7 +24,7 @@ from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import firewall, models, ssh_keys
 from pushjuju.store.queue import machine_key, work_item
 from pushjuju.store.rows.records import Machine, Seat, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 MACHINE_KINDS = (StatusKind.MACHINE, StatusKind.INSTANCE)
 
@@ -33,8 +33,7 @@ KVM = "kvm containers are not supported"
 
 
 def new_machine(
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     *,
     base: Base,
     constraints: Mapping[str, Any],
@@ -43,21 +42,21 @@ def new_machine(
     within: str = "",
 ) -> Machine:
     """Record a machine to be started; `within`: the host of a container, as `0/lxd`."""
-    number = tx.next(model, f"machine-{within}" if within else "machine")
+    number = tx.next(tx.model, f"machine-{within}" if within else "machine")
     machine = Machine(
-        model=model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
+        model=tx.model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
         constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(now),
-        keys_due=int(ssh_keys.ever(tx, model)),
+        keys_due=int(ssh_keys.ever(tx)),
     )  # fmt: skip
     tx.insert("machine", machine)
-    statuses.set_status(tx, model, StatusKind.MACHINE, machine.id, MachineStatus.PENDING, now=now)
-    statuses.set_status(tx, model, StatusKind.INSTANCE, machine.id, InstanceStatus.PENDING, now=now)
-    wake.machine(tx, model, machine.id, now, "new machine")
+    statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.PENDING, now=now)
+    statuses.set_status(tx, StatusKind.INSTANCE, machine.id, InstanceStatus.PENDING, now=now)
+    wake.machine(tx, machine.id, now, "new machine")
     return machine
 
 
 def new_container(
-    tx: Tx, model: str, target: Placement, *, base: Base, constraints: Mapping[str, Any], now: datetime
+    tx: ModelTx, target: Placement, *, base: Base, constraints: Mapping[str, Any], now: datetime
 ) -> Machine:
     """Record a container to be started: on an existing machine, or on a new machine.
 
@@ -67,24 +66,24 @@ def new_container(
         raise NotValid(KVM)
     alone = target.parent is not None
     if target.parent is not None:
-        host = get(tx, model, target.parent)
+        host = get(tx, target.parent)
         if host.life != Life.ALIVE:
             raise NotValid(f"cannot add a new machine: machine {host.id} is not alive")
         if parent_machine(host.id) is not None:
             raise NotValid(f"cannot add a new machine: machine {host.id} cannot host lxd containers")
     else:
-        host = new_machine(tx, model, base=base, constraints=rules.of_host(constraints), now=now)
+        host = new_machine(tx, base=base, constraints=rules.of_host(constraints), now=now)
     own = rules.of_container(constraints, alone=alone)
-    return new_machine(tx, model, base=base, constraints=own, now=now, within=f"{host.id}/{target.value}")
+    return new_machine(tx, base=base, constraints=own, now=now, within=f"{host.id}/{target.value}")
 
 
-def containers_on(tx: Tx, model: str, machine_id: str) -> list[Machine]:
+def containers_on(tx: ModelTx, machine_id: str) -> list[Machine]:
     """Return the containers of a machine, in natural order."""
-    found = tx.list(Machine, "machine_containers", model=model, host=machine_id)
+    found = tx.list(Machine, "machine_containers", host=machine_id)
     return sorted(found, key=lambda machine: natural_key(machine.id))
 
 
-def containers_waited_for(tx: Tx, machine: Machine) -> tuple[str, bool]:
+def containers_waited_for(tx: ModelTx, machine: Machine) -> tuple[str, bool]:
     """Return which containers keep a machine that is to go, with the reasons known; and whether one failed.
 
     Empty for a machine that stays, or has no containers.
@@ -92,7 +91,7 @@ def containers_waited_for(tx: Tx, machine: Machine) -> tuple[str, bool]:
     if machine.life == Life.ALIVE:
         return "", False
     parts, failed = [], False
-    for container in containers_on(tx, machine.model, machine.id):
+    for container in containers_on(tx, machine.id):
         row = tx.row("work_get", key=machine_key(machine.model, container.id))
         stuck = row is not None and row["owner"] is None and row["attempts"] > 0
         parts.append(
@@ -118,27 +117,26 @@ def add_machine(
         container: The type of container to make, at that placement.
         disks: Volumes that are the machine's own; not for containers.
     """
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
         if container is not None:
-            wanted = of_machines.for_machine(tx, model, constraints)
+            wanted = of_machines.for_machine(tx, constraints)
             now = ctx.clock.now()
-            return new_container(tx, model, container, base=base, constraints=wanted, now=now)
+            return new_container(tx, container, base=base, constraints=wanted, now=now)
         machine = new_machine(
             tx,
-            model,
             base=base,
-            constraints=of_machines.for_machine(tx, model, constraints),
+            constraints=of_machines.for_machine(tx, constraints),
             placement=placement,
             now=ctx.clock.now(),
         )
         if disks:
             _equip(ctx, tx, machine, disks)
-            machine = get(tx, model, machine.id)
+            machine = get(tx, machine.id)
         return machine
 
 
-def _equip(ctx: Context, tx: Tx, machine: Machine, wanted: Sequence[Directive]) -> None:
+def _equip(ctx: Context, tx: ModelTx, machine: Machine, wanted: Sequence[Directive]) -> None:
     from pushjuju.services.entities.storage import disks  # plugins: few machines are asked for with disks
 
     disks.equip(ctx, tx, machine, wanted)
@@ -157,31 +155,31 @@ def check_placement(text: str) -> Placement | None:
     return placement
 
 
-def get(tx: Tx, model: str, machine_id: str) -> Machine:
+def get(tx: ModelTx, machine_id: str) -> Machine:
     """Return a machine."""
-    return tx.get(Machine, "machine_get", f"machine {machine_id} not found", model=model, id=machine_id)
+    return tx.get(Machine, "machine_get", f"machine {machine_id} not found", id=machine_id)
 
 
-def list_machines(tx: Tx, model: str) -> list[Machine]:
+def list_machines(tx: ModelTx) -> list[Machine]:
     """Return the machines of a model in natural order."""
-    found = tx.list(Machine, "machine_list", model=model)
+    found = tx.list(Machine, "machine_list")
     return sorted(found, key=lambda machine: natural_key(machine.id))
 
 
-def units_on(tx: Tx, model: str, machine_id: str) -> list[Unit]:
+def units_on(tx: ModelTx, machine_id: str) -> list[Unit]:
     """Return the units of a machine, subordinates included."""
-    return tx.list(Unit, "unit_on_machine", model=model, machine=machine_id)
+    return tx.list(Unit, "unit_on_machine", machine=machine_id)
 
 
 def hosts(ctx: Context, model: str) -> set[tuple[Any, Any]]:
     """Return the host and the port at which each machine of a model is reached."""
-    with ctx.store.read() as tx:
-        return {(machine.ssh.get("host"), machine.ssh.get("port")) for machine in list_machines(tx, model)}
+    with ctx.read(model) as tx:
+        return {(machine.ssh.get("host"), machine.ssh.get("port")) for machine in list_machines(tx)}
 
 
-def seats_on(tx: Tx, model: str, machine_id: str) -> list[Seat]:
+def seats_on(tx: ModelTx, machine_id: str) -> list[Seat]:
     """Return which units a machine has, in the order of `units_on`: read anew when one comes or goes."""
-    return tx.list(Seat, "unit_seats", model=model, machine=machine_id)
+    return tx.list(Seat, "unit_seats", machine=machine_id)
 
 
 def require_id(text: str) -> str:
@@ -191,65 +189,59 @@ def require_id(text: str) -> str:
     return text
 
 
-def not_started(tx: Tx, model: str) -> list[str]:
+def not_started(tx: ModelTx) -> list[str]:
     """Return the machines whose start was given up, by us or by a cloud that could not install them."""
-    waiting = (item for item in list_machines(tx, model) if not item.last_seen)
+    waiting = (item for item in list_machines(tx) if not item.last_seen)
     return [
         item.id
         for item in waiting
-        if (shown := statuses.get_status(tx, model, StatusKind.INSTANCE, item.id))
+        if (shown := statuses.get_status(tx, StatusKind.INSTANCE, item.id))
         and shown.status == InstanceStatus.PROVISIONING_ERROR
     ]
 
 
-def set_ssh(tx: Tx, machine: Machine, ssh: Mapping[str, Any], now: datetime) -> Machine:
+def set_ssh(tx: ModelTx, machine: Machine, ssh: Mapping[str, Any], now: datetime) -> Machine:
     """Note where a machine is reached; the others let it in from there, and from nowhere else."""
-    tx.run("machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(dict(ssh)))
-    firewall.changed_everywhere(tx, machine.model, now, "a machine has another address")
-    return get(tx, machine.model, machine.id)
+    tx.run("machine_set_ssh", id=machine.id, ssh=json.dumps(dict(ssh)))
+    firewall.changed_everywhere(tx, now, "a machine has another address")
+    return get(tx, machine.id)
 
 
-def retry_refused(tx: Tx, model: str, now: datetime) -> list[str]:
+def retry_refused(tx: ModelTx, now: datetime) -> list[str]:
     """Let machines be tried anew that the cloud refused because of the credential; return them."""
     found = []
-    for name in not_started(tx, model):
-        shown = statuses.get_status(tx, model, StatusKind.INSTANCE, name)
+    for name in not_started(tx):
+        shown = statuses.get_status(tx, StatusKind.INSTANCE, name)
         if shown and shown.data.get("code") == "credential-invalid":
-            retry_start(tx, model, name, now)
+            retry_start(tx, name, now)
             found.append(name)
     return found
 
 
-def see_again(tx: Tx, model: str, machine_id: str, now: datetime, reason: str) -> None:
+def see_again(tx: ModelTx, machine_id: str, now: datetime, reason: str) -> None:
     """Let a machine be contacted now, which starts one that is stopped where its cloud can."""
-    tx.run("machine_see_again", model=model, id=machine_id)
-    wake.machine(tx, model, machine_id, now, reason)
+    tx.run("machine_see_again", id=machine_id)
+    wake.machine(tx, machine_id, now, reason)
 
 
-def retry_start(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+def retry_start(tx: ModelTx, machine_id: str, now: datetime) -> None:
     """Let a machine whose start failed be tried anew.
 
     An instance that its cloud could not install is forgotten here; the next start finds it and ends it.
     """
-    machine = get(tx, model, machine_id)
+    machine = get(tx, machine_id)
     if machine.instance_id:
-        shown = statuses.get_status(tx, model, StatusKind.INSTANCE, machine_id)
+        shown = statuses.get_status(tx, StatusKind.INSTANCE, machine_id)
         state = shown.status if shown else InstanceStatus.UNKNOWN
         if state == InstanceStatus.STOPPED:
-            see_again(tx, model, machine_id, now, "retry provisioning")
+            see_again(tx, machine_id, now, "retry provisioning")
             return
         if machine.last_seen or state != InstanceStatus.PROVISIONING_ERROR:
             raise NotValid(f"machine {machine_id} is not in an error state ({state})")
-        tx.run("machine_forget_instance", model=model, id=machine_id)
-        firewall.changed_everywhere(tx, model, now, f"machine {machine_id} has lost its instance")
-    tx.run("machine_set_attempts", model=model, id=machine_id, attempts=0)
+        tx.run("machine_forget_instance", id=machine_id)
+        firewall.changed_everywhere(tx, now, f"machine {machine_id} has lost its instance")
+    tx.run("machine_set_attempts", id=machine_id, attempts=0)
     statuses.set_status(
-        tx,
-        model,
-        StatusKind.INSTANCE,
-        machine_id,
-        InstanceStatus.ALLOCATING,
-        now=now,
-        data={"transient": True},
+        tx, StatusKind.INSTANCE, machine_id, InstanceStatus.ALLOCATING, now=now, data={"transient": True}
     )
-    wake.machine(tx, model, machine_id, now, "retry provisioning")
+    wake.machine(tx, machine_id, now, "retry provisioning")

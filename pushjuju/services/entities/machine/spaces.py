@@ -21,7 +21,7 @@ from pushjuju.services.entities.basis import network, wake
 from pushjuju.services.entities.machine.machines import list_machines
 from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.store.rows.records import Application, Machine, Space, Subnet
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 ALPHA = network.ALPHA
 ALPHA_ID = network.ALPHA_ID
@@ -47,47 +47,47 @@ class Uses:
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-def names(tx: Tx, model: str) -> dict[str, str]:
+def names(tx: ModelTx) -> dict[str, str]:
     """Return id -> name of every space, alpha first, in the order in which they were made."""
-    found = tx.list(Space, "space_list", model=model)
+    found = tx.list(Space, "space_list")
     return {ALPHA_ID: ALPHA, **{space.id: space.name for space in sorted(found, key=lambda it: int(it.id))}}
 
 
-def require(tx: Tx, model: str, name: str) -> str:
+def require(tx: ModelTx, name: str) -> str:
     """Return the id of a space."""
-    found = next((number for number, other in names(tx, model).items() if other == name), None)
+    found = next((number for number, other in names(tx).items() if other == name), None)
     if found is None:
         raise not_found("space", name)
     return found
 
 
-def subnets(tx: Tx, model: str) -> list[Subnet]:
+def subnets(tx: ModelTx) -> list[Subnet]:
     """Return all subnets that are known."""
-    return tx.list(Subnet, "subnet_list", model=model)
+    return tx.list(Subnet, "subnet_list")
 
 
-def default_space(tx: Tx, model: str) -> str:
+def default_space(tx: ModelTx) -> str:
     """Return the id of the space that endpoints are bound to by default."""
-    name = str(model_config.get(tx, model, "default-space") or "")
-    return require(tx, model, name) if name else ALPHA_ID
+    name = str(model_config.get(tx, "default-space") or "")
+    return require(tx, name) if name else ALPHA_ID
 
 
-def check_default(tx: Tx, model: str, config: Mapping[str, Any]) -> None:
+def check_default(tx: ModelTx, config: Mapping[str, Any]) -> None:
     """Refuse a change of the model's configuration that names a default space which is not there.
 
     Mirrors: juju apiserver/facades/client/modelconfig (3.6)
     """
     name = str(config.get("default-space") or "")
     if name:
-        require(tx, model, name)
+        require(tx, name)
 
 
-def uses(tx: Tx, model: str, space: str) -> Uses:
+def uses(tx: ModelTx, space: str) -> Uses:
     """Return the applications that name a space."""
-    name = names(tx, model)[space]
-    every = tx.list(Application, "application_list", model=model)
+    name = names(tx)[space]
+    every = tx.list(Application, "application_list")
     constrained = [app.name for app in every if names_space(app.constraints, name)]
-    rows = tx.rows("binding_list_all", model=model)
+    rows = tx.rows("binding_list_all")
     return Uses(
         constraints=constrained,
         bindings=sorted({row["application"] for row in rows if row["space"] == space}),
@@ -101,16 +101,18 @@ def names_space(constraints: Mapping[str, Any], name: str) -> bool:
 # --- what machines report ---------------------------------------------------------------------------------
 
 
-def note_addresses(tx: Tx, machine: Machine, addresses: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def note_addresses(
+    tx: ModelTx, machine: Machine, addresses: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
     """Take in what a machine says of its addresses: new subnets are known from now on, up to a limit.
 
     Returns:
         The addresses as the model keeps them.
     """
-    known = {subnet.cidr: subnet.space for subnet in subnets(tx, machine.model)}
+    known = {subnet.cidr: subnet.space for subnet in subnets(tx)}
     told = [cidr for cidr in {entry["cidr"] for entry in addresses} - known.keys() if network.is_subnet(cidr)]
     for cidr in sorted(told)[: max(limits.SUBNETS - len(known), 0)]:
-        tx.run("subnet_add", model=machine.model, cidr=cidr)
+        tx.run("subnet_add", cidr=cidr)
     return network.noted(addresses, machine.addresses, _outside(known))
 
 
@@ -118,15 +120,15 @@ def _outside(known: Mapping[str, str]) -> dict[str, str]:
     return {cidr: space for cidr, space in known.items() if space != ALPHA_ID}
 
 
-def sort_again(tx: Tx, model: str, now: datetime, reason: str) -> None:
+def sort_again(tx: ModelTx, now: datetime, reason: str) -> None:
     """Put the addresses of all machines into their spaces; where one changes, units look again."""
-    outside = _outside({subnet.cidr: subnet.space for subnet in subnets(tx, model)})
-    for machine in list_machines(tx, model):
+    outside = _outside({subnet.cidr: subnet.space for subnet in subnets(tx)})
+    for machine in list_machines(tx):
         new = network.noted(machine.addresses, machine.addresses, outside)
         if new != machine.addresses:
-            tx.run("machine_set_addresses", model=model, id=machine.id, addresses=json.dumps(new))
-            wake.machine(tx, model, machine.id, now, reason)
-    firewall.changed_everywhere(tx, model, now, reason)
+            tx.run("machine_set_addresses", id=machine.id, addresses=json.dumps(new))
+            wake.machine(tx, machine.id, now, reason)
+    firewall.changed_everywhere(tx, now, reason)
 
 
 # --- changing ---------------------------------------------------------------------------------------------
@@ -137,10 +139,10 @@ def machine_spaces(machine: Machine) -> set[str]:
     return {str(entry.get("space", ALPHA_ID)) for entry in machine.addresses}
 
 
-def require_removable(tx: Tx, model: str, name: str) -> str:
+def require_removable(tx: ModelTx, name: str) -> str:
     """Return the id of a space that may be removed."""
     if name == ALPHA:
         raise NotValid(f"the {quote(ALPHA)} space cannot be removed")
-    if model_config.get(tx, model, "default-space") == name:
+    if model_config.get(tx, "default-space") == name:
         raise NotValid(f"space {quote(name)} is the default-space of the model")
-    return require(tx, model, name)
+    return require(tx, name)

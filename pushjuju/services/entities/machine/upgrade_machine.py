@@ -27,7 +27,7 @@ from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines
 from pushjuju.store.rows.records import Application, Machine, MachineUpgrade, MachineUpgradeMessage, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 # What the machine's instance says of itself meanwhile.
 _SAYS = {
@@ -57,38 +57,36 @@ class Locked(Conflict):
 # --- what is there ----------------------------------------------------------------------------------------
 
 
-def lock_of(tx: Tx, model: str, machine_id: str) -> MachineUpgrade | None:
+def lock_of(tx: ModelTx, machine_id: str) -> MachineUpgrade | None:
     """Return the lock of a machine that is being upgraded, or None."""
-    return tx.find(MachineUpgrade, "machine_upgrade_get", model=model, machine=machine_id)
+    return tx.find(MachineUpgrade, "machine_upgrade_get", machine=machine_id)
 
 
-def status_of(tx: Tx, model: str, machine_id: str) -> SeriesStatus:
+def status_of(tx: ModelTx, machine_id: str) -> SeriesStatus:
     """Return the step that the upgrade of a machine has reached."""
-    lock = lock_of(tx, model, machine_id)
+    lock = lock_of(tx, machine_id)
     return SeriesStatus(lock.status) if lock else SeriesStatus.NOT_STARTED
 
 
-def require_unlocked(tx: Tx, model: str, machine_id: str) -> None:
+def require_unlocked(tx: ModelTx, machine_id: str) -> None:
     """Check that a machine may be taken away."""
-    if lock_of(tx, model, machine_id):
+    if lock_of(tx, machine_id):
         raise Conflict(f"machine {machine_id} is locked for series upgrade")
 
 
-def messages(tx: Tx, model: str, machine_id: str, after: int = 0) -> list[MachineUpgradeMessage]:
+def messages(tx: ModelTx, machine_id: str, after: int = 0) -> list[MachineUpgradeMessage]:
     """Return the messages of a machine's newest upgrade that follow a given message."""
-    return tx.list(
-        MachineUpgradeMessage, "machine_upgrade_message_list", model=model, machine=machine_id, after=after
-    )
+    return tx.list(MachineUpgradeMessage, "machine_upgrade_message_list", machine=machine_id, after=after)
 
 
-def last_message(tx: Tx, model: str, machine_id: str) -> int:
+def last_message(tx: ModelTx, machine_id: str) -> int:
     """Return the number of the last message of a machine; 0 for none."""
-    return int(tx.scalar("machine_upgrade_message_last", model=model, machine=machine_id))
+    return int(tx.scalar("machine_upgrade_message_last", machine=machine_id))
 
 
-def instance_message(tx: Tx, model: str, machine_id: str) -> str:
+def instance_message(tx: ModelTx, machine_id: str) -> str:
     """Return what the instance of a machine under upgrade says; empty for another machine."""
-    status = status_of(tx, model, machine_id)
+    status = status_of(tx, machine_id)
     return "" if status is SeriesStatus.NOT_STARTED else _instance_text(status)
 
 
@@ -105,35 +103,35 @@ def check_supported(base: Base) -> None:
         raise NotValid(f"{quote(str(base))} is an unsupported base")
 
 
-def affected_units(tx: Tx, model: str, machine_id: str) -> list[str]:
+def affected_units(tx: ModelTx, machine_id: str) -> list[str]:
     """Return the units of a machine, subordinates included, sorted as text."""
-    if tx.find(Machine, "machine_get", model=model, id=machine_id) is None:
+    if tx.find(Machine, "machine_get", id=machine_id) is None:
         raise NotFound(f"unable to locate instance: instance {quote(machine_id)} not found")
-    names = sorted(unit.name for unit in machines.units_on(tx, model, machine_id))
+    names = sorted(unit.name for unit in machines.units_on(tx, machine_id))
     if not names:
         raise NotFound(f"units for machine {quote(machine_id)} not found")
     return names
 
 
-def check(tx: Tx, model: str, machine_id: str, base: Base, *, force: bool = False) -> Base:
+def check(tx: ModelTx, machine_id: str, base: Base, *, force: bool = False) -> Base:
     """Check that the upgrade of a machine may begin; return the base that the machine has.
 
     Args:
         base: The new base; only its channel counts, as in Juju.
         force: Although a charm does not name the base.
     """
-    affected_units(tx, model, machine_id)
-    machine = machines.get(tx, model, machine_id)
-    if lock := lock_of(tx, model, machine_id):
+    affected_units(tx, machine_id)
+    machine = machines.get(tx, machine_id)
+    if lock := lock_of(tx, machine_id):
         raise Locked(machine_id, SeriesStatus(lock.status))
     if machine.life != Life.ALIVE:
         raise Conflict("machine not found or not alive")
     present = Base.parse(machine.base)
     wanted = Base(present.os, base.track, base.risk)
     _check_base(machine_id, present, wanted)
-    units = machines.units_on(tx, model, machine_id)
+    units = machines.units_on(tx, machine_id)
     if not force:
-        _check_charms(tx, model, units, wanted)
+        _check_charms(tx, units, wanted)
     _check_units(tx, units)
     return present
 
@@ -155,13 +153,11 @@ def _release(base: Base) -> tuple[int, ...]:
     return tuple(int(part) for part in base.track.split(".") if part.isdigit())
 
 
-def _check_charms(tx: Tx, model: str, units: Iterable[Unit], wanted: Base) -> None:
+def _check_charms(tx: ModelTx, units: Iterable[Unit], wanted: Base) -> None:
     """Check that every application of a machine names a base."""
     for name in sorted({unit.application for unit in units}):
-        application = tx.get(
-            Application, "application_get", Subject("application", name), model=model, name=name
-        )
-        charm = charms.get(tx, model, application.charm_url)
+        application = tx.get(Application, "application_get", Subject("application", name), name=name)
+        charm = charms.get(tx, application.charm_url)
         bases = charm.bases()
         if not bases:
             raise NotValid(f"charm {quote(charm.name)} does not support any bases. Not valid")
@@ -173,7 +169,7 @@ def _check_charms(tx: Tx, model: str, units: Iterable[Unit], wanted: Base) -> No
             )
 
 
-def _check_units(tx: Tx, units: Iterable[Unit]) -> None:
+def _check_units(tx: ModelTx, units: Iterable[Unit]) -> None:
     """Check that every unit is at rest and well."""
     for unit in units:
         workload, agent = _shown(tx, unit)
@@ -189,9 +185,9 @@ def _check_units(tx: Tx, units: Iterable[Unit]) -> None:
             )
 
 
-def _shown(tx: Tx, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
+def _shown(tx: ModelTx, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
     kinds = (StatusKind.WORKLOAD, StatusKind.AGENT)
-    found = [statuses.get_status(tx, unit.model, kind, unit.name) for kind in kinds]
+    found = [statuses.get_status(tx, kind, unit.name) for kind in kinds]
     workload, agent = (info or StatusInfo(status="unknown") for info in found)
     return statuses.shown_unit(workload, agent)
 
@@ -199,22 +195,22 @@ def _shown(tx: Tx, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
 # --- what units report ------------------------------------------------------------------------------------
 
 
-def unit_is(tx: Tx, unit: Unit, status: SeriesStatus, message: str, now: datetime) -> None:
+def unit_is(tx: ModelTx, unit: Unit, status: SeriesStatus, message: str, now: datetime) -> None:
     """Record the step of a unit; the last unit moves its machine on. A step that is known is ignored."""
-    lock = lock_of(tx, unit.model, unit.machine) if unit.machine is not None else None
+    lock = lock_of(tx, unit.machine) if unit.machine is not None else None
     present = SeriesStatus(unit.series)
     if lock is None or present is SeriesStatus.NOT_STARTED or not status.is_after(present):
         return
     set_unit(tx, unit, status, Base.parse(lock.to_base))
     say(tx, lock, f"{unit.name} {message}", now)
     if status.frozen:
-        tx.run("unit_freeze", model=unit.model, name=unit.name)
-    advance(tx, unit.model, lock.machine, now)
+        tx.run("unit_freeze", name=unit.name)
+    advance(tx, lock.machine, now)
 
 
-def advance(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+def advance(tx: ModelTx, machine_id: str, now: datetime) -> None:
     """Take the upgrade of a machine on when every unit of it is ready; units that are gone count no more."""
-    lock = lock_of(tx, model, machine_id)
+    lock = lock_of(tx, machine_id)
     if lock is None:
         return
     reached = {SeriesStatus(unit.series) for unit in units_in(tx, lock)}
@@ -227,60 +223,50 @@ def advance(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
         _finish(tx, lock, now)
 
 
-def _finish(tx: Tx, lock: MachineUpgrade, now: datetime) -> None:
+def _finish(tx: ModelTx, lock: MachineUpgrade, now: datetime) -> None:
     """Give the machine its new base and unlock it; the units forget, and do what has come up meanwhile."""
     set_machine(tx, lock, SeriesStatus.COMPLETED, "series upgrade complete", now)
-    tx.run("machine_set_base", model=lock.model, id=lock.machine, base=lock.to_base)
+    tx.run("machine_set_base", id=lock.machine, base=lock.to_base)
     _unlock(tx, lock)
-    wake.machine(tx, lock.model, lock.machine, now, "the machine is upgraded")
+    wake.machine(tx, lock.machine, now, "the machine is upgraded")
 
 
-def _unlock(tx: Tx, lock: MachineUpgrade) -> None:
+def _unlock(tx: ModelTx, lock: MachineUpgrade) -> None:
     for unit in units_in(tx, lock):
         set_unit(tx, unit, SeriesStatus.NOT_STARTED, None)
-    tx.run("machine_upgrade_delete", model=lock.model, machine=lock.machine)
+    tx.run("machine_upgrade_delete", machine=lock.machine)
 
 
-def forget(tx: Tx, model: str, machine_id: str) -> None:
+def forget(tx: ModelTx, machine_id: str) -> None:
     """Give up the upgrade of a machine that is taken away by force; its units go on."""
-    lock = lock_of(tx, model, machine_id)
+    lock = lock_of(tx, machine_id)
     if lock is not None:
         _unlock(tx, lock)
 
 
-def units_in(tx: Tx, lock: MachineUpgrade) -> list[Unit]:
+def units_in(tx: ModelTx, lock: MachineUpgrade) -> list[Unit]:
     """Return the units that take part in an upgrade."""
-    return [
-        unit
-        for unit in machines.units_on(tx, lock.model, lock.machine)
-        if unit.series != SeriesStatus.NOT_STARTED
-    ]
+    return [unit for unit in machines.units_on(tx, lock.machine) if unit.series != SeriesStatus.NOT_STARTED]
 
 
-def set_unit(tx: Tx, unit: Unit, status: SeriesStatus, target: Base | None) -> None:
+def set_unit(tx: ModelTx, unit: Unit, status: SeriesStatus, target: Base | None) -> None:
     """Record how far a unit is; `target` is the base that its machine goes to."""
     tx.run(
-        "unit_set_series", model=unit.model, name=unit.name, series=status,
-        target=target.display if target else "",
+        "unit_set_series", name=unit.name, series=status,
+        target=target.display if target else ""
     )  # fmt: skip
 
 
-def set_machine(tx: Tx, lock: MachineUpgrade, status: SeriesStatus, message: str, now: datetime) -> None:
+def set_machine(tx: ModelTx, lock: MachineUpgrade, status: SeriesStatus, message: str, now: datetime) -> None:
     """Record how far a machine is, and say so."""
-    tx.run("machine_upgrade_set_status", model=lock.model, machine=lock.machine, status=status)
+    tx.run("machine_upgrade_set_status", machine=lock.machine, status=status)
     say(tx, lock, f"machine-{lock.machine} {message}", now)
     statuses.set_status(
-        tx, lock.model, StatusKind.INSTANCE, lock.machine, InstanceStatus.RUNNING, _instance_text(status),
-        now=now,
+        tx, StatusKind.INSTANCE, lock.machine, InstanceStatus.RUNNING, _instance_text(status),
+        now=now
     )  # fmt: skip
 
 
-def say(tx: Tx, lock: MachineUpgrade, message: str, now: datetime) -> None:
+def say(tx: ModelTx, lock: MachineUpgrade, message: str, now: datetime) -> None:
     """Add a message about an upgrade, for the user who waits."""
-    tx.run(
-        "machine_upgrade_message_add",
-        model=lock.model,
-        machine=lock.machine,
-        time=to_iso(now),
-        message=message,
-    )
+    tx.run("machine_upgrade_message_add", machine=lock.machine, time=to_iso(now), message=message)

@@ -35,16 +35,16 @@ def wanted(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | 
         return str(own["arch"])
     if placed:
         return placed.arch
-    with ctx.store.read() as tx:
-        return str(constraints.of_model(tx, model).get("arch") or "")
+    with ctx.read(model) as tx:
+        return str(constraints.of_model(tx).get("arch") or "")
 
 
 def of_application(ctx: Context, model: str, application: Application) -> str:
     """Return the architecture of an application's machines, else the one that new ones shall have."""
-    with ctx.store.read() as tx:
-        rows = tx.rows("application_machines", model=model, application=application.name)
+    with ctx.read(model) as tx:
+        rows = tx.rows("application_machines", application=application.name)
         names = {row["machine"] for row in rows if row["machine"] is not None}
-        machines = [tx.find(Machine, "machine_get", model=model, id=name) for name in sorted(names)]
+        machines = [tx.find(Machine, "machine_get", id=name) for name in sorted(names)]
     found = {str(item.hardware["arch"]) for item in machines if item and item.hardware.get("arch")}
     if len(found) > 1:
         listed = ", ".join(sorted(found))

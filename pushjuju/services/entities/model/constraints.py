@@ -15,42 +15,42 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config, models
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
-def of_model(tx: Tx, model: str) -> dict[str, Any]:
+def of_model(tx: ModelTx) -> dict[str, Any]:
     """Return the constraints of a model; none when nothing was set."""
-    found = tx.scalar("model_constraints_get", model=model)
+    found = tx.scalar("model_constraints_get")
     return dict(json.loads(found)) if found else {}
 
 
 def get(ctx: Context, model: str) -> dict[str, Any]:
     """Return the constraints of a model; none when nothing was set."""
-    with ctx.store.read() as tx:
-        return of_model(tx, model)
+    with ctx.read(model) as tx:
+        return of_model(tx)
 
 
 def default_base(ctx: Context, model: str) -> Base:
     """Return the base of machines for which no base is named."""
-    with ctx.store.read() as tx:
-        text = model_config.get(tx, model, model_config.BASE)
+    with ctx.read(model) as tx:
+        text = model_config.get(tx, model_config.BASE)
     return Base.parse(text) if text else Base("ubuntu", "24.04")
 
 
-def for_machine(tx: Tx, model: str, own: Mapping[str, Any]) -> dict[str, Any]:
+def for_machine(tx: ModelTx, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a new machine gets: its own, or its application's, over the model's.
 
     What excludes each other is the cloud's to say; its plugin is asked only where two sides speak.
     """
-    weaker = of_model(tx, model)
+    weaker = of_model(tx)
     both = weaker and any(value is not None for value in own.values())
-    return constraint_rules.merge(weaker, own, _conflicts(tx, model) if both else ())
+    return constraint_rules.merge(weaker, own, _conflicts(tx) if both else ())
 
 
-def _conflicts(tx: Tx, model: str) -> constraint_rules.Conflicts:
+def _conflicts(tx: ModelTx) -> constraint_rules.Conflicts:
     from pushjuju.plugins.manager import PluginHost  # only where model and machine both speak
 
     try:
-        return PluginHost(environ=os.environ).provider_type(models.get(tx, model).cloud_type).conflicts
+        return PluginHost(environ=os.environ).provider_type(models.get(tx).cloud_type).conflicts
     except NotFound:
         return constraint_rules.SIZES_OF_A_TYPE

@@ -35,7 +35,7 @@ from pushjuju.services.entities.basis import wake as touch
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.queue import machine_key
 from pushjuju.store.rows.records import ExposedEndpoint, MachineFirewall, Port
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 MODE = "firewall-mode"
 SSH_ALLOW = "ssh-allow"
@@ -51,94 +51,94 @@ class Mode(StrEnum):
     NONE = "none"
 
 
-def mode(tx: Tx, model: str) -> Mode:
+def mode(tx: ModelTx) -> Mode:
     """Return how a model guards its machines; fixed when the model is made."""
-    return Mode(model_config.get(tx, model, MODE))
+    return Mode(model_config.get(tx, MODE))
 
 
-def is_asked_for(tx: Tx, model: str) -> bool:
+def is_asked_for(tx: ModelTx) -> bool:
     """Return True when the user set the firewall mode of a model; otherwise the mode is the default."""
-    return MODE in model_config.stored(tx, model)
+    return MODE in model_config.stored(tx)
 
 
 # --- who must look again ----------------------------------------------------------------------------------
 
 
-def changed_on(tx: Tx, model: str, machine: str | None, now: datetime, reason: str) -> None:
+def changed_on(tx: ModelTx, machine: str | None, now: datetime, reason: str) -> None:
     """Let a machine look at its rules again; all of them where they are guarded alike."""
-    if mode(tx, model) is Mode.GLOBAL:
-        changed_everywhere(tx, model, now, reason)
+    if mode(tx) is Mode.GLOBAL:
+        changed_everywhere(tx, now, reason)
     elif machine is not None:
-        _change(tx, model, [machine], now, reason)
+        _change(tx, [machine], now, reason)
 
 
-def changed_of(tx: Tx, model: str, application: str, now: datetime, reason: str) -> None:
+def changed_of(tx: ModelTx, application: str, now: datetime, reason: str) -> None:
     """Let the machines of an application look at their rules again."""
-    if mode(tx, model) is Mode.GLOBAL:
-        changed_everywhere(tx, model, now, reason)
+    if mode(tx) is Mode.GLOBAL:
+        changed_everywhere(tx, now, reason)
     else:
-        rows = tx.rows("application_machines", model=model, application=application)
-        _change(tx, model, [row["machine"] for row in rows], now, reason)
+        rows = tx.rows("application_machines", application=application)
+        _change(tx, [row["machine"] for row in rows], now, reason)
 
 
-def changed_everywhere(tx: Tx, model: str, now: datetime, reason: str) -> None:
+def changed_everywhere(tx: ModelTx, now: datetime, reason: str) -> None:
     """Let every guarded machine of a model look at its rules again.
 
     Those that are worked just now see it; the others are woken together (`wake`): a fleet that comes up one
     machine after the other must not look at itself anew for each of them.
     """
-    if tx.run("firewall_change_all", model=model):
-        touch.firewall(tx, model, now, reason)
+    if tx.run("firewall_change_all"):
+        touch.firewall(tx, now, reason)
 
 
-def guarded(tx: Tx, model: str) -> int:
+def guarded(tx: ModelTx) -> int:
     """Return how many machines of a model have a firewall."""
-    return int(tx.scalar("firewall_count", model=model))
+    return int(tx.scalar("firewall_count"))
 
 
-def wake(tx: Tx, model: str, now: datetime, reason: str) -> None:
+def wake(tx: ModelTx, now: datetime, reason: str) -> None:
     """Let the machines look again whose rules may have changed since they last did."""
-    tx.run("firewall_wake", model=model, workers=machine_key(model, ""), due=to_iso(now), reason=reason)
+    tx.run("firewall_wake", workers=machine_key(tx.model, ""), due=to_iso(now), reason=reason)
 
 
-def _change(tx: Tx, model: str, machines: Iterable[str], now: datetime, reason: str) -> None:
+def _change(tx: ModelTx, machines: Iterable[str], now: datetime, reason: str) -> None:
     for machine in machines:
-        if tx.run("firewall_change", model=model, machine=machine):
-            touch.machine(tx, model, machine, now, reason)
+        if tx.run("firewall_change", machine=machine):
+            touch.machine(tx, machine, now, reason)
 
 
 # --- the rules --------------------------------------------------------------------------------------------
 
 
-def rules(tx: Tx, model: str, machine: str, known: MachineFirewall) -> MachineRules:
+def rules(tx: ModelTx, machine: str, known: MachineFirewall) -> MachineRules:
     """Return the complete rules of a machine.
 
     Args:
         known: From where its SSH port was reached, and which that is.
     """
     return MachineRules(
-        ingress=merged(_ingress(tx, model, machine)),
-        mates=_mates(tx, model),
-        ssh=_ssh(tx, model, known.peers),
+        ingress=merged(_ingress(tx, machine)),
+        mates=_mates(tx),
+        ssh=_ssh(tx, known.peers),
         ssh_port=known.ssh_port or DEFAULT_SSH_PORT,
     )
 
 
-def _ingress(tx: Tx, model: str, machine: str) -> Iterator[IngressRule]:
+def _ingress(tx: ModelTx, machine: str) -> Iterator[IngressRule]:
     """Yield the rules of the units of a machine, or of all units where machines are guarded alike."""
-    if mode(tx, model) is Mode.GLOBAL:
-        exposed = tx.list(ExposedEndpoint, "exposure_of_model", model=model)
-        links = tx.rows("ingress_of_model", model=model)
-        ports = tx.list(Port, "port_list", model=model) if exposed or links else []
+    if mode(tx) is Mode.GLOBAL:
+        exposed = tx.list(ExposedEndpoint, "exposure_of_model")
+        links = tx.rows("ingress_of_model")
+        ports = tx.list(Port, "port_list") if exposed or links else []
     else:
-        exposed = tx.list(ExposedEndpoint, "exposure_on_machine", model=model, machine=machine)
-        links = tx.rows("ingress_on_machine", model=model, machine=machine)
-        ports = tx.list(Port, "port_on_machine", model=model, machine=machine) if exposed or links else []
+        exposed = tx.list(ExposedEndpoint, "exposure_on_machine", machine=machine)
+        links = tx.rows("ingress_on_machine", machine=machine)
+        ports = tx.list(Port, "port_on_machine", machine=machine) if exposed or links else []
     exposures: dict[str, list[Exposure]] = {}
     for row in exposed:
         exposures.setdefault(row.application, []).append(exposure(row))
-    subnets = space_subnets(tx, model) if any(row.spaces for row in exposed) else {}
-    consumers = _consumers(tx, model, links)
+    subnets = space_subnets(tx) if any(row.spaces for row in exposed) else {}
+    consumers = _consumers(tx, links)
     for unit, opened in _by_unit(ports).items():
         application = UnitName.parse(unit).application
         yield from unit_ingress(opened, exposures.get(application, ()), subnets)
@@ -149,40 +149,40 @@ def _ingress(tx: Tx, model: str, machine: str) -> Iterator[IngressRule]:
 # --- relations to other models ----------------------------------------------------------------------------
 
 
-def _consumers(tx: Tx, model: str, links: Iterable[Any]) -> dict[str, tuple[str, ...]]:
+def _consumers(tx: ModelTx, links: Iterable[Any]) -> dict[str, tuple[str, ...]]:
     """Return application -> from where units of other models reach it; what is exposed needs no more.
 
     Mirrors: juju worker/firewaller/firewaller.go ingressRulesForNonExposedMachineUnit (3.6)
     """
     found: dict[str, set[str]] = {}
     for link in links:
-        sources = egress_of(tx, link["far_model"], link["far_relation"])
-        if not ingress_problem(tx, model, sources):
+        sources = egress_of(tx.beside(link["far_model"]), link["far_relation"])
+        if not ingress_problem(tx, sources):
             found.setdefault(link["application"], set()).update(sources)
     return {name: tuple(sorted(sources)) for name, sources in found.items() if sources}
 
 
-def egress_of(tx: Tx, model: str, relation: int) -> list[str]:
+def egress_of(tx: ModelTx, relation: int) -> list[str]:
     """Return the addresses that the units of a model use in a relation: those of `--via`, or the model's.
 
     Else each of them comes from its own public address.
     """
-    row = tx.row("relation_get", model=model, id=relation)
+    row = tx.row("relation_get", id=relation)
     told = row["egress"] if row is not None else ""
-    said = split(told) or split(str(model_config.get(tx, model, "egress-subnets") or ""))
+    said = split(told) or split(str(model_config.get(tx, "egress-subnets") or ""))
     if said:
         return list(collapsed(said))
-    rows = tx.rows("scope_addresses", model=model, relation=relation)
+    rows = tx.rows("scope_addresses", relation=relation)
     public = (_public(json.loads(row["addresses"]), json.loads(row["ssh"])) for row in rows)
     return list(collapsed(network.single_subnet(address) for address in public if address))
 
 
-def ingress_problem(tx: Tx, model: str, sources: Iterable[str]) -> str:
+def ingress_problem(tx: ModelTx, sources: Iterable[str]) -> str:
     """Return why a model does not let others in from somewhere, or an empty text.
 
     Mirrors: juju apiserver/common/crossmodel CheckIngressNetworks (3.6)
     """
-    allowed = [ipaddress.ip_network(text, strict=False) for text in split(_saas_allow(tx, model))]
+    allowed = [ipaddress.ip_network(text, strict=False) for text in split(_saas_allow(tx))]
     for text in sources:
         wanted = ipaddress.ip_network(text)
         if not any(item.version == wanted.version and _holds(item, wanted) for item in allowed):
@@ -190,8 +190,8 @@ def ingress_problem(tx: Tx, model: str, sources: Iterable[str]) -> str:
     return ""
 
 
-def _saas_allow(tx: Tx, model: str) -> str:
-    return str(model_config.get(tx, model, SAAS_ALLOW) or "")
+def _saas_allow(tx: ModelTx) -> str:
+    return str(model_config.get(tx, SAAS_ALLOW) or "")
 
 
 def _holds(outer: Any, inner: Any) -> bool:
@@ -211,22 +211,22 @@ def _by_unit(ports: Iterable[Port]) -> dict[str, list[OpenPort]]:
     return found
 
 
-def space_subnets(tx: Tx, model: str) -> Mapping[str, list[str]]:
+def space_subnets(tx: ModelTx) -> Mapping[str, list[str]]:
     """Return the subnets of each space of a model, by its name."""
     called = {network.ALPHA_ID: network.ALPHA}
-    called.update({row["id"]: row["name"] for row in tx.rows("space_list", model=model)})
+    called.update({row["id"]: row["name"] for row in tx.rows("space_list")})
     found: dict[str, list[str]] = {name: [] for name in called.values()}
-    for row in tx.rows("subnet_list", model=model):
+    for row in tx.rows("subnet_list"):
         found[called[row["space"]]].append(row["cidr"])
     return found
 
 
-def _mates(tx: Tx, model: str) -> tuple[str, ...]:
+def _mates(tx: ModelTx) -> tuple[str, ...]:
     """Return the addresses of the model's machines: those of SSH, and those that the machines report.
 
     A machine can say anything; but one of the model's machines could pass on whatever it likes anyway.
     """
-    return tx.made(_all_mates, "machine_reach", model=model)
+    return tx.made(_all_mates, "machine_reach")
 
 
 def _all_mates(rows: Iterable[Any]) -> tuple[str, ...]:
@@ -259,17 +259,17 @@ def _is_mate(text: str) -> bool:
     )
 
 
-def ssh_allow(tx: Tx, model: str) -> list[str]:
+def ssh_allow(tx: ModelTx) -> list[str]:
     """Return the CIDRs that may reach the SSH ports of a model's machines, as users wrote them."""
-    return split(str(model_config.get(tx, model, SSH_ALLOW)))
+    return split(str(model_config.get(tx, SSH_ALLOW)))
 
 
-def _ssh(tx: Tx, model: str, peers: Iterable[str]) -> tuple[str, ...]:
+def _ssh(tx: ModelTx, peers: Iterable[str]) -> tuple[str, ...]:
     """Return the networks that may reach the SSH port: those that users allow, and those of the controllers.
 
     As long as no address of a controller is known, every address may.
     """
-    allowed, peers = collapsed(ssh_allow(tx, model)), tuple(peers)
+    allowed, peers = collapsed(ssh_allow(tx)), tuple(peers)
     if set(EVERYWHERE) <= set(allowed) or not peers:
         return EVERYWHERE
     return collapsed([*allowed, *peers])
@@ -283,16 +283,16 @@ def split(text: str) -> list[str]:
 # --- what is in force -------------------------------------------------------------------------------------
 
 
-def state(tx: Tx, model: str, machine: str) -> MachineFirewall | None:
+def state(tx: ModelTx, machine: str) -> MachineFirewall | None:
     """Return what is known of a machine's firewall, or None when no rule was ever applied."""
-    return tx.find(MachineFirewall, "firewall_get", model=model, machine=machine)
+    return tx.find(MachineFirewall, "firewall_get", machine=machine)
 
 
-def reached(tx: Tx, known: MachineFirewall, peer: str, port: int) -> MachineFirewall | None:
+def reached(tx: ModelTx, known: MachineFirewall, peer: str, port: int) -> MachineFirewall | None:
     """Note the address from which a machine's SSH port was reached; return None when nothing changed."""
     peers = [*(other for other in known.peers if other != peer), *([peer] if peer else [])][-limits.PEERS :]
     if sorted(peers) == sorted(known.peers) and port == known.ssh_port:
         return None
     values: dict[str, Any] = {"ssh_port": port, "peers": json.dumps(peers)}
-    tx.run("firewall_reached", model=known.model, machine=known.machine, **values)
-    return state(tx, known.model, known.machine)
+    tx.run("firewall_reached", machine=known.machine, **values)
+    return state(tx, known.machine)

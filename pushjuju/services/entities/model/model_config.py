@@ -20,7 +20,7 @@ from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.loglevels import parse_levels
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.basis.network import check_egress
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,28 +289,28 @@ def _bool(key: str, value: Any) -> bool:
     return found
 
 
-def stored(tx: Tx, model: str) -> dict[str, Any]:
+def stored(tx: ModelTx) -> dict[str, Any]:
     """Return what was set for the model itself."""
-    return {row["key"]: json.loads(row["value"]) for row in tx.rows("model_config_list", model=model)}
+    return {row["key"]: json.loads(row["value"]) for row in tx.rows("model_config_list")}
 
 
-def get(tx: Tx, model: str, key: str) -> Any:
+def get(tx: ModelTx, key: str) -> Any:
     """Return the effective value of a key, or None when the key has no value."""
-    found = tx.scalar("model_config_get", model=model, key=key)
+    found = tx.scalar("model_config_get", key=key)
     if found is not None:
         return json.loads(found)
     attribute = ATTRIBUTES.get(key) or OWN.get(key)
     return attribute.default if attribute else None
 
 
-def several(tx: Tx, model: str, keys: Iterable[str]) -> dict[str, Any]:
+def several(tx: ModelTx, keys: Iterable[str]) -> dict[str, Any]:
     """Return the effective values of some keys, read at once."""
-    own = stored(tx, model)
+    own = stored(tx)
     return {key: own.get(key, ATTRIBUTES[key].default) for key in keys}
 
 
 def effective(
-    tx: Tx, model: str, inherited: Mapping[str, Mapping[str, Any]] | None = None
+    tx: ModelTx, inherited: Mapping[str, Mapping[str, Any]] | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return every key as `{"value", "source"}`.
 
@@ -319,15 +319,14 @@ def effective(
             is shown with that source, as in Juju. The nearest comes last.
     """
     merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}
-    for key, value in stored(tx, model).items():
+    for key, value in stored(tx).items():
         same = [name for name, table in (inherited or {}).items() if key in table and table[key] == value]
         merged[key] = {"value": shown_value(key, value), "source": same[-1] if same else "model"}
     return {key: entry for key, entry in sorted(merged.items()) if key not in UNSHOWN}
 
 
 def change(
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     values: Mapping[str, Any],
     reset: Iterable[str] = (),
     *,
@@ -342,39 +341,39 @@ def change(
         new: True while the model is created, when every key may be set.
         inherited: The values that a new model would get, which a key that is reset gets too.
     """
-    before = {key: get(tx, model, key) for key in (INTERVAL, "apt-mirror")}
+    before = {key: get(tx, key) for key in (INTERVAL, "apt-mirror")}
     parsed = parse_values(values)
     reset = [BASE if key == SERIES else key for key in reset]
-    reset = [key for key in reset if not (key in FIXED and _is_same(tx, model, key, ATTRIBUTES[key].default))]
+    reset = [key for key in reset if not (key in FIXED and _is_same(tx, key, ATTRIBUTES[key].default))]
     for key in () if new else FIXED:
-        if key in parsed and _is_same(tx, model, key, parsed[key]):
+        if key in parsed and _is_same(tx, key, parsed[key]):
             del parsed[key]
     for key in reset:
         if key in READ_ONLY or key in UNSHOWN:
             raise NotValid(f'"{key}" cannot be reset')
-        tx.run("model_config_reset", model=model, key=key)
+        tx.run("model_config_reset", key=key)
         if inherited and key in inherited:
             parsed[key] = parse_value(key, inherited[key])
     for key, value in parsed.items():
-        tx.run("model_config_set", model=model, key=key, value=json.dumps(value))
-    _check_together(tx, model)
-    if before["apt-mirror"] and not get(tx, model, "apt-mirror"):
+        tx.run("model_config_set", key=key, value=json.dumps(value))
+    _check_together(tx)
+    if before["apt-mirror"] and not get(tx, "apt-mirror"):
         raise NotValid("cannot clear apt-mirror")  # machines that have it would keep it
-    if get(tx, model, INTERVAL) != before[INTERVAL]:
-        tx.run("unit_restart_update_status", model=model)
+    if get(tx, INTERVAL) != before[INTERVAL]:
+        tx.run("unit_restart_update_status")
 
 
-def _check_together(tx: Tx, model: str) -> None:
+def _check_together(tx: ModelTx) -> None:
     """Refuse values that do not go together; the message is Juju's."""
     names = [f"{name}-proxy" for name in ("http", "https", "ftp")]
-    found = several(tx, model, [*names, *(f"juju-{name}" for name in names)])
+    found = several(tx, [*names, *(f"juju-{name}" for name in names)])
     if any(found[name] for name in names) and any(found[f"juju-{name}"] for name in names):
         raise NotValid("cannot specify both legacy proxy values and juju proxy values")
 
 
-def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:
+def _is_same(tx: ModelTx, key: str, value: Any) -> bool:
     """Return True when a key that cannot change has this value already, so that nothing is left to do."""
-    present = get(tx, model, key)
+    present = get(tx, key)
     if present != value:
         raise NotValid(f'cannot change {key} from "{present}" to "{value}"')
     return True

@@ -8,7 +8,7 @@ from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.store.rows.model import Model
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 CONTROLLER = "controller"  # the name of the model that a controller has of itself
 _UUID_PREFIX = 6  # hex digits of a model UUID that are enough to name it
@@ -76,13 +76,13 @@ def _by_text(tx: Tx, user: str, text: str) -> Model | None:
     return None
 
 
-def get(tx: Tx, model: str) -> Model:
+def get(tx: ModelTx) -> Model:
     """Return a model by its UUID.
 
     Raises:
         NotFound: The model does not exist any more.
     """
-    return tx.get(Model, "model_by_uuid", f"model {model} not found", uuid=model)
+    return tx.get(Model, "model_by_uuid", f"model {tx.model} not found", uuid=tx.model)
 
 
 def find(ctx: Context, model: str) -> Model | None:
@@ -125,35 +125,35 @@ def listed(tx: Tx) -> list[Model]:
     return tx.list(Model, "model_list")
 
 
-def require_alive(tx: Tx, model: str) -> Model:
+def require_alive(tx: ModelTx) -> Model:
     """Return a model that may still grow.
 
     Raises:
         NotValid: It is being destroyed.
     """
-    found = get(tx, model)
+    found = get(tx)
     if found.life != Life.ALIVE:
         raise NotValid(f'model "{found.name}" is no longer alive')
     return found
 
 
-def delete(tx: Tx, model: str) -> None:
+def delete(tx: ModelTx) -> None:
     """Delete a model that nothing is left of, with its numbers, its work and who may use it."""
-    tx.run("access_forget", kind="model", target=model)
-    tx.run("work_delete_prefix", prefix=model)
-    tx.run("sequence_delete", scope=model)
-    tx.run("model_delete", model=model)
+    tx.run("access_forget", kind="model", target=tx.model)
+    tx.run("work_delete_prefix", prefix=tx.model)
+    tx.run("sequence_delete", scope=tx.model)
+    tx.run("model_delete")
 
 
-def purge(tx: Tx, model: str) -> None:
+def purge(tx: ModelTx) -> None:
     """Delete a model with all that is left of it, whatever state that is in."""
     # These rows refuse to go with what they refer to, so they go first and in this order; all others cascade.
-    tx.run("model_purge_backing_attachments", model=model)
-    tx.run("model_purge_backings", model=model)
-    tx.run("model_purge_storage_attachments", model=model)
-    tx.run("model_purge_storage", model=model)
-    tx.run("model_purge_units", model=model)
-    delete(tx, model)
+    tx.run("model_purge_backing_attachments")
+    tx.run("model_purge_backings")
+    tx.run("model_purge_storage_attachments")
+    tx.run("model_purge_storage")
+    tx.run("model_purge_units")
+    delete(tx)
 
 
 def being_worked(ctx: Context, model: str) -> bool:

@@ -18,6 +18,7 @@ from pushjuju.services.entities.model import models, new_models
 from pushjuju.store.datadir import ControllerDir, DataDir
 from pushjuju.store.db import Store
 from pushjuju.store.rows.model import Model
+from pushjuju.store.tx import ModelTx
 
 
 def bootstrap(
@@ -68,7 +69,7 @@ def bootstrap(
 
 def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: Model) -> None:
     """Make the store with the controller's own model, or take the one of a bootstrap that was cut off."""
-    store = Store.open(made.store_path, create=True)
+    store, now = Store.open(made.store_path, create=True), from_iso(model.created)
     try:
         with store.write() as tx:
             found = tx.list(Model, "model_list")
@@ -79,8 +80,8 @@ def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: M
                     f"or move it away: {made.root}",
                 )
             for item in found:
-                models.delete(tx, item.uuid)
-            new_models.insert(tx, model, now=from_iso(model.created))
+                models.delete(ModelTx(tx, item.uuid, now))
+            new_models.insert(ModelTx(tx, model.uuid, now), model, now=now)
     finally:
         store.close()
     clouds.keep_public(made, places, cloud)

@@ -20,7 +20,7 @@ from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config, model_defaults
 from pushjuju.services.entities.model.models import CONTROLLER
 from pushjuju.store.rows.model import Model
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
 """Looks at a model that is to be made: its cloud, region, credential and settings; may refuse it."""
@@ -68,20 +68,20 @@ def add_model(
         settings.update(model_config.parse_values(layer))
     if check is not None:
         check(found, region, chosen, settings)
-    with ctx.store.write() as tx:
+    with ctx.write(model.uuid) as tx:
         users.require_or_external(tx, model.owner)
         if tx.find(Model, "model_by_name", owner=model.owner, name=name):
             raise AlreadyExists(f'model "{name}" for {model.owner} already exists')
         insert(tx, model, now=now)
-        model_config.change(tx, model.uuid, settings, new=True)
-        wake.cleaner(tx, model.uuid, now, "new model")
+        model_config.change(tx, settings, new=True)
+        wake.cleaner(tx, now, "new model")
     return model
 
 
-def insert(tx: Tx, model: Model, *, now: datetime) -> None:
+def insert(tx: ModelTx, model: Model, *, now: datetime) -> None:
     """Record a model, which is available from now on."""
     tx.insert("model", model)
-    statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "available", now=now)
+    statuses.set_status(tx, StatusKind.MODEL, model.name, "available", now=now)
 
 
 def of_controller(cloud: Cloud, region: str, credential: str, now: datetime) -> Model:

@@ -48,8 +48,8 @@ def open_model(ctx: Context, text: str | None) -> Session:
 
 def require(ctx: Context, model: str, act: str) -> None:
     """Check that no disabled set forbids an act, `blocks.CHANGE` for example, in a model."""
-    with ctx.store.read() as tx:
-        blocks.require(tx, model, act)
+    with ctx.read(model) as tx:
+        blocks.require(tx, act)
 
 
 def next_claim(ctx: Context) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import new_hash
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 KEY = "authorized-keys"
 _LONGEST = 16 * 1024
@@ -63,18 +63,18 @@ def parse(text: str) -> PublicKey:
     )
 
 
-def lines(tx: Tx, model: str) -> list[str]:
+def lines(tx: ModelTx) -> list[str]:
     """Return the keys of a model as lines of authorized_keys."""
-    found = tx.scalar("model_config_get", model=model, key=KEY)
+    found = tx.scalar("model_config_get", key=KEY)
     return str(json.loads(found)).splitlines() if found else []
 
 
-def ever(tx: Tx, model: str) -> bool:
+def ever(tx: ModelTx) -> bool:
     """Return True when a model has or once had SSH keys."""
-    return tx.scalar("model_config_get", model=model, key=KEY) is not None
+    return tx.scalar("model_config_get", key=KEY) is not None
 
 
-def written(tx: Tx, model: str, machine: str, what: list[str]) -> None:
+def written(tx: ModelTx, machine: str, what: list[str]) -> None:
     """Note that a machine has the keys, unless they have changed since."""
-    if lines(tx, model) == what:
-        tx.run("keys_written", model=model, id=machine)
+    if lines(tx) == what:
+        tx.run("keys_written", id=machine)

@@ -28,7 +28,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations, remote_applications
 from pushjuju.services.entities.relation.remote_applications import End
 from pushjuju.store.rows.records import Application, Model, Offer, Relation
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 EVERYONE = people.EVERYONE
 
@@ -36,14 +36,14 @@ EVERYONE = people.EVERYONE
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-def of_application(tx: Tx, model: str, application: str) -> list[Offer]:
+def of_application(tx: ModelTx, application: str) -> list[Offer]:
     """Return the offers of an application, by name."""
-    return tx.list(Offer, "offer_of_application", model=model, application=application)
+    return tx.list(Offer, "offer_of_application", application=application)
 
 
-def of_model(tx: Tx, model: str) -> list[Offer]:
+def of_model(tx: ModelTx) -> list[Offer]:
     """Return the offers of a model, by name."""
-    return tx.list(Offer, "offer_list", model=model)
+    return tx.list(Offer, "offer_list")
 
 
 def connections(tx: Tx, offer: Offer) -> list[Relation]:
@@ -51,9 +51,10 @@ def connections(tx: Tx, offer: Offer) -> list[Relation]:
     return tx.list(Relation, "relation_by_offer", offer=offer.uuid)
 
 
-def endpoints(tx: Tx, offer: Offer) -> list[tuple[str, Endpoint]]:
+def endpoints(tx: ModelTx, offer: Offer) -> list[tuple[str, Endpoint]]:
     """Return the endpoints of an offer by the names that it gives them; those that the charm still has."""
-    charm = applications.current_charm(tx, applications.get(tx, offer.model, offer.application))
+    here = tx.beside(offer.model)
+    charm = applications.current_charm(here, applications.get(here, offer.application))
     found = ((name, charm.meta.find_endpoint(own)) for name, own in sorted(offer.endpoints.items()))
     return [(name, endpoint) for name, endpoint in found if endpoint is not None]
 
@@ -97,17 +98,17 @@ def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], nam
     Args:
         name: The name of the offer; the application's name when empty.
     """
-    with ctx.store.write() as tx:
-        return offer_in(ctx, tx, model, application, wanted, name or application)
+    with ctx.write(model) as tx:
+        return offer_in(ctx, tx, application, wanted, name or application)
 
 
-def offer_in(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequence[str], name: str) -> Offer:
+def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str], name: str) -> Offer:
     """Offer endpoints of an application; as `offer`, in a transaction."""
-    present = tx.find(Offer, "offer_get", model=model, name=name)
+    present = tx.find(Offer, "offer_get", name=name)
     doing = "update" if present else "add"
     try:
-        models.require_alive(tx, model)
-        made = _checked(ctx, tx, model, application, wanted, name)
+        models.require_alive(tx)
+        made = _checked(ctx, tx, application, wanted, name)
         if present is None:
             _insert(tx, made)
             return made
@@ -117,17 +118,17 @@ def offer_in(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequenc
         raise type(error)(f"{what}: {error.message}", subject=error.subject) from None
 
 
-def _checked(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequence[str], name: str) -> Offer:
+def _checked(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str], name: str) -> Offer:
     if not is_application(name):
         raise NotValid(f"offer name {quote(name)} not valid")
-    found = applications.get(tx, model, application)
+    found = applications.get(tx, application)
     if found.life != Life.ALIVE:
         raise NotValid(f"application {quote(application)} is not alive")
     charm = applications.current_charm(tx, found)
     for item in wanted:
         _check_endpoint(charm, application, item)
     return Offer(
-        uuid=new_uuid(), model=model, name=name, application=application,
+        uuid=new_uuid(), model=tx.model, name=name, application=application,
         endpoints={item: item for item in wanted}, created=to_iso(ctx.clock.now()),
     )  # fmt: skip
 
@@ -148,7 +149,7 @@ def _insert(tx: Tx, made: Offer) -> None:
     tx.run("application_set_offered", model=made.model, name=made.application)
 
 
-def _update(tx: Tx, present: Offer, made: Offer, now: datetime) -> Offer:
+def _update(tx: ModelTx, present: Offer, made: Offer, now: datetime) -> Offer:
     used = _used(tx, present)
     if used and made.application != present.application:
         raise Conflict(f"offer has {_count(len(connections(tx, present)), 'relation')}")
@@ -163,9 +164,9 @@ def _update(tx: Tx, present: Offer, made: Offer, now: datetime) -> Offer:
     return tx.get(Offer, "offer_by_uuid", "", uuid=present.uuid)
 
 
-def _used(tx: Tx, item: Offer) -> set[str]:
+def _used(tx: ModelTx, item: Offer) -> set[str]:
     """Return the endpoints of an offer that others are related to."""
-    found = (relations.endpoints(tx, item.model, relation.id) for relation in connections(tx, item))
+    found = (relations.endpoints(tx.beside(item.model), relation.id) for relation in connections(tx, item))
     return {side.endpoint for sides in found for side in sides if side.application == item.application}
 
 
@@ -183,7 +184,7 @@ def _count(number: int, noun: str) -> str:
 # --- the end ----------------------------------------------------------------------------------------------
 
 
-def remove(tx: Tx, item: Offer, now: datetime, end: End | None = None) -> None:
+def remove(tx: ModelTx, item: Offer, now: datetime, end: End | None = None) -> None:
     """Remove an offer; the models that consume it see the offer as terminated.
 
     Args:
@@ -204,9 +205,9 @@ def remove(tx: Tx, item: Offer, now: datetime, end: End | None = None) -> None:
     tx.run("offer_delete", uuid=item.uuid)
 
 
-def remove_of_application(tx: Tx, application: Application, now: datetime, end: End | None) -> None:
+def remove_of_application(tx: ModelTx, application: Application, now: datetime, end: End | None) -> None:
     """Take back what is offered of an application that goes."""
-    found = of_application(tx, application.model, application.name)
+    found = of_application(tx.beside(application.model), application.name)
     if end is None and any(connections(tx, item) for item in found):
         what = f"cannot destroy application {quote(application.name)}"
         raise Conflict(
@@ -242,12 +243,12 @@ class Wanted:
     active: bool = False
 
 
-def matching(ctx: Context, tx: Tx, found: Iterable[Offer], wanted: Wanted) -> list[Offer]:
+def matching(ctx: Context, tx: ModelTx, found: Iterable[Offer], wanted: Wanted) -> list[Offer]:
     """Return those of some offers that are wanted."""
     return [item for item in found if _fits(ctx, tx, item, wanted)]
 
 
-def _fits(ctx: Context, tx: Tx, item: Offer, wanted: Wanted) -> bool:
+def _fits(ctx: Context, tx: ModelTx, item: Offer, wanted: Wanted) -> bool:
     if wanted.name not in ("", item.name) or wanted.part not in item.name:
         return False
     if wanted.application not in ("", item.application):
@@ -261,5 +262,5 @@ def _fits(ctx: Context, tx: Tx, item: Offer, wanted: Wanted) -> bool:
     return not (wanted.active or wanted.connected) or bool(connections(tx, item))
 
 
-def _interfaces(tx: Tx, item: Offer) -> Collection[str]:
+def _interfaces(tx: ModelTx, item: Offer) -> Collection[str]:
     return {endpoint.interface for _, endpoint in endpoints(tx, item)}

@@ -18,15 +18,15 @@ from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.relation import relations
 from pushjuju.store.rows.records import Application, Relation, RelationEndpoint
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
-def side_of(tx: Tx, model: str, name: str) -> Side | None:
+def side_of(tx: ModelTx, name: str) -> Side | None:
     """Return an application of a model as a side of relations, or None."""
-    found = tx.find(Application, "application_get", model=model, name=name)
+    found = tx.find(Application, "application_get", name=name)
     if found is None:
         return None
-    charm = charms.get(tx, model, found.charm_url)
+    charm = charms.get(tx, found.charm_url)
     return Side(
         application=name,
         provides=charm.meta.provides,
@@ -39,38 +39,38 @@ def side_of(tx: Tx, model: str, name: str) -> Side | None:
     )
 
 
-def checked(tx: Tx, model: str, pair: Pair) -> Pair:
+def checked(tx: ModelTx, pair: Pair) -> Pair:
     """Return a pair of endpoints as it is stored, if the model lets them be related."""
-    return check_relation(pair, _facts(tx, model, pair))
+    return check_relation(pair, _facts(tx, pair))
 
 
-def _facts(tx: Tx, model: str, pair: Pair) -> RelationFacts:
+def _facts(tx: ModelTx, pair: Pair) -> RelationFacts:
     names = {item.side.application for item in pair}
-    existing = {item.key: item for name in names for item in relations.of_application(tx, model, name)}
-    counts = {str(item): _count(tx, model, item, existing.values()) for item in pair}
+    existing = {item.key: item for name in names for item in relations.of_application(tx, name)}
+    counts = {str(item): _count(tx, item, existing.values()) for item in pair}
     return RelationFacts(
         counts=counts, existing={key: item.life == Life.ALIVE for key, item in existing.items()}
     )
 
 
-def _count(tx: Tx, model: str, item: Bound, existing: Iterable[Relation]) -> int:
+def _count(tx: ModelTx, item: Bound, existing: Iterable[Relation]) -> int:
     count = 0
     for relation in existing:
         if not relation.suspended:
-            sides = relations.endpoints(tx, model, relation.id)
+            sides = relations.endpoints(tx, relation.id)
             count += any(f"{side.application}:{side.endpoint}" == str(item) for side in sides)
     return count
 
 
-def add(tx: Tx, model: str, pair: Pair, egress: str, now: datetime) -> Relation:
+def add(tx: ModelTx, pair: Pair, egress: str, now: datetime) -> Relation:
     """Add the rows of a relation; units of both applications look at it.
 
     Args:
         egress: Subnets that the requirer's traffic comes from, with commas.
     """
     relation = Relation(
-        model=model,
-        id=tx.next(model, "relation"),
+        model=tx.model,
+        id=tx.next(tx.model, "relation"),
         key=relation_key(pair),
         life=Life.ALIVE,
         scope=pair[0].endpoint.scope,
@@ -79,10 +79,10 @@ def add(tx: Tx, model: str, pair: Pair, egress: str, now: datetime) -> Relation:
     )
     tx.insert("relation", relation)
     for item in pair:
-        tx.insert("relation_endpoint", _endpoint_row(model, relation.id, item.side, item.endpoint))
-        relations.put_bag(tx, model, relation.id, item.side.application, {})
-        wake.application(tx, model, item.side.application, now, f"relation {relation.id}")
-    statuses.set_status(tx, model, StatusKind.RELATION, str(relation.id), "joining", now=now)
+        tx.insert("relation_endpoint", _endpoint_row(tx.model, relation.id, item.side, item.endpoint))
+        relations.put_bag(tx, relation.id, item.side.application, {})
+        wake.application(tx, item.side.application, now, f"relation {relation.id}")
+    statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining", now=now)
     return relation
 
 

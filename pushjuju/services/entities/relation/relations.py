@@ -26,38 +26,38 @@ from pushjuju.store.rows.records import (
     RemoteApplication,
     Unit,
 )
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 
-def add_peers(tx: Tx, model: str, application: str, charm: Charm, now: datetime) -> None:
+def add_peers(tx: ModelTx, application: str, charm: Charm, now: datetime) -> None:
     """Make the peer relations of an application that are not there yet, by endpoint name."""
     for name in sorted(charm.meta.peers):
         key = f"{application}:{name}"
-        if tx.find(Relation, "relation_by_key", model=model, key=key):
+        if tx.find(Relation, "relation_by_key", key=key):
             continue
         peer = charm.meta.peers[name]
         relation = Relation(
-            model=model, id=tx.next(model, "relation"), key=key, life=Life.ALIVE, scope=peer.scope,
+            model=tx.model, id=tx.next(tx.model, "relation"), key=key, life=Life.ALIVE, scope=peer.scope,
             created=to_iso(now),
         )  # fmt: skip
         tx.insert("relation", relation)
         endpoint = RelationEndpoint(
-            model=model, relation=relation.id, application=application, endpoint=name, role=peer.role,
+            model=tx.model, relation=relation.id, application=application, endpoint=name, role=peer.role,
             interface=peer.interface, capacity=peer.limit,
         )  # fmt: skip
         tx.insert("relation_endpoint", endpoint)
-        put_bag(tx, model, relation.id, application, {})
-        statuses.set_status(tx, model, StatusKind.RELATION, str(relation.id), "joining", now=now)
+        put_bag(tx, relation.id, application, {})
+        statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining", now=now)
 
 
-def of_application(tx: Tx, model: str, application: str) -> list[Relation]:
+def of_application(tx: ModelTx, application: str) -> list[Relation]:
     """Return the relations of an application, by id."""
-    return tx.list(Relation, "relation_of_application", model=model, application=application)
+    return tx.list(Relation, "relation_of_application", application=application)
 
 
-def endpoints(tx: Tx, model: str, relation: int) -> list[RelationEndpoint]:
+def endpoints(tx: ModelTx, relation: int) -> list[RelationEndpoint]:
     """Return both endpoints of a relation, one for a peer relation."""
-    return tx.list(RelationEndpoint, "relation_endpoints", model=model, relation=relation)
+    return tx.list(RelationEndpoint, "relation_endpoints", relation=relation)
 
 
 def own_endpoint(sides: Iterable[RelationEndpoint], application: str) -> RelationEndpoint:
@@ -75,19 +75,19 @@ def is_peer(sides: Iterable[RelationEndpoint]) -> bool:
     return any(side.role == Role.PEER for side in sides)
 
 
-def scopes(tx: Tx, model: str, relation: int) -> list[RelationScope]:
+def scopes(tx: ModelTx, relation: int) -> list[RelationScope]:
     """Return the units in scope, by name."""
-    return tx.list(RelationScope, "scope_list", model=model, relation=relation)
+    return tx.list(RelationScope, "scope_list", relation=relation)
 
 
-def is_entered(tx: Tx, model: str, relation: int) -> bool:
+def is_entered(tx: ModelTx, relation: int) -> bool:
     """Return True when any unit is in scope."""
-    return tx.row("scope_any", model=model, relation=relation) is not None
+    return tx.row("scope_any", relation=relation) is not None
 
 
-def bags(tx: Tx, model: str, relation: int) -> dict[str, Bag]:
+def bags(tx: ModelTx, relation: int) -> dict[str, Bag]:
     """Return all bags of a relation: unit or application -> bag."""
-    return {bag.entity: bag for bag in tx.list(Bag, "bag_list", model=model, relation=relation)}
+    return {bag.entity: bag for bag in tx.list(Bag, "bag_list", relation=relation)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,13 +106,13 @@ class Neighbourhood:
     bags: Mapping[int, dict[str, Bag]]
 
 
-def neighbourhood(tx: Tx, unit: Unit) -> Neighbourhood:
+def neighbourhood(tx: ModelTx, unit: Unit) -> Neighbourhood:
     """Read all relations of a unit: four statements, however many they are.
 
     What units of its own application write is left out but in peer relations: nothing depends on it.
     """
     model, application = unit.model, unit.application
-    found = {relation.id: relation for relation in of_application(tx, model, application)}
+    found = {relation.id: relation for relation in of_application(tx.beside(model), application)}
     sides: dict[int, list[RelationEndpoint]] = {number: [] for number in found}
     scopes_found: dict[int, list[RelationScope]] = {number: [] for number in found}
     bags_found: dict[int, dict[str, Bag]] = {number: {} for number in found}
@@ -127,15 +127,15 @@ def neighbourhood(tx: Tx, unit: Unit) -> Neighbourhood:
     return Neighbourhood(relations=found, sides=sides, scopes=scopes_found, bags=bags_found)
 
 
-def put_bag(tx: Tx, model: str, relation: int, entity: str, data: Mapping[str, str]) -> None:
+def put_bag(tx: ModelTx, relation: int, entity: str, data: Mapping[str, str]) -> None:
     """Write a bag; its version grows, from 0 at the first writing."""
     text = compact(dict(data))
-    tx.run("bag_put", model=model, relation=relation, entity=entity, data=text)
+    tx.run("bag_put", relation=relation, entity=entity, data=text)
 
 
-def bag(tx: Tx, model: str, relation: int, entity: str) -> dict[str, str]:
+def bag(tx: ModelTx, relation: int, entity: str) -> dict[str, str]:
     """Return what a unit or application has written; empty before it did."""
-    found = tx.find(Bag, "bag_get", model=model, relation=relation, entity=entity)
+    found = tx.find(Bag, "bag_get", relation=relation, entity=entity)
     return dict(found.data) if found else {}
 
 
@@ -145,7 +145,7 @@ def merged(present: Mapping[str, str], changes: Mapping[str, str | None]) -> dic
 
 
 def update_bag(
-    tx: Tx, relation: Relation, entity: str, changes: Mapping[str, str | None], now: datetime
+    tx: ModelTx, relation: Relation, entity: str, changes: Mapping[str, str | None], now: datetime
 ) -> dict[str, str | None]:
     """Merge changes into the bag of a unit or application of this model; None or an empty text deletes a key.
 
@@ -154,13 +154,13 @@ def update_bag(
     Returns:
         The changes that made a difference. A key that gets its old value again is not among them.
     """
-    old = bag(tx, relation.model, relation.id, entity)
+    old = bag(tx.beside(relation.model), relation.id, entity)
     made = {key: value for key, value in changes.items() if (value or None) != old.get(key)}
     if made:
         new = merged(old, made)
         for model, number, name in both(relation, entity):
-            put_bag(tx, model, number, name, new)
-            touch_counterparts(tx, model, number, name, now, "relation settings changed")
+            put_bag(tx.beside(model), number, name, new)
+            touch_counterparts(tx.beside(model), number, name, now, "relation settings changed")
     return made
 
 
@@ -188,23 +188,23 @@ def far(tx: Tx, relation: Relation) -> Relation | None:
     return tx.find(Relation, "relation_get", model=relation.far_model, id=relation.far_relation)
 
 
-def remote(tx: Tx, model: str, name: str) -> RemoteApplication | None:
+def remote(tx: ModelTx, name: str) -> RemoteApplication | None:
     """Return an application of another model by the name that it has here, or None."""
-    return tx.find(RemoteApplication, "remote_application_get", model=model, name=name)
+    return tx.find(RemoteApplication, "remote_application_get", name=name)
 
 
-def _everywhere(tx: Tx, relation: Relation, unit: str) -> list[tuple[str, int, str]]:
+def _everywhere(tx: ModelTx, relation: Relation, unit: str) -> list[tuple[str, int, str]]:
     """Return where a unit stands, whichever model it is of."""
     if not relation.far_model:
         return [(relation.model, relation.id, unit)]
-    found = remote(tx, relation.model, unit.partition("/")[0])
+    found = remote(tx.beside(relation.model), unit.partition("/")[0])
     if found is None:
         return both(relation, unit)
     there = (relation.far_model, relation.far_relation, renamed(unit, found.application))
     return [(relation.model, relation.id, unit), there]
 
 
-def touch_firewalls(tx: Tx, relation: Relation, now: datetime, reason: str) -> None:
+def touch_firewalls(tx: ModelTx, relation: Relation, now: datetime, reason: str) -> None:
     """Wake the provider's machines in a relation between models, so that they update their firewall rules.
 
     The status of the relation says when the other side's firewall refuses this side.
@@ -213,37 +213,39 @@ def touch_firewalls(tx: Tx, relation: Relation, now: datetime, reason: str) -> N
     if other is None:
         return
     for one, its_far in ((relation, other), (other, relation)):
-        provider = next(side for side in endpoints(tx, one.model, one.id) if side.role == Role.PROVIDER)
-        if remote(tx, one.model, provider.application) is None:
-            firewall.changed_of(tx, one.model, provider.application, now, reason)
-            _judge_ingress(tx, one.model, its_far, now)
+        here = tx.beside(one.model)
+        provider = next(side for side in endpoints(here, one.id) if side.role == Role.PROVIDER)
+        if remote(here, provider.application) is None:
+            firewall.changed_of(here, provider.application, now, reason)
+            _judge_ingress(here, its_far, now)
 
 
-def _judge_ingress(tx: Tx, model: str, comer: Relation, now: datetime) -> None:
+def _judge_ingress(tx: ModelTx, comer: Relation, now: datetime) -> None:
     """Say whether a model lets the units of another one in; once it does, the relation is as it was.
 
     Mirrors: juju worker/firewaller publishNetworkChanged (3.6)
     """
-    problem = firewall.ingress_problem(tx, model, firewall.egress_of(tx, comer.model, comer.id))
-    status = statuses.get_status(tx, comer.model, StatusKind.RELATION, str(comer.id))
+    there = tx.beside(comer.model)
+    problem = firewall.ingress_problem(tx, firewall.egress_of(there, comer.id))
+    status = statuses.get_status(there, StatusKind.RELATION, str(comer.id))
     word, message = (status.status, status.message) if status else ("", "")
     if comer.suspended or (problem == "" and word != "error") or (word, message) == ("error", problem):
         return
-    usual = "joined" if is_entered(tx, comer.model, comer.id) else "joining"
+    usual = "joined" if is_entered(there, comer.id) else "joining"
     word = "error" if problem else usual
-    statuses.set_status(tx, comer.model, StatusKind.RELATION, str(comer.id), word, problem, now=now)
+    statuses.set_status(there, StatusKind.RELATION, str(comer.id), word, problem, now=now)
 
 
 # --- who looks again --------------------------------------------------------------------------------------
 
 
-def touch_members(tx: Tx, model: str, relation: int, now: datetime, reason: str) -> None:
+def touch_members(tx: ModelTx, relation: int, now: datetime, reason: str) -> None:
     """Make every unit in scope look again."""
-    for row in tx.rows("scope_machines", model=model, relation=relation):
-        wake.machine(tx, model, row["machine"], now, reason)
+    for row in tx.rows("scope_machines", relation=relation):
+        wake.machine(tx, row["machine"], now, reason)
 
 
-def touch_counterparts(tx: Tx, model: str, relation: int, entity: str, now: datetime, reason: str) -> None:
+def touch_counterparts(tx: ModelTx, relation: int, entity: str, now: datetime, reason: str) -> None:
     """Make every unit look again that sees what a unit or an application does in a relation.
 
     Units of one application see each other in peer relations only: without that rule each unit that enters
@@ -251,12 +253,14 @@ def touch_counterparts(tx: Tx, model: str, relation: int, entity: str, now: date
     """
     application = entity.partition("/")[0]
     for row in tx.rows(
-        "scope_counterpart_machines", model=model, relation=relation, entity=entity, application=application
+        "scope_counterpart_machines", relation=relation, entity=entity, application=application
     ):
-        wake.machine(tx, model, row["machine"], now, reason)
+        wake.machine(tx, row["machine"], now, reason)
 
 
-def enter_scope(tx: Tx, unit: Unit, relation: Relation, settings: Mapping[str, str], now: datetime) -> None:
+def enter_scope(
+    tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[str, str], now: datetime
+) -> None:
     """Put a unit into the scope of a relation with fresh settings; the others look again."""
     container = (unit.principal or unit.name) if relation.scope == "container" else ""
     for model, number, name in both(relation, unit.name):
@@ -264,60 +268,62 @@ def enter_scope(tx: Tx, unit: Unit, relation: Relation, settings: Mapping[str, s
             model=model, relation=number, unit=name, application=name.partition("/")[0], container=container
         )
         tx.insert("relation_scope", scope)
-        put_bag(tx, model, number, name, settings)
-        touch_counterparts(tx, model, number, name, now, f"{name} joins")
+        there = tx.beside(model)
+        put_bag(there, number, name, settings)
+        touch_counterparts(there, number, name, now, f"{name} joins")
     touch_firewalls(tx, relation, now, f"{unit.name} joins")
 
 
-def leave_scope(tx: Tx, model: str, relation_id: int, unit: str, now: datetime) -> None:
+def leave_scope(tx: ModelTx, relation_id: int, unit: str, now: datetime) -> None:
     """Take a unit out of scope; the last one out of a dying relation removes it."""
-    if not tx.run("scope_leave", model=model, relation=relation_id, unit=unit):
+    if not tx.run("scope_leave", relation=relation_id, unit=unit):
         return
-    touch_counterparts(tx, model, relation_id, unit, now, f"{unit} leaves")
-    relation = tx.find(Relation, "relation_get", model=model, id=relation_id)
+    touch_counterparts(tx, relation_id, unit, now, f"{unit} leaves")
+    relation = tx.find(Relation, "relation_get", id=relation_id)
     if relation is None:
         return
     for there, number, name in _everywhere(tx, relation, unit)[1:]:
         tx.run("scope_leave", model=there, relation=number, unit=name)
-        touch_counterparts(tx, there, number, name, now, f"{name} leaves")
+        touch_counterparts(tx.beside(there), number, name, now, f"{name} leaves")
     touch_firewalls(tx, relation, now, f"{unit} leaves")
-    if relation.life != Life.ALIVE and not is_entered(tx, model, relation_id):
-        remove(tx, model, relation_id, now)
+    if relation.life != Life.ALIVE and not is_entered(tx, relation_id):
+        remove(tx, relation_id, now)
 
 
-def depart(tx: Tx, unit: Unit, now: datetime) -> None:
+def depart(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Mark a dying unit as departing everywhere; counterparts run relation-departed."""
     tx.run("scope_depart", model=unit.model, unit=unit.name)
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
         relation = tx.find(Relation, "relation_get", model=unit.model, id=scope.relation)
         for model, number, name in both(relation, unit.name) if relation else ():
             tx.run("scope_depart_one", model=model, relation=number, unit=name)
-            touch_counterparts(tx, model, number, name, now, f"{name} departs")
+            touch_counterparts(tx.beside(model), number, name, now, f"{name} departs")
 
 
-def destroy(tx: Tx, relation: Relation, now: datetime) -> None:
+def destroy(tx: ModelTx, relation: Relation, now: datetime) -> None:
     """Make a relation go: at once when no unit is in scope, else by way of its members' hooks."""
-    members = scopes(tx, relation.model, relation.id)
-    if not members:
-        remove(tx, relation.model, relation.id, now)
+    here = tx.beside(relation.model)
+    if not scopes(here, relation.id):
+        remove(here, relation.id, now)
         return
     for item in (relation, far(tx, relation)):
         if item is not None:
-            tx.run("relation_set_life", model=item.model, id=item.id, life=Life.DYING)
-            touch_members(tx, item.model, item.id, now, "relation removed")
+            there = tx.beside(item.model)
+            there.run("relation_set_life", id=item.id, life=Life.DYING)
+            touch_members(there, item.id, now, "relation removed")
 
 
-def remove(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
+def remove(tx: ModelTx, relation_id: int, now: datetime) -> None:
     """Delete a relation with its bags, in both models; a dying application may have waited for it."""
-    relation = tx.find(Relation, "relation_get", model=model, id=relation_id)
+    relation = tx.find(Relation, "relation_get", id=relation_id)
     other = far(tx, relation) if relation else None
     if relation and other:
         touch_firewalls(tx, relation, now, "a relation to another model is gone")
-        _remove(tx, other.model, other.id, now)
-    _remove(tx, model, relation_id, now)
+        _remove(tx.beside(other.model), other.id, now)
+    _remove(tx, relation_id, now)
 
 
-def _remove(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
-    wake.cleaner(tx, model, now, f"relation {relation_id} is gone")
-    tx.run("relation_delete", model=model, id=relation_id)
-    statuses.forget(tx, model, str(relation_id), [StatusKind.RELATION])
+def _remove(tx: ModelTx, relation_id: int, now: datetime) -> None:
+    wake.cleaner(tx, now, f"relation {relation_id} is gone")
+    tx.run("relation_delete", id=relation_id)
+    statuses.forget(tx, str(relation_id), [StatusKind.RELATION])

@@ -31,32 +31,32 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.relation import relations
 from pushjuju.store.rows.records import Application, Offer, Relation, RemoteApplication, Status
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 PROXY = "remote-"
 End = Callable[[Relation], None]
 """Ends a relation: in order, or by force."""
 
 
-def find(tx: Tx, model: str, name: str) -> RemoteApplication | None:
+def find(tx: ModelTx, name: str) -> RemoteApplication | None:
     """Return what a model consumes under a name, or None; proxies have no name for users."""
-    found = relations.remote(tx, model, name)
+    found = relations.remote(tx, name)
     return found if found is not None and found.url else None
 
 
-def consumed(tx: Tx, model: str) -> list[RemoteApplication]:
+def consumed(tx: ModelTx) -> list[RemoteApplication]:
     """Return what a model consumes, by name."""
-    return [item for item in every(tx, model) if item.url]
+    return [item for item in every(tx) if item.url]
 
 
-def every(tx: Tx, model: str) -> list[RemoteApplication]:
+def every(tx: ModelTx) -> list[RemoteApplication]:
     """Return all applications of other models that a model knows, proxies too."""
-    return tx.list(RemoteApplication, "remote_application_list", model=model)
+    return tx.list(RemoteApplication, "remote_application_list")
 
 
-def consumers(tx: Tx, model: str, application: str) -> list[RemoteApplication]:
+def consumers(tx: ModelTx, application: str) -> list[RemoteApplication]:
     """Return the records of those who consume offers of an application, whichever model they are of."""
-    found = tx.list(RemoteApplication, "remote_application_of", source=model, application=application)
+    found = tx.list(RemoteApplication, "remote_application_of", source=tx.model, application=application)
     return [item for item in found if item.url]
 
 
@@ -85,40 +85,40 @@ def described(endpoints: Iterable[tuple[str, Endpoint]]) -> dict[str, dict[str, 
 
 
 def add(
-    tx: Tx, model: str, name: str, offer: Offer, url: str, endpoints: Mapping[str, Any], now: datetime
+    tx: ModelTx, name: str, offer: Offer, url: str, endpoints: Mapping[str, Any], now: datetime
 ) -> RemoteApplication:
     """Let a model consume an offer under a name; once more changes nothing but its endpoints.
 
     Raises:
         AlreadyExists: The name is taken; the message is Juju's.
     """
-    if tx.find(Application, "application_get", model=model, name=name):
+    if tx.find(Application, "application_get", name=name):
         what = f"cannot add saas application {quote(name)}"
         raise AlreadyExists(f"{what}: local application with same name already exists")
-    present = relations.remote(tx, model, name)
+    present = relations.remote(tx, name)
     if present is not None and not _is_over(tx, present):
         _require_same(present, offer)
-        tx.run("remote_application_set_endpoints", model=model, name=name, endpoints=compact(dict(endpoints)))
+        tx.run("remote_application_set_endpoints", name=name, endpoints=compact(dict(endpoints)))
         return present
     if present is not None:
         forget(tx, present)
     made = RemoteApplication(
-        model=model, name=name, url=url, offer=offer.uuid, source=offer.model, application=offer.application,
-        life=Life.ALIVE, endpoints=endpoints, created=to_iso(now),
+        model=tx.model, name=name, url=url, offer=offer.uuid, source=offer.model,
+        application=offer.application, life=Life.ALIVE, endpoints=endpoints, created=to_iso(now),
     )  # fmt: skip
     tx.insert("remote_application", made)
-    _set_status(tx, made, application_status(tx, offer.model, offer.application), now)
+    _set_status(tx, made, application_status(tx.beside(offer.model), offer.application), now)
     return made
 
 
-def _is_over(tx: Tx, remote: RemoteApplication) -> bool:
+def _is_over(tx: ModelTx, remote: RemoteApplication) -> bool:
     """Return True when the offer was removed and no relation is left to end."""
-    return is_terminated(tx, remote) and not relations.of_application(tx, remote.model, remote.name)
+    return is_terminated(tx, remote) and not relations.of_application(tx.beside(remote.model), remote.name)
 
 
-def is_terminated(tx: Tx, remote: RemoteApplication) -> bool:
+def is_terminated(tx: ModelTx, remote: RemoteApplication) -> bool:
     """Return True when the consumed offer was removed."""
-    status = statuses.get_status(tx, remote.model, StatusKind.APPLICATION, remote.name)
+    status = statuses.get_status(tx.beside(remote.model), StatusKind.APPLICATION, remote.name)
     return status is not None and is_of_removed_offer(status)
 
 
@@ -132,7 +132,9 @@ def _require_same(present: RemoteApplication, offer: Offer) -> None:
         raise AlreadyExists(f"saas application called {name} from a different offer already exists")
 
 
-def retarget(tx: Tx, offer: Offer, application: str, endpoints: Mapping[str, Any], now: datetime) -> None:
+def retarget(
+    tx: ModelTx, offer: Offer, application: str, endpoints: Mapping[str, Any], now: datetime
+) -> None:
     """Update the applications that consume an offer: it has other endpoints, or another application."""
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
         if remote.url:
@@ -140,35 +142,36 @@ def retarget(tx: Tx, offer: Offer, application: str, endpoints: Mapping[str, Any
                 "remote_application_retarget", model=remote.model, name=remote.name, application=application,
                 endpoints=compact(dict(endpoints)),
             )  # fmt: skip
-    tell_consumers(tx, offer.model, application, now)
+    tell_consumers(tx.beside(offer.model), application, now)
 
 
 # --- the end ----------------------------------------------------------------------------------------------
 
 
-def destroy(tx: Tx, remote: RemoteApplication, now: datetime, end: End) -> None:
+def destroy(tx: ModelTx, remote: RemoteApplication, now: datetime, end: End) -> None:
     """Let a model consume an offer no more: its relations end, then it is forgotten.
 
     Mirrors: juju state/remoteapplication.go DestroyOperation (3.6)
     """
-    tx.run("remote_application_set_life", model=remote.model, name=remote.name, life=Life.DYING)
-    for relation in relations.of_application(tx, remote.model, remote.name):
+    here = tx.beside(remote.model)
+    here.run("remote_application_set_life", name=remote.name, life=Life.DYING)
+    for relation in relations.of_application(here, remote.name):
         end(relation)
-    finish(tx, remote.model)
-    wake.cleaner(tx, remote.model, now, f"SAAS {remote.name} goes")
+    finish(here)
+    wake.cleaner(here, now, f"SAAS {remote.name} goes")
 
 
-def finish(tx: Tx, model: str) -> None:
+def finish(tx: ModelTx) -> None:
     """Forget the remote applications that nothing holds any more: dying ones, and proxies."""
-    for remote in every(tx, model):
+    for remote in every(tx):
         goes = not remote.url or remote.life != Life.ALIVE
-        if goes and not relations.of_application(tx, model, remote.name):
+        if goes and not relations.of_application(tx, remote.name):
             forget(tx, remote)
 
 
-def forget(tx: Tx, remote: RemoteApplication) -> None:
+def forget(tx: ModelTx, remote: RemoteApplication) -> None:
     """Delete what a model knows of an application of another one, and what its units read here."""
-    statuses.forget(tx, remote.model, remote.name, [StatusKind.APPLICATION])
+    statuses.forget(tx.beside(remote.model), remote.name, [StatusKind.APPLICATION])
     tx.run("secret_consumer_forget_application", model=remote.model, application=remote.name)
     tx.run("secret_grant_forget", model=remote.model, target=remote.name)
     tx.run("remote_application_delete", model=remote.model, name=remote.name)
@@ -177,31 +180,31 @@ def forget(tx: Tx, remote: RemoteApplication) -> None:
 # --- status -----------------------------------------------------------------------------------------------
 
 
-def application_status(tx: Tx, model: str, application: str) -> StatusInfo:
+def application_status(tx: ModelTx, application: str) -> StatusInfo:
     """Return the status of an application as `status` shows it: its leader's word, or the worst of its units.
 
     Mirrors: juju apiserver/common/crossmodel GetOfferStatusChange (3.6)
     """
-    own = statuses.get_status(tx, model, StatusKind.APPLICATION, application)
+    own = statuses.get_status(tx, StatusKind.APPLICATION, application)
     if own is not None and own.status != Workload.UNSET:
         return own
-    shown = statuses.workloads(tx, model, application)
-    for item in tx.list(Status, "agent_errors_of_application", model=model, application=application):
+    shown = statuses.workloads(tx, application)
+    for item in tx.list(Status, "agent_errors_of_application", application=application):
         error = statuses.info(item)
         shown[item.entity] = StatusInfo(status=Agent.ERROR, message=error.message, since=error.since)
     return derive_application_status(shown[name] for name in sorted(shown))
 
 
-def tell_consumers(tx: Tx, model: str, application: str, now: datetime) -> None:
+def tell_consumers(tx: ModelTx, application: str, now: datetime) -> None:
     """Give those who consume an application its present status."""
-    found = consumers(tx, model, application)
-    status = application_status(tx, model, application) if found else None
+    found = consumers(tx, application)
+    status = application_status(tx, application) if found else None
     for remote in found:
         if status is not None and not is_terminated(tx, remote):
             _set_status(tx, remote, status, now)
 
 
-def terminate(tx: Tx, offer: Offer, now: datetime) -> None:
+def terminate(tx: ModelTx, offer: Offer, now: datetime) -> None:
     """Update the applications that consume an offer: the offer is gone."""
     status = StatusInfo(status=Workload.TERMINATED, message=OFFER_REMOVED)
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
@@ -209,11 +212,11 @@ def terminate(tx: Tx, offer: Offer, now: datetime) -> None:
             _set_status(tx, remote, status, now)
 
 
-def _set_status(tx: Tx, remote: RemoteApplication, status: StatusInfo, now: datetime) -> None:
-    present = statuses.get_status(tx, remote.model, StatusKind.APPLICATION, remote.name)
+def _set_status(tx: ModelTx, remote: RemoteApplication, status: StatusInfo, now: datetime) -> None:
+    present = statuses.get_status(tx.beside(remote.model), StatusKind.APPLICATION, remote.name)
     if present and (present.status, present.message) == (str(status.status), status.message):
         return
     statuses.set_status(
-        tx, remote.model, StatusKind.APPLICATION, remote.name, status.status, status.message,
-        now=status.since or now,
+        tx.beside(remote.model), StatusKind.APPLICATION, remote.name, status.status, status.message,
+        now=status.since or now
     )  # fmt: skip

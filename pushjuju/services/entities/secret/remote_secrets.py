@@ -20,7 +20,7 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret import secrets
 from pushjuju.store.rows.records import Application, RemoteApplication, Unit
 from pushjuju.store.rows.secret_records import ConsumerRow, SecretRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 READS_FAR = 2  # application.secrets
 
@@ -53,19 +53,19 @@ def aliases(tx: Tx, unit: Unit, model: str = "") -> Iterator[Unit]:
             yield replace(unit, model=remote.model, name=name, application=remote.name)
 
 
-def find(tx: Tx, unit: Unit, model: str, secret: str) -> Seen:
+def find(tx: ModelTx, unit: Unit, secret: str) -> Seen:
     """Return a secret of another model that a unit may read."""
-    known = list(aliases(tx, unit, model))
-    row = secrets.find(tx, model, secret) if known else None
+    known = list(aliases(tx, unit, tx.model))
+    row = secrets.find(tx, secret) if known else None
     if row is None:
-        raise NotFound(f"secret {quote(uri(model, secret))} not found")
+        raise NotFound(f"secret {quote(uri(tx.model, secret))} not found")
     for alias in known:
         if secrets.may_read(tx, alias, row):
             return Seen(row=row, unit=alias)
     raise NotPermitted("permission denied")
 
 
-def labelled(tx: Tx, unit: Unit, label: str) -> Seen | None:
+def labelled(tx: ModelTx, unit: Unit, label: str) -> Seen | None:
     """Return the secret of another model that a unit calls so, or None."""
     if not reads(tx, unit):
         return None
@@ -74,7 +74,7 @@ def labelled(tx: Tx, unit: Unit, label: str) -> Seen | None:
             ConsumerRow, "secret_consumer_by_label", model=alias.model, unit=alias.name, label=label
         )
         if found is not None:
-            return Seen(row=secrets.get(tx, alias.model, found.secret), unit=alias)
+            return Seen(row=secrets.get(tx.beside(alias.model), found.secret), unit=alias)
     return None
 
 
@@ -103,17 +103,17 @@ def consumed(tx: Tx, unit: Unit) -> Iterator[tuple[Unit, Any]]:
             yield alias, row
 
 
-def may_read(tx: Tx, alias: Unit, secret: str) -> bool:
+def may_read(tx: ModelTx, alias: Unit, secret: str) -> bool:
     """Return True when a unit, named as the secret's model knows the unit, may read the secret now."""
-    return secrets.may_read(tx, alias, secrets.get(tx, alias.model, secret))
+    return secrets.may_read(tx, alias, secrets.get(tx.beside(alias.model), secret))
 
 
-def forget_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+def forget_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Forget what a unit that goes has read in other models."""
     for alias in aliases(tx, unit):
         read = [row["secret"] for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name)]
         tx.run("secret_consumer_forget", model=alias.model, unit=alias.name)
         tx.run("secret_grant_forget", model=alias.model, target=alias.name)
         for secret in read:
-            if (found := secrets.find(tx, alias.model, secret)) is not None:
+            if (found := secrets.find(tx.beside(alias.model), secret)) is not None:
                 secrets.touch_obsolete(tx, found, now)

@@ -25,7 +25,7 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.secret.secrets import INTERNAL, backend_path, touch_loop
 from pushjuju.store.keys import Sealed
 from pushjuju.store.rows.secret_records import BackendRow, RevisionRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 KEY = "secret-backend"  # of a model's configuration
 CONTROLLER = "controller"  # Juju's type of the backend that is the store itself
@@ -39,9 +39,9 @@ def name_of(tx: Tx, backend: str) -> str:
     return found.name if found else backend
 
 
-def used_by(tx: Tx, model: str) -> dict[str, Any]:
+def used_by(tx: ModelTx) -> dict[str, Any]:
     """Return where the secrets of a model are, as `show-model` has it: name -> number and status."""
-    counts = {row["backend"]: row["number"] for row in tx.rows("secret_count_in_model", model=model)}
+    counts = {row["backend"]: row["number"] for row in tx.rows("secret_count_in_model")}
     found = {INTERNAL: {"num-secrets": counts.pop("", 0), "status": "active"}}
     for backend, number in sorted(counts.items()):
         row = tx.find(BackendRow, "secret_backend_by_id", id=backend)
@@ -59,13 +59,13 @@ def get(tx: Tx, name: str) -> BackendRow:
 # --- what admins ask for ----------------------------------------------------------------------------------
 
 
-def follow(tx: Tx, model: str, now: datetime) -> None:
+def follow(tx: ModelTx, now: datetime) -> None:
     """Let the content of a model's secrets go to the backend that its configuration names."""
-    name = str(model_config.get(tx, model, KEY))
+    name = str(model_config.get(tx, KEY))
     target = "" if name in ("auto", INTERNAL) else get(tx, name).id
-    tx.run("secret_retarget", model=model, target=target)
-    if tx.row("secret_to_move", model=model) is not None:
-        touch_loop(tx, model, now, f"content goes to secret backend {name}")
+    tx.run("secret_retarget", target=target)
+    if tx.row("secret_to_move") is not None:
+        touch_loop(tx, now, f"content goes to secret backend {name}")
 
 
 def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str]:

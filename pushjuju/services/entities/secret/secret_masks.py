@@ -15,7 +15,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import remote_secrets, secrets
 from pushjuju.store.rows.records import Application, Unit
 from pushjuju.store.rows.secret_records import RevisionRow, SecretRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 SHORTEST = 4  # characters: a shorter value would mask half of every text
 MOST = 200  # revisions that are looked into
@@ -28,13 +28,13 @@ def plain(text: str) -> str:
     return text
 
 
-def mask_of(ctx: Context, tx: Tx, model: str, unit: str) -> Mask:
+def mask_of(ctx: Context, tx: ModelTx, unit: str) -> Mask:
     """Return the mask for the secret values that a unit may know; costs one look if there are no values."""
     name = unit.partition("/")[0]
-    application = tx.find(Application, "application_get", model=model, name=name) if unit else None
+    application = tx.find(Application, "application_get", name=name) if unit else None
     if application is None or not application.secrets:
         return plain
-    found = tx.find(Unit, "unit_get", model=model, name=unit)
+    found = tx.find(Unit, "unit_get", name=unit)
     if found is None:
         return plain
     values = sorted(_values(_contents(ctx, tx, found, far=application.secrets > 1)), key=len, reverse=True)
@@ -51,7 +51,7 @@ def _masking(values: list[str]) -> Mask:
     return mask
 
 
-def _contents(ctx: Context, tx: Tx, unit: Unit, *, far: bool) -> Iterator[Content]:
+def _contents(ctx: Context, tx: ModelTx, unit: Unit, *, far: bool) -> Iterator[Content]:
     """Yield the secret values that a unit may know and the store holds; nothing without the key."""
     try:
         for row in _revisions(tx, unit, far=far):
@@ -62,7 +62,7 @@ def _contents(ctx: Context, tx: Tx, unit: Unit, *, far: bool) -> Iterator[Conten
         return
 
 
-def _revisions(tx: Tx, unit: Unit, *, far: bool) -> list[RevisionRow]:
+def _revisions(tx: ModelTx, unit: Unit, *, far: bool) -> list[RevisionRow]:
     known = {row.id: row for row in secrets.managed(tx, unit)}
     for read in tx.rows("secret_consumed", model=unit.model, unit=unit.name):
         row = known.get(read["secret"]) or tx.find(
@@ -72,7 +72,7 @@ def _revisions(tx: Tx, unit: Unit, *, far: bool) -> list[RevisionRow]:
             known[row.id] = row
     if far:
         for alias, read in remote_secrets.consumed(tx, unit):
-            row = secrets.find(tx, alias.model, read["secret"])
+            row = secrets.find(tx.beside(alias.model), read["secret"])
             if row is not None:
                 known[remote_secrets.uri(alias.model, row.id)] = row
     every = [item for row in known.values() for item in secrets.revisions(tx, row)]

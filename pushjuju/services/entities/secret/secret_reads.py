@@ -16,14 +16,14 @@ from pushjuju.services.entities.secret import remote_secrets, secret_backends, s
 from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.secret_records import ConsumerRow, SecretRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 MODES = ("get", "peek", "refresh")
 Later = Callable[[], Content]
 """Asks a backend: waits for the network, and needs no store."""
 
 
-def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -> Content | Later:
+def read(ctx: Context, tx: ModelTx, unit: Unit, mode: str, secret: str, label: str) -> Content | Later:
     """Return the content that a unit reads; the first time it is noted as a reader.
 
     Args:
@@ -55,14 +55,14 @@ def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -
     return secrets.stored(ctx, found).content or secret_backends.reader(ctx, tx, found)
 
 
-def _meant(tx: Tx, unit: Unit, secret: str, label: str) -> tuple[SecretRow, Unit]:
+def _meant(tx: ModelTx, unit: Unit, secret: str, label: str) -> tuple[SecretRow, Unit]:
     """Return a secret, and the unit as the secret's model knows it."""
     model, number = parse_uri(secret) if "/" in secret else ("", secret)
     if model not in ("", unit.model):
-        found = remote_secrets.find(tx, unit, model, number)
+        found = remote_secrets.find(tx.beside(model), unit, number)
         return found.row, found.unit
     if number:
-        return secrets.get(tx, unit.model, number), unit
+        return secrets.get(tx.beside(unit.model), number), unit
     try:
         return _labelled(tx, unit, label), unit
     except NotFound:
@@ -72,30 +72,30 @@ def _meant(tx: Tx, unit: Unit, secret: str, label: str) -> tuple[SecretRow, Unit
         return seen.row, seen.unit
 
 
-def _labelled(tx: Tx, unit: Unit, label: str) -> SecretRow:
+def _labelled(tx: ModelTx, unit: Unit, label: str) -> SecretRow:
     """Return the secret with a label: the owner's of the unit or its application, else the unit's own.
 
     Raises:
         NotFound: There is no secret of that label.
     """
     for kind, name in ((OwnerKind.UNIT, unit.name), (OwnerKind.APPLICATION, unit.application)):
-        owned = secrets.by_label(tx, unit.model, Owner(kind=kind, name=name), label)
+        owned = secrets.by_label(tx.beside(unit.model), Owner(kind=kind, name=name), label)
         if owned is not None:
             return owned
     found = tx.find(ConsumerRow, "secret_consumer_by_label", model=unit.model, unit=unit.name, label=label)
     if not label or found is None:
         raise NotFound(f"consumer label {quote(label)} not found")
-    return secrets.get(tx, unit.model, found.secret)
+    return secrets.get(tx.beside(unit.model), found.secret)
 
 
-def _call(ctx: Context, tx: Tx, unit: Unit, row: SecretRow, label: str) -> tuple[SecretRow, str]:
+def _call(ctx: Context, tx: ModelTx, unit: Unit, row: SecretRow, label: str) -> tuple[SecretRow, str]:
     """Give a secret the name that a unit asks for; return what is left to note for it as a reader.
 
     The label that the secret's manager gives counts for all units; the application's other units set none.
     """
     if row.application != unit.application or row.owner_kind == OwnerKind.MODEL:
         return row, label
-    leads = leadership.holder(tx, unit.model, unit.application) == unit.name
+    leads = leadership.holder(tx.beside(unit.model), unit.application) == unit.name
     if row.owner == unit.name or leads:
         return secrets.update(ctx, tx, row, Change(label=label)), ""
     return row, ""

@@ -27,7 +27,7 @@ from pushjuju.store.queue import model_key
 from pushjuju.store.queue import touch as touch_key
 from pushjuju.store.rows.records import RelationEndpoint, Unit
 from pushjuju.store.rows.secret_records import BackendRow, ConsumerRow, GrantRow, RevisionRow, SecretRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 LOOP = "secrets"
 INTERNAL = "internal"
@@ -82,14 +82,14 @@ class Stored:
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-def find(tx: Tx, model: str, secret: str) -> SecretRow | None:
+def find(tx: ModelTx, secret: str) -> SecretRow | None:
     """Return a secret, or None."""
-    return tx.find(SecretRow, "secret_get", model=model, id=secret)
+    return tx.find(SecretRow, "secret_get", id=secret)
 
 
-def get(tx: Tx, model: str, secret: str) -> SecretRow:
+def get(tx: ModelTx, secret: str) -> SecretRow:
     """Return a secret."""
-    return tx.get(SecretRow, "secret_get", f"secret {quote(secret)} not found", model=model, id=secret)
+    return tx.get(SecretRow, "secret_get", f"secret {quote(secret)} not found", id=secret)
 
 
 def owner_of(row: SecretRow) -> Owner:
@@ -97,11 +97,9 @@ def owner_of(row: SecretRow) -> Owner:
     return Owner(kind=OwnerKind(row.owner_kind), name=row.owner)
 
 
-def by_label(tx: Tx, model: str, owner: Owner, label: str) -> SecretRow | None:
+def by_label(tx: ModelTx, owner: Owner, label: str) -> SecretRow | None:
     """Return the secret that its owner calls so, or None."""
-    return tx.find(
-        SecretRow, "secret_by_label", model=model, owner_kind=owner.kind, owner=owner.name, label=label
-    )
+    return tx.find(SecretRow, "secret_by_label", owner_kind=owner.kind, owner=owner.name, label=label)
 
 
 def managed(tx: Tx, unit: Unit) -> list[SecretRow]:
@@ -111,15 +109,9 @@ def managed(tx: Tx, unit: Unit) -> list[SecretRow]:
     )
 
 
-def count(tx: Tx, model: str, owner: Owner) -> int:
+def count(tx: ModelTx, owner: Owner) -> int:
     """Return the number of secrets of an owner."""
-    rows = tx.rows(
-        "secret_of_owner",
-        model=model,
-        application=owner.application,
-        owner_kind=owner.kind,
-        owner=owner.name,
-    )
+    rows = tx.rows("secret_of_owner", application=owner.application, owner_kind=owner.kind, owner=owner.name)
     return len(rows)
 
 
@@ -145,7 +137,7 @@ def grants(tx: Tx, row: SecretRow) -> list[GrantRow]:
     return tx.list(GrantRow, "secret_grant_list", model=row.model, secret=row.id)
 
 
-def access(tx: Tx, row: SecretRow) -> list[dict[str, str]]:
+def access(tx: ModelTx, row: SecretRow) -> list[dict[str, str]]:
     """Return who may read a secret, as Juju shows it: tags of target and scope, and the role."""
     return [grant_document(item, scope(tx, item)) for item in grants(tx, row)]
 
@@ -155,11 +147,11 @@ def grant_document(item: GrantRow, within: str) -> dict[str, str]:
     return {"target": f"{item.kind}-{item.target.replace('/', '-')}", "scope": within, "role": "view"}
 
 
-def scope(tx: Tx, item: GrantRow) -> str:
+def scope(tx: ModelTx, item: GrantRow) -> str:
     """Return the tag of what a grant ends with: a relation, or the model."""
     if item.relation is None:
         return f"model-{item.model}"
-    sides = relations.endpoints(tx, item.model, item.relation)
+    sides = relations.endpoints(tx.beside(item.model), item.relation)
     names = " ".join(f"{side.application}:{side.endpoint}" for side in sorted(sides, key=_requirer_first))
     return "relation-" + names.replace(":", ".").replace(" ", "#")
 
@@ -190,16 +182,16 @@ def stored(ctx: Context, row: RevisionRow) -> Stored:
 # --- making and changing ----------------------------------------------------------------------------------
 
 
-def create(ctx: Context, tx: Tx, model: str, secret: str, owner: Owner, change: Change) -> SecretRow:
+def create(ctx: Context, tx: ModelTx, secret: str, owner: Owner, change: Change) -> SecretRow:
     """Make a secret with its first revision."""
     if not change.content:
         raise NotValid("empty secret value not valid")
-    if find(tx, model, secret) is not None:
+    if find(tx, secret) is not None:
         raise AlreadyExists(f"secret {quote(secret)} already exists")
     now = ctx.clock.now()
     rotation = change.rotation or Rotation.NEVER
     row = SecretRow(
-        model=model,
+        model=tx.model,
         id=secret,
         owner_kind=owner.kind,
         owner=owner.name,
@@ -217,13 +209,13 @@ def create(ctx: Context, tx: Tx, model: str, secret: str, owner: Owner, change: 
     check_label(tx, row, row.label)
     tx.insert("secret", row)
     _add_revision(ctx, tx, row, 1, change.content, change.expires)
-    mark(tx, model, owner.application)
+    mark(tx, owner.application)
     _schedule(tx, row, from_iso(row.next_rotation) if row.next_rotation else None)
     return row
 
 
-def _check_room(tx: Tx, row: SecretRow) -> None:
-    if count(tx, row.model, owner_of(row)) >= limits.SECRETS:
+def _check_room(tx: ModelTx, row: SecretRow) -> None:
+    if count(tx.beside(row.model), owner_of(row)) >= limits.SECRETS:
         raise NotValid(f"{row.owner or 'the model'} has {limits.SECRETS} secrets already")
 
 
@@ -242,7 +234,7 @@ def check_label(tx: Tx, row: SecretRow, label: str) -> None:
         raise AlreadyExists(f"secret with {word} {quote(label)} already exists")
 
 
-def update(ctx: Context, tx: Tx, row: SecretRow, change: Change) -> SecretRow:
+def update(ctx: Context, tx: ModelTx, row: SecretRow, change: Change) -> SecretRow:
     """Change a secret; those who see it look again."""
     now = ctx.clock.now()
     if change.label is not None and change.label != row.label:
@@ -269,7 +261,7 @@ def update(ctx: Context, tx: Tx, row: SecretRow, change: Change) -> SecretRow:
         _set_expires(ctx, tx, changed, change.expires)
     if rescheduled:
         if row.next_rotation:  # the loop waits for a moment that means nothing any more
-            touch_loop(tx, row.model, now, f"secret {row.id} has another rotation policy")
+            touch_loop(tx.beside(row.model), now, f"secret {row.id} has another rotation policy")
         _schedule(tx, changed, from_iso(changed.next_rotation) if changed.next_rotation else None)
     touch_obsolete(tx, changed, now)
     return changed
@@ -290,12 +282,12 @@ def _is_new(ctx: Context, tx: Tx, row: SecretRow, content: Content) -> bool:
 
 
 def _add_revision(
-    ctx: Context, tx: Tx, row: SecretRow, number: int, content: Content, expires: datetime | None
+    ctx: Context, tx: ModelTx, row: SecretRow, number: int, content: Content, expires: datetime | None
 ) -> None:
     now = ctx.clock.now()
     value = {"checksum": content.checksum(), "content": dict(content)}
     sealed = ctx.controller.keyring.seal(tx, value, place(row, number), now)
-    target = active_backend(tx, row.model)
+    target = active_backend(tx.beside(row.model))
     record = RevisionRow(
         model=row.model, secret=row.id, revision=number, key=sealed.key, data=sealed.data, target=target,
         expires=_moment(expires), next_expiry=_moment(expires), created=to_iso(now), updated=to_iso(now),
@@ -303,10 +295,10 @@ def _add_revision(
     tx.insert("secret_revision", record)
     _schedule(tx, row, expires)
     if target:
-        touch_loop(tx, row.model, now, f"secret {row.id} goes to its backend")
+        touch_loop(tx.beside(row.model), now, f"secret {row.id} goes to its backend")
 
 
-def _set_expires(ctx: Context, tx: Tx, row: SecretRow, expires: datetime) -> None:
+def _set_expires(ctx: Context, tx: ModelTx, row: SecretRow, expires: datetime) -> None:
     tx.run(
         "secret_revision_set_expires", model=row.model, secret=row.id, revision=row.latest,
         expires=to_iso(expires), updated=to_iso(ctx.clock.now()),
@@ -318,7 +310,7 @@ def _moment(when: datetime | None) -> str | None:
     return None if when is None else to_iso(when)
 
 
-def remove(tx: Tx, row: SecretRow, numbers: Iterable[int] | None, now: datetime) -> None:
+def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None, now: datetime) -> None:
     """Remove revisions of a secret, or all of it; with its last revision the secret goes.
 
     Args:
@@ -331,18 +323,18 @@ def remove(tx: Tx, row: SecretRow, numbers: Iterable[int] | None, now: datetime)
         tx.run("secret_revision_delete", model=row.model, secret=row.id, revision=item.revision)
     is_gone = len(going) == len(present)
     if any(item.next_expiry for item in going) or (is_gone and row.next_rotation):
-        touch_loop(tx, row.model, now, f"secret {row.id} is gone, or a revision of it")
+        touch_loop(tx.beside(row.model), now, f"secret {row.id} is gone, or a revision of it")
     if is_gone:
         touch_consumers(tx, row, now, f"secret {row.id} is gone")
         touch_owner(tx, row, now, f"secret {row.id} is gone")
         tx.run("secret_delete", model=row.model, id=row.id)
 
 
-def _discard(tx: Tx, item: RevisionRow, now: datetime) -> None:
+def _discard(tx: ModelTx, item: RevisionRow, now: datetime) -> None:
     """Have the content of a revision deleted wherever a backend may hold it."""
     for backend in sorted({item.backend, item.target} - {""}):
         tx.run("secret_trash_add", model=item.model, backend=backend, path=backend_path(item))
-        touch_loop(tx, item.model, now, f"secret {item.secret} is deleted in its backend")
+        touch_loop(tx.beside(item.model), now, f"secret {item.secret} is deleted in its backend")
 
 
 def backend_path(item: RevisionRow) -> str:
@@ -350,9 +342,9 @@ def backend_path(item: RevisionRow) -> str:
     return f"{item.model}/{item.secret}-{item.revision}"
 
 
-def active_backend(tx: Tx, model: str) -> str:
+def active_backend(tx: ModelTx) -> str:
     """Return the id of the backend for new content of a model; empty for the store itself."""
-    name = str(model_config.get(tx, model, "secret-backend"))
+    name = str(model_config.get(tx, "secret-backend"))
     if name in ("auto", INTERNAL):
         return ""
     found = tx.find(BackendRow, "secret_backend_get", name=name)
@@ -399,7 +391,9 @@ def consumer(tx: Tx, row: SecretRow, unit: str) -> ConsumerRow | None:
     return tx.find(ConsumerRow, "secret_consumer_get", model=row.model, secret=row.id, unit=unit)
 
 
-def track(tx: Tx, row: SecretRow, unit: Unit, number: int, now: datetime, label: str | None = None) -> None:
+def track(
+    tx: ModelTx, row: SecretRow, unit: Unit, number: int, now: datetime, label: str | None = None
+) -> None:
     """Note which revision a unit reads from now on, and what it calls the secret."""
     before = consumer(tx, row, unit.name)
     name = (before.label if before else "") if label is None else label
@@ -411,7 +405,7 @@ def track(tx: Tx, row: SecretRow, unit: Unit, number: int, now: datetime, label:
         "secret_consumer_put", model=row.model, secret=row.id, unit=unit.name, label=name, revision=number,
         noted=row.latest,
     )  # fmt: skip
-    mark(tx, unit.model, unit.application)
+    mark(tx.beside(unit.model), unit.application)
     if before is not None and before.revision != number:
         touch_obsolete(tx, row, now)
 
@@ -422,7 +416,7 @@ def _check_consumer_label(tx: Tx, row: SecretRow, unit: Unit, label: str) -> Non
         raise AlreadyExists(f"secret with label {quote(label)} already exists")
 
 
-def forget_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+def forget_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Forget what a unit that goes owned, read and was granted."""
     for row in managed(tx, unit):
         if row.owner == unit.name:
@@ -431,49 +425,49 @@ def forget_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     tx.run("secret_consumer_forget", model=unit.model, unit=unit.name)
     tx.run("secret_grant_forget", model=unit.model, target=unit.name)
     for secret in read:
-        if (found := find(tx, unit.model, secret)) is not None:
+        if (found := find(tx.beside(unit.model), secret)) is not None:
             touch_obsolete(tx, found, now)
 
 
-def forget_application(tx: Tx, model: str, application: str, now: datetime) -> None:
+def forget_application(tx: ModelTx, application: str, now: datetime) -> None:
     """Forget what an application that goes owned and was granted."""
     owned = tx.list(
-        SecretRow, "secret_of_owner", model=model, application=application,
-        owner_kind=OwnerKind.APPLICATION, owner=application,
+        SecretRow, "secret_of_owner", application=application,
+        owner_kind=OwnerKind.APPLICATION, owner=application
     )  # fmt: skip
     for row in owned:
         remove(tx, row, None, now)
-    tx.run("secret_grant_forget", model=model, target=application)
+    tx.run("secret_grant_forget", target=application)
 
 
 # --- who must look again ----------------------------------------------------------------------------------
 
 
-def mark(tx: Tx, model: str, application: str) -> None:
+def mark(tx: ModelTx, application: str) -> None:
     """Note that an application has to do with secrets; until then nothing is asked about it."""
     if application:
-        tx.run("secret_mark_application", model=model, name=application)
+        tx.run("secret_mark_application", name=application)
 
 
-def touch_consumers(tx: Tx, row: SecretRow, now: datetime, reason: str) -> None:
+def touch_consumers(tx: ModelTx, row: SecretRow, now: datetime, reason: str) -> None:
     """Make those who read a secret look again."""
     for found in tx.rows("secret_consumer_machines", model=row.model, secret=row.id):
-        wake.machine(tx, row.model, found["machine"], now, reason)
+        wake.machine(tx.beside(row.model), found["machine"], now, reason)
     for found in tx.rows("secret_far_consumer_machines", model=row.model, secret=row.id):
-        wake.machine(tx, found["source"], found["machine"], now, reason)
+        wake.machine(tx.beside(found["source"]), found["machine"], now, reason)
 
 
-def touch_owner(tx: Tx, row: SecretRow, now: datetime, reason: str) -> None:
+def touch_owner(tx: ModelTx, row: SecretRow, now: datetime, reason: str) -> None:
     """Make those who answer for a secret look again."""
     if row.owner_kind == OwnerKind.UNIT:
         found = tx.find(Unit, "unit_get", model=row.model, name=row.owner)
         if found is not None:
             wake.unit(tx, found, now, reason)
     elif row.owner_kind == OwnerKind.APPLICATION:
-        wake.application(tx, row.model, row.owner, now, reason)
+        wake.application(tx.beside(row.model), row.owner, now, reason)
 
 
-def touch_obsolete(tx: Tx, row: SecretRow, now: datetime) -> None:
+def touch_obsolete(tx: ModelTx, row: SecretRow, now: datetime) -> None:
     """Wake the owner of a secret, or the worker that prunes it, when some revisions have no reader."""
     if tx.row("secret_obsolete", model=row.model, secret=row.id) is None:
         return
@@ -481,23 +475,23 @@ def touch_obsolete(tx: Tx, row: SecretRow, now: datetime) -> None:
     if row.owner_kind != OwnerKind.MODEL:
         touch_owner(tx, row, now, reason)
     elif row.auto_prune:
-        touch_loop(tx, row.model, now, reason)
+        touch_loop(tx.beside(row.model), now, reason)
 
 
-def touch_loop(tx: Tx, model: str, when: datetime, reason: str) -> None:
+def touch_loop(tx: ModelTx, when: datetime, reason: str) -> None:
     """Make the loop that cares for a model's secrets look at a time."""
-    touch_key(tx, model_key(model, LOOP), when, reason)
+    touch_key(tx, model_key(tx.model, LOOP), when, reason)
 
 
-def _schedule(tx: Tx, row: SecretRow, when: datetime | None) -> None:
+def _schedule(tx: ModelTx, row: SecretRow, when: datetime | None) -> None:
     if when is not None:
-        touch_loop(tx, row.model, when, f"secret {row.id} is due")
+        touch_loop(tx.beside(row.model), when, f"secret {row.id} is due")
 
 
 # --- rotation and expiry ----------------------------------------------------------------------------------
 
 
-def rotated(tx: Tx, row: SecretRow, before: int, now: datetime) -> None:
+def rotated(tx: ModelTx, row: SecretRow, before: int, now: datetime) -> None:
     """Note that secret-rotate ran; without a new revision since then, the hook runs again soon.
 
     Args:
@@ -509,7 +503,7 @@ def rotated(tx: Tx, row: SecretRow, before: int, now: datetime) -> None:
     _schedule(tx, row, again)
 
 
-def expiry_seen(tx: Tx, row: SecretRow, number: int, now: datetime) -> None:
+def expiry_seen(tx: ModelTx, row: SecretRow, number: int, now: datetime) -> None:
     """Note that secret-expired ran; it comes again until the revision is removed."""
     again = now + RETRY
     tx.run(
@@ -518,29 +512,27 @@ def expiry_seen(tx: Tx, row: SecretRow, number: int, now: datetime) -> None:
     _schedule(tx, row, again)
 
 
-def make_due(tx: Tx, model: str, now: datetime) -> datetime | None:
+def make_due(tx: ModelTx, now: datetime) -> datetime | None:
     """Count the rotations and expiries whose time has come; return when the next one does."""
-    for row in tx.list(SecretRow, "secret_rotations_due", model=model, now=to_iso(now)):
-        tx.run("secret_set_rotation", model=model, id=row.id, next_rotation=row.next_rotation, due=1)
+    for row in tx.list(SecretRow, "secret_rotations_due", now=to_iso(now)):
+        tx.run("secret_set_rotation", id=row.id, next_rotation=row.next_rotation, due=1)
         touch_owner(tx, row, now, f"the rotation of secret {row.id} is due")
-    for item in tx.list(RevisionRow, "secret_expiries_due", model=model, now=to_iso(now)):
+    for item in tx.list(RevisionRow, "secret_expiries_due", now=to_iso(now)):
         tx.run(
-            "secret_set_expiry", model=model, secret=item.secret, revision=item.revision,
-            next_expiry=item.next_expiry, due=1,
+            "secret_set_expiry", secret=item.secret, revision=item.revision,
+            next_expiry=item.next_expiry, due=1
         )  # fmt: skip
-        touch_owner(tx, get(tx, model, item.secret), now, f"secret {item.secret} expired")
-    dues = [tx.scalar(query, model=model) for query in ("secret_rotation_next", "secret_expiry_next")]
+        touch_owner(tx, get(tx, item.secret), now, f"secret {item.secret} expired")
+    dues = [tx.scalar(query) for query in ("secret_rotation_next", "secret_expiry_next")]
     known = [from_iso(due) for due in dues if due]
     return min(known) if known else None
 
 
-def prune(tx: Tx, model: str, now: datetime) -> None:
+def prune(tx: ModelTx, now: datetime) -> None:
     """Delete revisions of user secrets without a reader, where the admin enabled that."""
-    rows = tx.list(
-        SecretRow, "secret_of_owner", model=model, application="", owner_kind=OwnerKind.MODEL, owner=""
-    )
+    rows = tx.list(SecretRow, "secret_of_owner", application="", owner_kind=OwnerKind.MODEL, owner="")
     for row in rows:
         if row.auto_prune:
-            numbers = [found["revision"] for found in tx.rows("secret_obsolete", model=model, secret=row.id)]
+            numbers = [found["revision"] for found in tx.rows("secret_obsolete", secret=row.id)]
             if numbers:
                 remove(tx, row, numbers, now)

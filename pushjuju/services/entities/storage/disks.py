@@ -19,22 +19,22 @@ from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.entities.storage.storage_pools import Pool, Pools, open_pools
 from pushjuju.store.rows.records import Machine
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _REFUSED = "cannot add a new machine: validating volume params: "
 
 
-def check(tx: Tx, pools: Pools, model: str, asked: Sequence[Directive]) -> list[tuple[Directive, Pool]]:
+def check(tx: ModelTx, pools: Pools, asked: Sequence[Directive]) -> list[tuple[Directive, Pool]]:
     """Return what is asked for with the pool of each."""
     try:
         check_count(max(sum(item.count for item in asked), 1), 1, -1)
-        return [(item, _pool(tx, pools, model, item)) for item in asked]
+        return [(item, _pool(tx, pools, item)) for item in asked]
     except NotValid as error:
         raise NotValid(f"{_REFUSED}{error.message}", hint=error.hint) from None
 
 
-def _pool(tx: Tx, pools: Pools, model: str, asked: Directive) -> Pool:
-    name = asked.pool or storage_instances.default_pool(tx, model, Kind.BLOCK, asked, pools)
+def _pool(tx: ModelTx, pools: Pools, asked: Directive) -> Pool:
+    name = asked.pool or storage_instances.default_pool(tx, Kind.BLOCK, asked, pools)
     try:
         found = pools.get(name)
     except NotFound as error:
@@ -47,21 +47,21 @@ def _pool(tx: Tx, pools: Pools, model: str, asked: Directive) -> Pool:
     return found
 
 
-def equip(ctx: Context, tx: Tx, machine: Machine, wanted: Sequence[Directive]) -> None:
+def equip(ctx: Context, tx: ModelTx, machine: Machine, wanted: Sequence[Directive]) -> None:
     """Note the disks that a new machine shall have."""
-    add(tx, open_pools(ctx, tx, machine.model), machine, wanted, ctx.clock.now())
+    add(tx, open_pools(ctx, tx), machine, wanted, ctx.clock.now())
 
 
-def add(tx: Tx, pools: Pools, machine: Machine, asked: Sequence[Directive], now: datetime) -> None:
+def add(tx: ModelTx, pools: Pools, machine: Machine, asked: Sequence[Directive], now: datetime) -> None:
     """Give a new machine its disks; the worker that starts it makes them."""
-    for item, pool in check(tx, pools, machine.model, asked):
-        pools.keep(tx, machine.model, pool)
+    for item, pool in check(tx, pools, asked):
+        pools.keep(tx, pool)
         for _ in range(item.count):
             _add_one(tx, machine, pool, item.size, now)
-    storage_instances.count_on(tx, machine.model, "", machine.id)
+    storage_instances.count_on(tx, "", machine.id)
 
 
-def _add_one(tx: Tx, machine: Machine, pool: Pool, size: int, now: datetime) -> None:
+def _add_one(tx: ModelTx, machine: Machine, pool: Pool, size: int, now: datetime) -> None:
     instance = StorageInstance(
         model=machine.model, id=f"disk-{tx.next(machine.model, 'disk')}", name="", kind=Kind.BLOCK,
         owner=machine.id, pool=pool.name, size=size, provider=pool.type.name, scope=pool.type.scope,
@@ -75,20 +75,20 @@ def _add_one(tx: Tx, machine: Machine, pool: Pool, size: int, now: datetime) -> 
         tx.insert("backing_attachment", row)
 
 
-def of_machine(tx: Tx, model: str, machine: str) -> list[tuple[StorageInstance, Backing]]:
+def of_machine(tx: ModelTx, machine: str) -> list[tuple[StorageInstance, Backing]]:
     """Return the disks of a machine with their volumes."""
-    rows = tx.list(BackingAttachment, "backing_attachment_on_machine", model=model, machine=machine)
+    rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine)
     found = []
     for row in rows:
-        backing = tx.find(Backing, "backing_get", model=model, kind=row.kind, id=row.id)
-        if backing is not None and (instance := storage_instances.get(tx, model, backing.storage)).is_disk:
+        backing = tx.find(Backing, "backing_get", kind=row.kind, id=row.id)
+        if backing is not None and (instance := storage_instances.get(tx, backing.storage)).is_disk:
             found.append((instance, backing))
     return found
 
 
-def end(tx: Tx, model: str, machine: str, now: datetime) -> None:
+def end(tx: ModelTx, machine: str, now: datetime) -> None:
     """Begin to take a machine's disks from it, and to destroy them; twice does no harm."""
-    for instance, backing in of_machine(tx, model, machine):
+    for instance, backing in of_machine(tx, machine):
         storage_instances.doom(tx, instance, destroy=True)
         if any(row.life == Life.ALIVE for row in storage_instances.hosts(tx, backing)):
             storage_instances.unhost(tx, instance, now)

@@ -44,7 +44,7 @@ from pushjuju.store.rows.storage_records import (
     StorageInstance,
     StoragePool,
 )
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.storage.storage_pools import Pool, Pools
@@ -57,44 +57,42 @@ KINDS = {VOLUME: StatusKind.VOLUME, FILESYSTEM: StatusKind.FILESYSTEM}
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-def get(tx: Tx, model: str, storage: str) -> StorageInstance:
+def get(tx: ModelTx, storage: str) -> StorageInstance:
     """Return a storage instance."""
-    found = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
+    found = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if found is None:
         raise NotFound(f'storage instance "{storage}" not found', subject=Subject("storage", storage))
     return found
 
 
-def of_unit(tx: Tx, model: str, unit: str) -> list[StorageAttachment]:
+def of_unit(tx: ModelTx, unit: str) -> list[StorageAttachment]:
     """Return the storage of a unit, in the order of its numbers."""
-    found = tx.list(StorageAttachment, "storage_attachment_of_unit", model=model, unit=unit)
+    found = tx.list(StorageAttachment, "storage_attachment_of_unit", unit=unit)
     return sorted(found, key=lambda item: natural_key(item.storage))
 
 
-def attachments(tx: Tx, instance: StorageInstance) -> list[StorageAttachment]:
+def attachments(tx: ModelTx, instance: StorageInstance) -> list[StorageAttachment]:
     """Return the units that a storage instance is attached to."""
-    return tx.list(
-        StorageAttachment, "storage_attachment_of_storage", model=instance.model, storage=instance.id
-    )
+    return tx.list(StorageAttachment, "storage_attachment_of_storage", storage=instance.id)
 
 
-def backings(tx: Tx, instance: StorageInstance) -> list[Backing]:
+def backings(tx: ModelTx, instance: StorageInstance) -> list[Backing]:
     """Return the filesystem behind an instance, then its volume."""
-    found = tx.list(Backing, "backing_of_storage", model=instance.model, storage=instance.id)
+    found = tx.list(Backing, "backing_of_storage", storage=instance.id)
     return sorted(found, key=lambda item: item.kind)
 
 
-def hosts(tx: Tx, backing: Backing) -> list[BackingAttachment]:
+def hosts(tx: ModelTx, backing: Backing) -> list[BackingAttachment]:
     """Return the machines that a volume or filesystem is attached to."""
     return tx.list(
         BackingAttachment, "backing_attachment_of_backing",
-        model=backing.model, kind=backing.kind, id=backing.id,
+        kind=backing.kind, id=backing.id
     )  # fmt: skip
 
 
-def directives(tx: Tx, model: str, application: str) -> list[StorageDirective]:
+def directives(tx: ModelTx, application: str) -> list[StorageDirective]:
     """Return what future units of an application get."""
-    found = tx.list(StorageDirective, "storage_directive_list", model=model, application=application)
+    found = tx.list(StorageDirective, "storage_directive_list", application=application)
     return sorted(found, key=lambda item: item.name)
 
 
@@ -102,7 +100,7 @@ def directives(tx: Tx, model: str, application: str) -> list[StorageDirective]:
 
 
 def plan(
-    tx: Tx, pools: Pools, model: str, application: str, charm: Charm, asked: Mapping[str, Directive]
+    tx: ModelTx, pools: Pools, application: str, charm: Charm, asked: Mapping[str, Directive]
 ) -> list[StorageDirective]:
     """Return what each unit of an application gets, after what was asked for and the model's defaults.
 
@@ -112,20 +110,20 @@ def plan(
         if name not in charm.meta.storage:
             raise NotValid(f'charm "{charm.name}" has no store called "{name}"')
     return [
-        _planned(tx, pools, model, application, charm, store, asked.get(store.name, Directive()))
+        _planned(tx, pools, application, charm, store, asked.get(store.name, Directive()))
         for _, store in sorted(charm.meta.storage.items())
     ]
 
 
 def judge(
-    tx: Tx, pools: Pools, model: str, charm: Charm, store: StorageMeta, asked: Directive
+    tx: ModelTx, pools: Pools, charm: Charm, store: StorageMeta, asked: Directive
 ) -> tuple[Pool, int, int]:
     """Return the pool, size in MiB and count that a unit gets of a store; changes nothing."""
     prefix = f'charm "{charm.name}" store "{store.name}"'
     if store.shared:
         raise NotValid(f"{prefix}: shared storage support not implemented")
     kind = Kind(store.type)
-    pool = pools.get(asked.pool or default_pool(tx, model, kind, asked, pools))
+    pool = pools.get(asked.pool or default_pool(tx, kind, asked, pools))
     size = asked.size or store.minimum_size or DEFAULT_SIZE
     count = asked.count or store.count_min
     try:
@@ -142,12 +140,12 @@ def judge(
 
 
 def _planned(
-    tx: Tx, pools: Pools, model: str, application: str, charm: Charm, store: StorageMeta, asked: Directive
+    tx: ModelTx, pools: Pools, application: str, charm: Charm, store: StorageMeta, asked: Directive
 ) -> StorageDirective:
-    kind, (pool, size, count) = Kind(store.type), judge(tx, pools, model, charm, store, asked)
-    pools.keep(tx, model, pool)
+    kind, (pool, size, count) = Kind(store.type), judge(tx, pools, charm, store, asked)
+    pools.keep(tx, pool)
     return StorageDirective(
-        model=model, application=application, name=store.name, pool=pool.name, size=size, count=count,
+        model=tx.model, application=application, name=store.name, pool=pool.name, size=size, count=count,
         provider=pool.type.name, scope=pool.type.scope, managed=int(kind not in pool.type.kinds),
         releasable=int(pool.type.releasable),
     )  # fmt: skip
@@ -156,7 +154,7 @@ def _planned(
 _SOURCES = {Kind.BLOCK: "storage-default-block-source", Kind.FILESYSTEM: "storage-default-filesystem-source"}
 
 
-def default_pool(tx: Tx, model: str, kind: Kind, asked: Directive, pools: Pools) -> str:
+def default_pool(tx: ModelTx, kind: Kind, asked: Directive, pools: Pools) -> str:
     """Return the pool that is taken when none is named: the model's, the cloud's, or one on the machine.
 
     Without any directive it is always the last. A filesystem may come to lie on a volume.
@@ -165,7 +163,7 @@ def default_pool(tx: Tx, model: str, kind: Kind, asked: Directive, pools: Pools)
     last = "loop" if kind is Kind.BLOCK else "rootfs"
     if asked == Directive():
         return last
-    own = model_config.stored(tx, model)
+    own = model_config.stored(tx)
     for wanted in dict.fromkeys((kind, Kind.BLOCK)):
         of_cloud = (item.name for item in pools.types.values() if item.default and wanted in item.kinds)
         found = str(own.get(_SOURCES[wanted]) or next(of_cloud, ""))
@@ -184,27 +182,27 @@ def put_directives(tx: Tx, planned: Iterable[StorageDirective]) -> None:
 # --- new instances ----------------------------------------------------------------------------------------
 
 
-def equip(tx: Tx, unit: Unit, charm: Charm, now: datetime, attach: Sequence[str] = ()) -> None:
+def equip(tx: ModelTx, unit: Unit, charm: Charm, now: datetime, attach: Sequence[str] = ()) -> None:
     """Give a new unit its storage: what is attached, and new instances for the rest."""
     for storage in attach:
         attach_one(tx, unit, charm, storage, now)
-    for item in directives(tx, unit.model, unit.application):
+    for item in directives(tx, unit.application):
         store = charm.meta.storage.get(item.name)
         brought = sum(store_of(storage) == item.name for storage in attach)
         if store is not None:
             add(tx, unit, store, item, max(item.count - brought, 0), now)
 
 
-def equip_least(tx: Tx, unit: Unit, charm: Charm, now: datetime) -> None:
+def equip_least(tx: ModelTx, unit: Unit, charm: Charm, now: datetime) -> None:
     """Give a unit what a newer charm wants at least."""
-    for item in directives(tx, unit.model, unit.application):
+    for item in directives(tx, unit.application):
         store = charm.meta.storage.get(item.name)
         if store is not None:
             add(tx, unit, store, item, max(store.count_min - _how_many(tx, unit, item.name), 0), now)
 
 
 def add(
-    tx: Tx, unit: Unit, store: StorageMeta, item: StorageDirective, count: int, now: datetime
+    tx: ModelTx, unit: Unit, store: StorageMeta, item: StorageDirective, count: int, now: datetime
 ) -> list[str]:
     """Add instances of a store to a unit; return their ids."""
     made = []
@@ -222,7 +220,7 @@ def add(
     return made
 
 
-def _join(tx: Tx, instance: StorageInstance, unit: Unit, store: StorageMeta, now: datetime) -> None:
+def _join(tx: ModelTx, instance: StorageInstance, unit: Unit, store: StorageMeta, now: datetime) -> None:
     """Attach an instance to a unit, and the volume or filesystem of the instance to the unit's machine."""
     row = StorageAttachment(model=unit.model, unit=unit.name, storage=instance.id, life=Life.ALIVE)
     tx.insert("storage_attachment", row)
@@ -231,19 +229,19 @@ def _join(tx: Tx, instance: StorageInstance, unit: Unit, store: StorageMeta, now
     behind = backings(tx, instance) or back(tx, instance, unit.machine, now)
     for backing in behind:
         _host(tx, backing, instance, unit.machine, store, now)
-    count_on(tx, unit.model, unit.name, unit.machine)
+    count_on(tx, unit.name, unit.machine)
     wake.unit(tx, unit, now, f"storage {instance.id}")
 
 
-def count_on(tx: Tx, model: str, unit: str, machine: str | None) -> None:
+def count_on(tx: ModelTx, unit: str, machine: str | None) -> None:
     """Note how much storage a unit and a machine have."""
     if unit:
-        tx.run("unit_count_storage", model=model, name=unit)
+        tx.run("unit_count_storage", name=unit)
     if machine is not None:
-        tx.run("machine_count_storage", model=model, id=machine)
+        tx.run("machine_count_storage", id=machine)
 
 
-def back(tx: Tx, instance: StorageInstance, machine: str, now: datetime) -> list[Backing]:
+def back(tx: ModelTx, instance: StorageInstance, machine: str, now: datetime) -> list[Backing]:
     """Record the volume or filesystem of a new instance; both where the one is made on the other."""
     home = machine if instance.scope == Scope.MACHINE else ""
     volume = ""
@@ -266,19 +264,19 @@ def back(tx: Tx, instance: StorageInstance, machine: str, now: datetime) -> list
     return made[::-1]
 
 
-def _attributes(tx: Tx, instance: StorageInstance) -> Mapping[str, str]:
-    found = tx.find(StoragePool, "storage_pool_get", model=instance.model, name=instance.pool)
+def _attributes(tx: ModelTx, instance: StorageInstance) -> Mapping[str, str]:
+    found = tx.find(StoragePool, "storage_pool_get", name=instance.pool)
     return {} if found is None else found.attributes
 
 
 def _host(
-    tx: Tx, backing: Backing, instance: StorageInstance, machine: str, store: StorageMeta, now: datetime
+    tx: ModelTx, backing: Backing, instance: StorageInstance, machine: str, store: StorageMeta, now: datetime
 ) -> None:
     """Attach a volume or filesystem to a machine."""
     location = ""
     if backing.kind == FILESYSTEM:
         location = mount_point(store.location, store.count_max, instance.id)
-        rows = tx.rows("mount_points_on_machine", model=backing.model, machine=machine)
+        rows = tx.rows("mount_points_on_machine", machine=machine)
         check_nesting(instance.name, location, ((row["name"], row["location"]) for row in rows))
     only = int(store.read_only and not (backing.kind == VOLUME and instance.managed))
     row = BackingAttachment(
@@ -290,22 +288,24 @@ def _host(
         set_status(tx, backing, StorageStatus.ATTACHING, now)
 
 
-def set_status(tx: Tx, backing: Backing, status: StorageStatus, now: datetime, message: str = "") -> None:
+def set_status(
+    tx: ModelTx, backing: Backing, status: StorageStatus, now: datetime, message: str = ""
+) -> None:
     """Set the status of a volume or filesystem, unless it is the same."""
     kind = KINDS[backing.kind]
-    present = statuses.get_status(tx, backing.model, kind, backing.id)
+    present = statuses.get_status(tx, kind, backing.id)
     if present is None or (present.status, present.message) != (str(status), message):
-        statuses.set_status(tx, backing.model, kind, backing.id, status, message, now=now)
+        statuses.set_status(tx, kind, backing.id, status, message, now=now)
 
 
 # --- attach -----------------------------------------------------------------------------------------------
 
 
-def attach_one(tx: Tx, unit: Unit, charm: Charm, storage: str, now: datetime) -> None:
+def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str, now: datetime) -> None:
     """Attach an instance without an owner to a unit, which owns it then."""
     if not is_storage(storage):
         raise NotValid(f'storage ID "{storage}" not valid')
-    instance = get(tx, unit.model, storage)
+    instance = get(tx, storage)
     store = _takes(unit, charm, instance)
     if instance.owner or attachments(tx, instance):
         others = ", ".join(row.unit for row in attachments(tx, instance)) or instance.owner
@@ -314,8 +314,8 @@ def attach_one(tx: Tx, unit: Unit, charm: Charm, storage: str, now: datetime) ->
         _reachable(tx, unit, instance, backing)
     check_more(tx, unit, store, 1)
     tx.run(
-        "storage_instance_set_owner", model=unit.model, id=storage, owner=unit.name,
-        application=unit.application,
+        "storage_instance_set_owner", id=storage, owner=unit.name,
+        application=unit.application
     )  # fmt: skip
     _join(tx, instance, unit, store, now)
 
@@ -337,7 +337,7 @@ def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
     return store
 
 
-def _reachable(tx: Tx, unit: Unit, instance: StorageInstance, backing: Backing) -> None:
+def _reachable(tx: ModelTx, unit: Unit, instance: StorageInstance, backing: Backing) -> None:
     """Check that what is behind an instance can come to a unit's machine."""
     if backing.machine and backing.machine != unit.machine:
         raise Conflict(
@@ -353,9 +353,9 @@ def _reachable(tx: Tx, unit: Unit, instance: StorageInstance, backing: Backing) 
         )
 
 
-def _how_many(tx: Tx, unit: Unit, name: str) -> int:
+def _how_many(tx: ModelTx, unit: Unit, name: str) -> int:
     """Return how many instances of a store a unit keeps."""
-    mine = of_unit(tx, unit.model, unit.name)
+    mine = of_unit(tx, unit.name)
     return sum(store_of(row.storage) == name and row.life == Life.ALIVE for row in mine)
 
 
@@ -372,7 +372,7 @@ def _total(verb: str, change: int, total: int, store: StorageMeta) -> str:
     return f"{verb}ing {change} storage instance{plural} brings the total to {total}, {bound}"
 
 
-def check_more(tx: Tx, unit: Unit, store: StorageMeta, count: int) -> None:
+def check_more(tx: ModelTx, unit: Unit, store: StorageMeta, count: int) -> None:
     """Check that a unit may have some more instances of a store."""
     total = _how_many(tx, unit, store.name) + count
     if 0 <= store.count_max < total:
@@ -380,9 +380,9 @@ def check_more(tx: Tx, unit: Unit, store: StorageMeta, count: int) -> None:
     check_count(max(total, store.count_min), store.count_min, store.count_max)
 
 
-def home_of(tx: Tx, model: str, ids: Iterable[str]) -> str | None:
+def home_of(tx: ModelTx, ids: Iterable[str]) -> str | None:
     """Return the machine to which storage is bound, or None. A unit that gets such storage must run there."""
-    homes = {backing.machine for storage in ids for backing in backings(tx, get(tx, model, storage))} - {""}
+    homes = {backing.machine for storage in ids for backing in backings(tx, get(tx, storage))} - {""}
     if len(homes) > 1:
         raise Conflict(f"storage of machines {', '.join(sorted(homes))} cannot be attached to one unit")
     return next(iter(homes), None)
@@ -391,7 +391,7 @@ def home_of(tx: Tx, model: str, ids: Iterable[str]) -> str | None:
 # --- detach -----------------------------------------------------------------------------------------------
 
 
-def detach(tx: Tx, charm_of: Mapping[str, Charm], instance: StorageInstance, now: datetime) -> None:
+def detach(tx: ModelTx, charm_of: Mapping[str, Charm], instance: StorageInstance, now: datetime) -> None:
     """Begin to take an instance from its unit, whose charm hears of it first.
 
     Args:
@@ -401,7 +401,7 @@ def detach(tx: Tx, charm_of: Mapping[str, Charm], instance: StorageInstance, now
     if not rows:
         raise NotFound(f"storage {instance.id} is not attached to a unit")
     for row in rows:
-        unit = tx.find(Unit, "unit_get", model=instance.model, name=row.unit)
+        unit = tx.find(Unit, "unit_get", name=row.unit)
         if unit is None or row.life != Life.ALIVE:
             continue
         store = charm_of[unit.application].meta.storage.get(instance.name)
@@ -411,54 +411,54 @@ def detach(tx: Tx, charm_of: Mapping[str, Charm], instance: StorageInstance, now
         begin_detach(tx, unit, instance.id, now)
 
 
-def begin_detach(tx: Tx, unit: Unit, storage: str, now: datetime) -> None:
+def begin_detach(tx: ModelTx, unit: Unit, storage: str, now: datetime) -> None:
     """Mark a unit's attachment as going."""
-    tx.run("storage_attachment_set_life", model=unit.model, unit=unit.name, storage=storage, life=Life.DYING)
+    tx.run("storage_attachment_set_life", unit=unit.name, storage=storage, life=Life.DYING)
     wake.unit(tx, unit, now, f"storage {storage} is detached")
 
 
-def begin_detach_all(tx: Tx, unit: Unit, now: datetime) -> None:
+def begin_detach_all(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Mark all storage of a unit that goes as going."""
-    for row in of_unit(tx, unit.model, unit.name):
+    for row in of_unit(tx, unit.name):
         if row.life == Life.ALIVE:
             begin_detach(tx, unit, row.storage, now)
 
 
-def leave(tx: Tx, unit: Unit, storage: str, now: datetime) -> None:
+def leave(tx: ModelTx, unit: Unit, storage: str, now: datetime) -> None:
     """Take an instance from a unit whose charm has let go of it, or never had it; twice does no harm.
 
     The instance stays, without an owner, unless it was being removed, or was never made.
     """
-    if not tx.run("storage_attachment_delete", model=unit.model, unit=unit.name, storage=storage):
+    if not tx.run("storage_attachment_delete", unit=unit.name, storage=storage):
         return
-    instance = tx.find(StorageInstance, "storage_instance_get", model=unit.model, id=storage)
+    instance = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if instance is not None:
         if instance.life == Life.ALIVE and not any(item.begun for item in backings(tx, instance)):
-            tx.run("storage_instance_set_life", model=unit.model, id=storage, life=Life.DYING, releasing=0)
-            instance = get(tx, unit.model, storage)
-        tx.run("storage_instance_set_owner", model=unit.model, id=storage, owner="", application="")
+            tx.run("storage_instance_set_life", id=storage, life=Life.DYING, releasing=0)
+            instance = get(tx, storage)
+        tx.run("storage_instance_set_owner", id=storage, owner="", application="")
         unhost(tx, instance, now)
-        advance(tx, instance.model, instance.id, now)
-    count_on(tx, unit.model, unit.name, unit.machine)
+        advance(tx, instance.id, now)
+    count_on(tx, unit.name, unit.machine)
 
 
-def unhost(tx: Tx, instance: StorageInstance, now: datetime) -> None:
+def unhost(tx: ModelTx, instance: StorageInstance, now: datetime) -> None:
     """Begin to take what is behind an instance from its machines."""
     for backing in backings(tx, instance):
         for row in hosts(tx, backing):
             tx.run(
-                "backing_attachment_set_life", model=row.model, kind=row.kind, id=row.id, machine=row.machine,
-                life=Life.DYING,
+                "backing_attachment_set_life", kind=row.kind, id=row.id, machine=row.machine,
+                life=Life.DYING
             )  # fmt: skip
             set_status(tx, backing, StorageStatus.DETACHING, now)
-            wake.machine(tx, row.model, row.machine, now, f"storage {instance.id} is detached")
+            wake.machine(tx, row.machine, now, f"storage {instance.id} is detached")
 
 
 # --- remove -----------------------------------------------------------------------------------------------
 
 
 def remove(
-    tx: Tx, instance: StorageInstance, now: datetime, *, force: bool = False, destroy: bool = True
+    tx: ModelTx, instance: StorageInstance, now: datetime, *, force: bool = False, destroy: bool = True
 ) -> None:
     """Begin to remove an instance: to destroy its data, or to let go of it."""
     verb = "destroy" if destroy else "release"
@@ -470,33 +470,33 @@ def remove(
         raise Conflict(f'cannot {verb} storage "{instance.id}": storage is attached')
     doom(tx, instance, destroy=destroy)
     for row in rows:
-        unit = tx.find(Unit, "unit_get", model=instance.model, name=row.unit)
+        unit = tx.find(Unit, "unit_get", name=row.unit)
         if unit is not None:
             begin_detach(tx, unit, instance.id, now)
-    advance(tx, instance.model, instance.id, now)
+    advance(tx, instance.id, now)
 
 
-def doom(tx: Tx, instance: StorageInstance, *, destroy: bool) -> None:
+def doom(tx: ModelTx, instance: StorageInstance, *, destroy: bool) -> None:
     """Mark an instance for removal once no unit has it; the first choice to destroy or release it counts."""
     if instance.life == Life.ALIVE:
         tx.run(
-            "storage_instance_set_life", model=instance.model, id=instance.id, life=Life.DYING,
-            releasing=int(not destroy),
+            "storage_instance_set_life", id=instance.id, life=Life.DYING,
+            releasing=int(not destroy)
         )  # fmt: skip
 
 
-def advance(tx: Tx, model: str, storage: str, now: datetime) -> None:
+def advance(tx: ModelTx, storage: str, now: datetime) -> None:
     """Continue the removal of a dying instance: first its volume and filesystem, then itself.
 
     Every function that removes an entity for which the instance waited calls this function.
     """
-    instance = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
+    instance = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if instance is None or instance.life == Life.ALIVE or attachments(tx, instance):
         return
     behind = backings(tx, instance)
     if not behind:
-        tx.run("storage_instance_delete", model=model, id=storage)
-        wake.cleaner(tx, model, now, f"storage {storage} is gone")
+        tx.run("storage_instance_delete", id=storage)
+        wake.cleaner(tx, now, f"storage {storage} is gone")
         return
     if any(hosts(tx, backing) for backing in behind):
         return
@@ -504,88 +504,88 @@ def advance(tx: Tx, model: str, storage: str, now: datetime) -> None:
     backing = behind[0]
     if backing.life == Life.ALIVE:
         tx.run(
-            "backing_set_life", model=model, kind=backing.kind, id=backing.id, life=Life.DYING,
-            releasing=instance.releasing,
+            "backing_set_life", kind=backing.kind, id=backing.id, life=Life.DYING,
+            releasing=instance.releasing
         )  # fmt: skip
         set_status(tx, backing, StorageStatus.DESTROYING, now)
     if backing.machine:
-        wake.machine(tx, model, backing.machine, now, f"storage {storage} is destroyed")
+        wake.machine(tx, backing.machine, now, f"storage {storage} is destroyed")
     else:
-        wake.storage(tx, model, now, f"storage {storage} is destroyed")
+        wake.storage(tx, now, f"storage {storage} is destroyed")
 
 
-def forget_backing(tx: Tx, backing: Backing, now: datetime) -> None:
+def forget_backing(tx: ModelTx, backing: Backing, now: datetime) -> None:
     """Delete the row of a volume or filesystem that is gone, and go on with what waited for it."""
     for row in hosts(tx, backing):
         forget_host(tx, backing, row, now)
-    statuses.forget(tx, backing.model, backing.id, [KINDS[backing.kind]])
-    tx.run("backing_delete", model=backing.model, kind=backing.kind, id=backing.id)
+    statuses.forget(tx, backing.id, [KINDS[backing.kind]])
+    tx.run("backing_delete", kind=backing.kind, id=backing.id)
     if backing.machine:
-        count_on(tx, backing.model, "", backing.machine)
-    advance(tx, backing.model, backing.storage, now)
+        count_on(tx, "", backing.machine)
+    advance(tx, backing.storage, now)
 
 
-def forget_host(tx: Tx, backing: Backing, row: BackingAttachment, now: datetime) -> None:
+def forget_host(tx: ModelTx, backing: Backing, row: BackingAttachment, now: datetime) -> None:
     """Delete the row of an attachment to a machine that is no more, and go on with what waited for it."""
-    tx.run("backing_attachment_delete", model=row.model, kind=row.kind, id=row.id, machine=row.machine)
+    tx.run("backing_attachment_delete", kind=row.kind, id=row.id, machine=row.machine)
     set_status(tx, backing, StorageStatus.DETACHED, now)
-    count_on(tx, row.model, "", row.machine)
-    advance(tx, backing.model, backing.storage, now)
+    count_on(tx, "", row.machine)
+    advance(tx, backing.storage, now)
 
 
-def forget(tx: Tx, model: str, storage: str, now: datetime) -> None:
+def forget(tx: ModelTx, storage: str, now: datetime) -> None:
     """Forget an instance that is removed, wherever it is: what is left of it has no owner."""
-    instance = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
+    instance = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if instance is None or instance.life == Life.ALIVE:
         return
     for row in attachments(tx, instance):
-        tx.run("storage_attachment_delete", model=model, unit=row.unit, storage=storage)
-        count_on(tx, model, row.unit, None)
+        tx.run("storage_attachment_delete", unit=row.unit, storage=storage)
+        count_on(tx, row.unit, None)
     for backing in backings(tx, instance):
         forget_backing(tx, backing, now)
-    advance(tx, model, storage, now)
+    advance(tx, storage, now)
 
 
 # --- units and machines that go ---------------------------------------------------------------------------
 
 
-def doom_of_unit(tx: Tx, unit: Unit) -> None:
+def doom_of_unit(tx: ModelTx, unit: Unit) -> None:
     """Let the storage of a unit be removed together with it, on request."""
-    for row in of_unit(tx, unit.model, unit.name):
-        doom(tx, get(tx, unit.model, row.storage), destroy=True)
+    for row in of_unit(tx, unit.name):
+        doom(tx, get(tx, row.storage), destroy=True)
 
 
-def unit_gone(tx: Tx, unit: Unit, now: datetime) -> None:
+def unit_gone(tx: ModelTx, unit: Unit, now: datetime) -> None:
     """Take what a unit still has from it: it never ran, or is forced away."""
-    for row in of_unit(tx, unit.model, unit.name):
+    for row in of_unit(tx, unit.name):
         leave(tx, unit, row.storage, now)
 
 
-def kept_on(tx: Tx, model: str, machine: str) -> list[str]:
+def kept_on(tx: ModelTx, machine: str) -> list[str]:
     """Return the storage, except disks, that lives on a machine and that no request destroys."""
-    behind = tx.list(Backing, "backing_on_machine", model=model, machine=machine)
+    behind = tx.list(Backing, "backing_on_machine", machine=machine)
     ids = sorted({backing.storage for backing in behind}, key=natural_key)
-    found = (get(tx, model, storage) for storage in ids)
+    found = (get(tx, storage) for storage in ids)
     return [item.id for item in found if item.life == Life.ALIVE and not item.is_disk]
 
 
-def doom_on(tx: Tx, model: str, machine: str, now: datetime) -> None:
+def doom_on(tx: ModelTx, machine: str, now: datetime) -> None:
     """Let the storage that lives on a machine be removed together with it, on request."""
-    for name in kept_on(tx, model, machine):
-        doom(tx, get(tx, model, name), destroy=True)
-        advance(tx, model, name, now)
+    for name in kept_on(tx, machine):
+        doom(tx, get(tx, name), destroy=True)
+        advance(tx, name, now)
 
 
-def machine_gone(tx: Tx, model: str, machine: str, now: datetime) -> None:
+def machine_gone(tx: ModelTx, machine: str, now: datetime) -> None:
     """Forget what was attached to a machine that is gone, and what lived on it."""
-    rows = tx.list(BackingAttachment, "backing_attachment_on_machine", model=model, machine=machine)
+    rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine)
     for row in rows:
-        backing = tx.find(Backing, "backing_get", model=model, kind=row.kind, id=row.id)
+        backing = tx.find(Backing, "backing_get", kind=row.kind, id=row.id)
         if backing is not None:
-            if (instance := get(tx, model, backing.storage)).is_disk:
+            if (instance := get(tx, backing.storage)).is_disk:
                 doom(tx, instance, destroy=True)
             forget_host(tx, backing, row, now)
-    for backing in tx.list(Backing, "backing_on_machine", model=model, machine=machine):
-        instance = get(tx, model, backing.storage)
+    for backing in tx.list(Backing, "backing_on_machine", machine=machine):
+        instance = get(tx, backing.storage)
         doom(tx, instance, destroy=True)
         forget_backing(tx, backing, now)

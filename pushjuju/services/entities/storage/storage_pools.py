@@ -16,7 +16,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.storage_records import StoragePool
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +62,13 @@ class Pools:
             raise NotFound(f'storage provider "{name}" not found', hint=f"known providers: {known}")
         return self.types[name]
 
-    def keep(self, tx: Tx, model: str, pool: Pool) -> None:
+    def keep(self, tx: ModelTx, pool: Pool) -> None:
         """Make a plugin's pool the model's own when it is used: what it says is read where no plugin is."""
         if pool.attributes and pool.name not in self.made:
             row = StoragePool(
-                model=model, name=pool.name, provider=pool.type.name, attributes=pool.attributes
+                model=tx.model, name=pool.name, provider=pool.type.name, attributes=pool.attributes
             )
-            if tx.find(StoragePool, "storage_pool_get", model=model, name=pool.name) is None:
+            if tx.find(StoragePool, "storage_pool_get", name=pool.name) is None:
                 tx.insert("storage_pool", row)
 
     def names(self) -> list[str]:
@@ -77,11 +77,11 @@ class Pools:
         return sorted({*self.made, *self.types, *given})
 
 
-def open_pools(ctx: Context, tx: Tx, model: str) -> Pools:
+def open_pools(ctx: Context, tx: ModelTx) -> Pools:
     """Return the pools of a model; loads the plugins."""
     host = PluginHost(environ=ctx.environ)
-    made = tx.list(StoragePool, "storage_pool_list", model=model)
-    types = host.storage_types(models.get(tx, model).cloud_type)
+    made = tx.list(StoragePool, "storage_pool_list")
+    types = host.storage_types(models.get(tx).cloud_type)
     return Pools(types=types, made={pool.name: pool for pool in made})
 
 

@@ -20,7 +20,7 @@ from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.store.rows.records import Machine, Model
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 RETRY_FIRST_S = 30.0
 RETRY_MOST_S = 1800.0
@@ -67,14 +67,12 @@ class Todo:
 _OF_HOST = (Step.ATTACH, Step.DETACH)
 
 
-def on_machine(tx: Tx, machine: Machine) -> list[Todo]:
+def on_machine(tx: ModelTx, machine: Machine) -> list[Todo]:
     """Return the steps that are next for a machine: at most one for each volume and filesystem."""
-    rows = tx.list(
-        BackingAttachment, "backing_attachment_on_machine", model=machine.model, machine=machine.id
-    )
+    rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine.id)
     hosts = {(row.kind, row.id): row for row in rows}
-    found = {key: _backing(tx, machine.model, *key) for key in hosts}
-    for backing in tx.list(Backing, "backing_on_machine", model=machine.model, machine=machine.id):
+    found = {key: _backing(tx, *key) for key in hosts}
+    for backing in tx.list(Backing, "backing_on_machine", machine=machine.id):
         found[(backing.kind, backing.id)] = backing
     todos = (_next(machine, found, hosts, key) for key in sorted(found, key=_order))
     return [todo for todo in todos if todo is not None]
@@ -85,8 +83,8 @@ def _order(key: tuple[str, str]) -> tuple[int, object]:
     return (int(key[0] == storage_instances.FILESYSTEM), natural_key(key[1]))
 
 
-def _backing(tx: Tx, model: str, kind: str, number: str) -> Backing:
-    return tx.get(Backing, "backing_get", f"{kind} {number} not found", model=model, kind=kind, id=number)
+def _backing(tx: ModelTx, kind: str, number: str) -> Backing:
+    return tx.get(Backing, "backing_get", f"{kind} {number} not found", kind=kind, id=number)
 
 
 _Key = tuple[str, str]
@@ -120,31 +118,29 @@ def _is_attached(machine: Machine, host: BackingAttachment | None) -> bool:
     return host is not None and bool(host.attached) and host.boot_id == machine.boot_id
 
 
-def on_no_machine(tx: Tx, model: str) -> Iterator[Todo]:
+def on_no_machine(tx: ModelTx) -> Iterator[Todo]:
     """Yield the steps for what belongs to the model and is attached nowhere: it is only ever destroyed."""
-    for backing in tx.list(Backing, "backing_on_machine", model=model, machine=""):
+    for backing in tx.list(Backing, "backing_on_machine", machine=""):
         if backing.life != Life.ALIVE and not storage_instances.hosts(tx, backing):
             yield Todo(step=Step.DESTROY, backing=backing)
 
 
-def lasting_on(tx: Tx, machine: Machine) -> list[BackingAttachment]:
+def lasting_on(tx: ModelTx, machine: Machine) -> list[BackingAttachment]:
     """Return what is attached to a machine and does not go with it."""
-    rows = tx.list(
-        BackingAttachment, "backing_attachment_on_machine", model=machine.model, machine=machine.id
-    )
-    return [row for row in rows if not _backing(tx, row.model, row.kind, row.id).machine]
+    rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine.id)
+    return [row for row in rows if not _backing(tx, row.kind, row.id).machine]
 
 
-def made_for(tx: Tx, machine: Machine) -> tuple[str, ...]:
+def made_for(tx: ModelTx, machine: Machine) -> tuple[str, ...]:
     """Return the providers' names of volumes that are there already, and will be a machine's."""
     if not machine.storage:
         return ()
     rows = [row for row in lasting_on(tx, machine) if row.kind == storage_instances.VOLUME]
-    names = (_backing(tx, row.model, row.kind, row.id).provider_id for row in rows)
+    names = (_backing(tx, row.kind, row.id).provider_id for row in rows)
     return tuple(name for name in names if name)
 
 
-def to_come_with(tx: Tx, machine: Machine, types: Collection[str]) -> tuple[StorageItem, ...]:
+def to_come_with(tx: ModelTx, machine: Machine, types: Collection[str]) -> tuple[StorageItem, ...]:
     """Return the volumes of some types to make together with a machine."""
     if not machine.storage or not types:
         return ()
@@ -157,7 +153,7 @@ def to_come_with(tx: Tx, machine: Machine, types: Collection[str]) -> tuple[Stor
     )
 
 
-def waits_on(tx: Tx, machine: Machine, *, everything: bool) -> list[str]:
+def waits_on(tx: ModelTx, machine: Machine, *, everything: bool) -> list[str]:
     """Return what is still to be taken from a machine that goes, and what that waits for.
 
     Args:
@@ -175,12 +171,10 @@ def label(backing: Backing) -> str:
     return f"{backing.kind} {backing.id}{whose}"
 
 
-def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> StorageItem:
+def item_of(tx: ModelTx, backing: Backing, host: BackingAttachment | None) -> StorageItem:
     """Return a volume or filesystem as its provider gets it."""
     model = tx.get(Model, "model_by_uuid", f"model {backing.model} not found", uuid=backing.model)
-    machine = (
-        tx.find(Machine, "machine_get", model=backing.model, id=host.machine) if host is not None else None
-    )
+    machine = tx.find(Machine, "machine_get", id=host.machine) if host is not None else None
     return StorageItem(
         id=backing.id,
         kind=Kind.BLOCK if backing.kind == storage_instances.VOLUME else Kind.FILESYSTEM,
@@ -202,64 +196,64 @@ def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> Storage
 # --- what came of it --------------------------------------------------------------------------------------
 
 
-def begin(tx: Tx, todo: Todo, now: datetime) -> bool:
+def begin(tx: ModelTx, todo: Todo, now: datetime) -> bool:
     """Note that a step has begun; return False when the step is not wanted any more."""
     backing, host = todo.backing, todo.host
-    present = tx.find(Backing, "backing_get", model=backing.model, kind=backing.kind, id=backing.id)
+    present = tx.find(Backing, "backing_get", kind=backing.kind, id=backing.id)
     if present is None or (host is not None and _present(tx, host) is None):
         return False
-    tx.run("backing_set_begun", model=backing.model, kind=backing.kind, id=backing.id)
+    tx.run("backing_set_begun", kind=backing.kind, id=backing.id)
     if todo.step is Step.ATTACH and host is not None and not host.attached:
         storage_instances.set_status(tx, backing, StorageStatus.ATTACHING, now)
     return True
 
 
-def _present(tx: Tx, host: BackingAttachment) -> BackingAttachment | None:
+def _present(tx: ModelTx, host: BackingAttachment) -> BackingAttachment | None:
     return tx.find(
         BackingAttachment, "backing_attachment_get",
-        model=host.model, kind=host.kind, id=host.id, machine=host.machine,
+        kind=host.kind, id=host.id, machine=host.machine
     )  # fmt: skip
 
 
-def created(tx: Tx, backing: Backing, made: StorageMade, now: datetime) -> None:
+def created(tx: ModelTx, backing: Backing, made: StorageMade, now: datetime) -> None:
     """Note what was made."""
     tx.run(
-        "backing_set_made", model=backing.model, kind=backing.kind, id=backing.id,
-        provider_id=made.provider_id, size=made.size, hardware_id=made.hardware_id, wwn=made.wwn,
+        "backing_set_made", kind=backing.kind, id=backing.id,
+        provider_id=made.provider_id, size=made.size, hardware_id=made.hardware_id, wwn=made.wwn
     )  # fmt: skip
     storage_instances.set_status(tx, backing, StorageStatus.ATTACHING, now)
 
 
-def seen(tx: Tx, host: BackingAttachment, where: StorageSeen) -> None:
+def seen(tx: ModelTx, host: BackingAttachment, where: StorageSeen) -> None:
     """Note where the machine sees what was attached to it."""
     tx.run(
-        "backing_attachment_set_source", model=host.model, kind=host.kind, id=host.id, machine=host.machine,
-        device=where.device, device_link=where.device_link, source=where.source,
+        "backing_attachment_set_source", kind=host.kind, id=host.id, machine=host.machine,
+        device=where.device, device_link=where.device_link, source=where.source
     )  # fmt: skip
 
 
-def attached(tx: Tx, backing: Backing, host: BackingAttachment, boot_id: str, now: datetime) -> None:
+def attached(tx: ModelTx, backing: Backing, host: BackingAttachment, boot_id: str, now: datetime) -> None:
     """Note that a volume or filesystem is attached to a machine, and wake the units that waited for it."""
     tx.run(
-        "backing_attachment_set_attached", model=host.model, kind=host.kind, id=host.id,
-        machine=host.machine, boot_id=boot_id,
+        "backing_attachment_set_attached", kind=host.kind, id=host.id,
+        machine=host.machine, boot_id=boot_id
     )  # fmt: skip
     present = _present(tx, host)
     if present is not None and present.life == Life.ALIVE:
         storage_instances.set_status(tx, backing, StorageStatus.ATTACHED, now)
 
 
-def detached(tx: Tx, backing: Backing, host: BackingAttachment, now: datetime) -> None:
+def detached(tx: ModelTx, backing: Backing, host: BackingAttachment, now: datetime) -> None:
     """Forget an attachment that is undone."""
     storage_instances.forget_host(tx, backing, host, now)
 
 
-def destroyed(tx: Tx, backing: Backing, now: datetime) -> None:
+def destroyed(tx: ModelTx, backing: Backing, now: datetime) -> None:
     """Forget what was destroyed or let go, and the machine that was kept for it."""
     storage_instances.forget_backing(tx, backing, now)
 
 
-def failed(tx: Tx, todo: Todo, why: str, now: datetime) -> datetime:
+def failed(tx: ModelTx, todo: Todo, why: str, now: datetime) -> datetime:
     """Note why a step could not be done; return when it is tried again.
 
     Mirrors: juju worker/storageprovisioner/schedule.go (3.6)
@@ -281,17 +275,17 @@ def failed(tx: Tx, todo: Todo, why: str, now: datetime) -> datetime:
     return again
 
 
-def try_again(tx: Tx, model: str, now: datetime, reason: str) -> None:
+def try_again(tx: ModelTx, now: datetime, reason: str) -> None:
     """Let every step of a model that failed be tried at once; those on machines at the next look there."""
-    tx.run("backing_retry_all", model=model)
-    tx.run("backing_attachment_retry_all", model=model)
-    wake.storage(tx, model, now, reason)
+    tx.run("backing_retry_all")
+    tx.run("backing_attachment_retry_all")
+    wake.storage(tx, now, reason)
 
 
-def waits(tx: Tx, model: str) -> list[str]:
+def waits(tx: ModelTx) -> list[str]:
     """Return what the storage of a model that goes waits for: one sentence each."""
     found = []
-    for instance in tx.list(StorageInstance, "storage_instance_list", model=model):
+    for instance in tx.list(StorageInstance, "storage_instance_list"):
         behind = storage_instances.backings(tx, instance)
         why = next((_why(tx, backing) for backing in behind), "")
         what = f"disk of machine {instance.owner}" if instance.is_disk else f"storage {instance.id}"
@@ -299,8 +293,8 @@ def waits(tx: Tx, model: str) -> list[str]:
     return found
 
 
-def _why(tx: Tx, backing: Backing) -> str:
-    info = statuses.get_status(tx, backing.model, storage_instances.KINDS[backing.kind], backing.id)
+def _why(tx: ModelTx, backing: Backing) -> str:
+    info = statuses.get_status(tx, storage_instances.KINDS[backing.kind], backing.id)
     if info is None:
         return ""
     return f"{info.status}, {info.message}" if info.message else str(info.status)

@@ -23,7 +23,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.records import ActionOperation, Application, Machine, Task, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 LEADER = "/leader"
 
@@ -88,12 +88,12 @@ class Enqueued:
 def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
     """Ask for an action; receivers that cannot take it are named in the answer, the others get it."""
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        queue = _Queue(tx, model, now, request.action, [_tag(name) for name in request.receivers])
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
+        queue = _Queue(tx, now, request.action, [_tag(name) for name in request.receivers])
         for name in request.receivers:
             try:
-                unit = _unit(tx, model, name)
+                unit = _unit(tx, name)
                 spec = actions.spec_of(tx, unit, request.action)
                 validate_params(spec, request.parameters)
             except (NotFound, NotValid) as error:
@@ -109,17 +109,17 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
     """Ask for commands on units and machines."""
     now = ctx.clock.now()
     parameters = {"command": request.command, "timeout": int(request.timeout_s * 1e9)}
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        names = _units_asked(tx, model, request)
-        ids = _machines_asked(tx, model, request)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
+        names = _units_asked(tx, request)
+        ids = _machines_asked(tx, request)
         tags = [*map(_tag, names), *map(machine_tag, ids)]
-        queue = _Queue(tx, model, now, EXEC, tags)
+        queue = _Queue(tx, now, EXEC, tags)
         parallel, group = request.parallel, request.execution_group
         found: dict[str, Unit] = {}
         for name in names:
             try:
-                unit = _unit(tx, model, name)
+                unit = _unit(tx, name)
             except NotFound as error:
                 queue.refuse(error.message)
             else:
@@ -127,7 +127,7 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
         for unit in found.values():
             queue.add_unit(unit, parameters, parallel=parallel, group=group)
         for machine_id in ids:
-            if tx.find(Machine, "machine_get", model=model, id=machine_id) is None:
+            if tx.find(Machine, "machine_get", id=machine_id) is None:
                 queue.refuse(f"machine {machine_id} not found")
             else:
                 queue.add_machine(machine_id, parameters, parallel=parallel, group=group)
@@ -137,18 +137,18 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
 class _Queue:
     """One operation in the making."""
 
-    def __init__(self, tx: Tx, model: str, now: datetime, action: str, tags: Sequence[str]) -> None:
-        self._tx, self._model, self._now, self._action = tx, model, now, action
+    def __init__(self, tx: ModelTx, now: datetime, action: str, tags: Sequence[str]) -> None:
+        self._tx, self._now, self._action = tx, now, action
         self._tasks: list[Task] = []
         self._errors: list[str] = []
         summary = f"{action} run on {','.join(tags)}"
         self._operation = ActionOperation(
-            model=model, id=self._number(), summary=summary, enqueued=to_iso(now)
+            model=tx.model, id=self._number(), summary=summary, enqueued=to_iso(now)
         )
         tx.insert("action_operation", self._operation)
 
     def _number(self) -> int:
-        return self._tx.next(self._model, _SEQUENCE, at_least=1)
+        return self._tx.next(self._tx.model, _SEQUENCE, at_least=1)
 
     def refuse(self, reason: str) -> None:
         """Note that a receiver does not take it."""
@@ -162,13 +162,13 @@ class _Queue:
     def add_machine(self, machine: str, parameters: Mapping[str, Any], *, parallel: bool, group: str) -> None:
         """Add a task for a machine."""
         self._add(Receiver.MACHINE, machine, parameters, parallel=parallel, group=group)
-        wake.machine(self._tx, self._model, machine, self._now, "commands")
+        wake.machine(self._tx, machine, self._now, "commands")
 
     def _add(
         self, kind: Receiver, name: str, parameters: Mapping[str, Any], *, parallel: bool, group: str
     ) -> None:
         task = Task(
-            model=self._model, id=self._number(), operation=self._operation.id, kind=kind, receiver=name,
+            model=self._tx.model, id=self._number(), operation=self._operation.id, kind=kind, receiver=name,
             action=self._action, parameters=parameters, parallel=parallel, execution_group=group,
             status=TaskStatus.PENDING, enqueued=to_iso(self._now),
         )  # fmt: skip
@@ -179,7 +179,7 @@ class _Queue:
         """Keep why receivers were left out, and return what came of it."""
         if self._errors:
             fail = "\n".join(self._errors)
-            self._tx.run("action_operation_set_fail", model=self._model, id=self._operation.id, fail=fail)
+            self._tx.run("action_operation_set_fail", model=self._tx.model, id=self._operation.id, fail=fail)
         return Enqueued(operation=self._operation.id, tasks=tuple(self._tasks), errors=tuple(self._errors))
 
 
@@ -188,7 +188,7 @@ def _tag(receiver: str) -> str:
     return f"unit-{name}-{rest}" if slash and rest == "leader" else unit_tag(receiver)
 
 
-def _unit(tx: Tx, model: str, name: str) -> Unit:
+def _unit(tx: ModelTx, name: str) -> Unit:
     """Return the unit that a receiver means.
 
     Raises:
@@ -196,27 +196,27 @@ def _unit(tx: Tx, model: str, name: str) -> Unit:
     """
     if name.endswith(LEADER):
         application = name.removesuffix(LEADER)
-        name = leadership.holder(tx, model, application) or ""
+        name = leadership.holder(tx, application) or ""
         if not name:
             raise NotFound(f'could not determine leader for "{application}"')
-    unit = tx.find(Unit, "unit_get", model=model, name=name)
+    unit = tx.find(Unit, "unit_get", name=name)
     if unit is None or unit.life == Life.DEAD:
         raise not_found("unit", name)
     return unit
 
 
-def _units_asked(tx: Tx, model: str, request: CommandRequest) -> list[str]:
+def _units_asked(tx: ModelTx, request: CommandRequest) -> list[str]:
     found = list(request.units)
     for name in request.applications:
-        if tx.find(Application, "application_get", model=model, name=name) is None:
+        if tx.find(Application, "application_get", name=name) is None:
             raise not_found("application", name)
-        every = tx.list(Unit, "unit_of_application", model=model, application=name)
+        every = tx.list(Unit, "unit_of_application", application=name)
         found += [unit.name for unit in every]
     return list(dict.fromkeys(found))
 
 
-def _machines_asked(tx: Tx, model: str, request: CommandRequest) -> list[str]:
-    every = machines.list_machines(tx, model) if request.every_machine else []
+def _machines_asked(tx: ModelTx, request: CommandRequest) -> list[str]:
+    every = machines.list_machines(tx) if request.every_machine else []
     return list(dict.fromkeys([*request.machines, *(machine.id for machine in every)]))
 
 
@@ -227,20 +227,20 @@ def cancel(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
         The tasks as they are now.
     """
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        tasks = [actions.get_task(tx, model, number) for number in numbers]
+    with ctx.write(model) as tx:
+        tasks = [actions.get_task(tx, number) for number in numbers]
         for task in tasks:
             if task.status == TaskStatus.PENDING:
-                actions.finish(tx, model, task.id, TaskStatus.CANCELLED, message=CANCELLED, now=now)
-            elif tx.run("task_abort", model=model, id=task.id):
+                actions.finish(tx, task.id, TaskStatus.CANCELLED, message=CANCELLED, now=now)
+            elif tx.run("task_abort", id=task.id):
                 _touch_receiver(tx, task, now)
-        return [actions.get_task(tx, model, task.id) for task in tasks]
+        return [actions.get_task(tx, task.id) for task in tasks]
 
 
-def _touch_receiver(tx: Tx, task: Task, now: datetime) -> None:
+def _touch_receiver(tx: ModelTx, task: Task, now: datetime) -> None:
     if task.kind == Receiver.MACHINE:
-        wake.machine(tx, task.model, task.receiver, now, "a task is cancelled")
+        wake.machine(tx, task.receiver, now, "a task is cancelled")
         return
-    unit = tx.find(Unit, "unit_get", model=task.model, name=task.receiver)
+    unit = tx.find(Unit, "unit_get", name=task.receiver)
     if unit is not None:
         wake.unit(tx, unit, now, "a task is cancelled")

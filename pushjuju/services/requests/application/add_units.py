@@ -53,8 +53,8 @@ def add_units(
         PushjujuError: The cloud or the model refuses one of them; then none is added.
     """
     name, count, placements = options.application, options.num_units, options.placements
-    with ctx.store.read() as tx:
-        found = applications.get(tx, model, name)
+    with ctx.read(model) as tx:
+        found = applications.get(tx, name)
     base, wanted = Base.parse(found.base), found.constraints
     precheck(ctx, model, base=base, constraints=wanted, count=count, placements=placements, warn=notices.warn)
     added = units.add_units(ctx, model, name, count, placements, options.attach_storage)

@@ -19,9 +19,9 @@ def attach(ctx: Context, model: str, application: str, name: str, path: str) -> 
     Raises:
         NotValid: The file cannot be that resource; nothing is changed.
     """
-    with ctx.store.read() as tx:
-        found = applications.get(tx, model, application)
-        declared = charms.get(tx, model, found.charm_url).meta.resources
+    with ctx.read(model) as tx:
+        found = applications.get(tx, application)
+        declared = charms.get(tx, found.charm_url).meta.resources
     try:
         if name not in declared:
             raise NotFound(f"resource {quote(f'{application}/{name}')} not found")
@@ -34,8 +34,8 @@ def attach(ctx: Context, model: str, application: str, name: str, path: str) -> 
 
 
 def _attach(ctx: Context, model: str, name: str, upload: Upload) -> None:
-    with ctx.store.write() as tx:
-        resources.replace_some(ctx, tx, applications.get(tx, model, name), [upload], ())
+    with ctx.write(model) as tx:
+        resources.replace_some(ctx, tx, applications.get(tx, name), [upload], ())
 
 
 def _source(path: str) -> BinaryIO:

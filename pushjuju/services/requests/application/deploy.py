@@ -255,8 +255,8 @@ def _application(
 
 
 def _choose_base(ctx: Context, model: str, charm: Charm, options: DeployOptions, *, source: bool) -> Base:
-    with ctx.store.read() as tx:
-        stored = model_config.stored(tx, model).get("default-base")
+    with ctx.read(model) as tx:
+        stored = model_config.stored(tx).get("default-base")
     request = BaseRequest(
         requested=options.base,
         model_default=Base.parse(stored) if stored else None,

@@ -16,7 +16,7 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall, models
 from pushjuju.store.rows.records import Application, ExposedEndpoint
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 def expose(
@@ -40,12 +40,12 @@ def expose(
         NotValid: A CIDR is wrong, or the application is being removed.
     """
     wanted = _wanted(endpoints, spaces, cidrs)
-    with ctx.store.write() as tx:
-        models.get(tx, model)
-        record(tx, applications.get(tx, model, name), wanted, ctx.clock.now())
+    with ctx.write(model) as tx:
+        models.get(tx)
+        record(tx, applications.get(tx, name), wanted, ctx.clock.now())
 
 
-def record(tx: Tx, application: Application, wanted: Sequence[Exposure], now: datetime) -> None:
+def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure], now: datetime) -> None:
     """Record from where endpoints may be reached.
 
     Raises:
@@ -57,8 +57,8 @@ def record(tx: Tx, application: Application, wanted: Sequence[Exposure], now: da
     _require_alive(application, exposed=True)
     for exposure in wanted:
         tx.run(
-            "exposure_set", model=application.model, application=application.name, endpoint=exposure.endpoint,
-            spaces=json.dumps(exposure.spaces), cidrs=json.dumps(exposure.cidrs),
+            "exposure_set", application=application.name, endpoint=exposure.endpoint,
+            spaces=json.dumps(exposure.spaces), cidrs=json.dumps(exposure.cidrs)
         )  # fmt: skip
     _finish(tx, application, now, exposed=True)
 
@@ -73,8 +73,8 @@ def _wanted(endpoints: Sequence[str], spaces: Sequence[str], cidrs: Sequence[str
     ]
 
 
-def _check(tx: Tx, application: Application, exposure: Exposure) -> None:
-    _require_spaces(tx, application.model, exposure.spaces)
+def _check(tx: ModelTx, application: Application, exposure: Exposure) -> None:
+    _require_spaces(tx, exposure.spaces)
     _require_endpoints(tx, application, [exposure.endpoint])
     for cidr in exposure.cidrs:
         try:
@@ -83,14 +83,14 @@ def _check(tx: Tx, application: Application, exposure: Exposure) -> None:
             raise NotValid(f'unable to parse "{cidr}" as a CIDR: {error.message}') from None
 
 
-def _require_spaces(tx: Tx, model: str, names: Collection[str]) -> None:
-    known = firewall.space_subnets(tx, model) if names else {}
+def _require_spaces(tx: ModelTx, names: Collection[str]) -> None:
+    known = firewall.space_subnets(tx) if names else {}
     for name in names:
         if name not in known:
             raise not_found("space", name)
 
 
-def _require_endpoints(tx: Tx, application: Application, names: Iterable[str]) -> None:
+def _require_endpoints(tx: ModelTx, application: Application, names: Iterable[str]) -> None:
     charm = applications.current_charm(tx, application)
     known = {ALL_ENDPOINTS, *(item.name for item in charm.meta.endpoints()), *charm.meta.extra_bindings}
     for name in names:
@@ -114,15 +114,15 @@ def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ())
         NotFound: There is no such application or endpoint.
         NotValid: An endpoint is not exposed, or the application is being removed.
     """
-    with ctx.store.write() as tx:
-        models.get(tx, model)
-        forget(tx, applications.get(tx, model, name), endpoints, ctx.clock.now())
+    with ctx.write(model) as tx:
+        models.get(tx)
+        forget(tx, applications.get(tx, name), endpoints, ctx.clock.now())
 
 
-def forget(tx: Tx, application: Application, endpoints: Sequence[str], now: datetime) -> None:
+def forget(tx: ModelTx, application: Application, endpoints: Sequence[str], now: datetime) -> None:
     """Record that an application, or endpoints of it, may be reached no more; as `unexpose`."""
-    model, name = application.model, application.name
-    present = [item.endpoint for item in exposures(tx, model, name)]
+    name = application.name
+    present = [item.endpoint for item in exposures(tx, name)]
     for endpoint in endpoints:
         _require_endpoints(tx, application, [endpoint])
         if endpoint not in present:
@@ -130,17 +130,17 @@ def forget(tx: Tx, application: Application, endpoints: Sequence[str], now: date
     gone = set(endpoints or present)
     _require_alive(application, exposed=bool(set(present) - gone))
     for endpoint in gone:
-        tx.run("exposure_delete", model=model, application=name, endpoint=endpoint)
+        tx.run("exposure_delete", application=name, endpoint=endpoint)
     _finish(tx, application, now, exposed=bool(set(present) - gone))
 
 
-def _finish(tx: Tx, application: Application, now: datetime, *, exposed: bool) -> None:
-    tx.run("application_set_exposed", model=application.model, name=application.name, exposed=int(exposed))
+def _finish(tx: ModelTx, application: Application, now: datetime, *, exposed: bool) -> None:
+    tx.run("application_set_exposed", name=application.name, exposed=int(exposed))
     reason = "application exposed" if exposed else "application no longer exposed"
-    firewall.changed_of(tx, application.model, application.name, now, reason)
+    firewall.changed_of(tx, application.name, now, reason)
 
 
-def exposures(tx: Tx, model: str, name: str) -> list[Exposure]:
+def exposures(tx: ModelTx, name: str) -> list[Exposure]:
     """Return the exposures of an application, by endpoint."""
-    rows = tx.list(ExposedEndpoint, "exposure_list", model=model, application=name)
+    rows = tx.list(ExposedEndpoint, "exposure_list", application=name)
     return [firewall.exposure(row) for row in rows]

@@ -34,7 +34,7 @@ from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.supply import charm_updates, origins
 from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.records import Application, CharmRecord
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 LOCAL = "local"
 
@@ -117,19 +117,19 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
     try:
         with (
             resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
-            ctx.store.write() as tx,
+            ctx.write(model) as tx,
         ):
-            models.require_alive(tx, model)
-            if tx.find(Application, "application_get", model=model, name=request.application):
+            models.require_alive(tx)
+            if tx.find(Application, "application_get", name=request.application):
                 raise AlreadyExists(
                     f'cannot add application "{request.application}": application already exists',
                     hint=_OTHER_NAME,
                 )
-            if tx.row("remote_application_get", model=model, name=request.application):
+            if tx.row("remote_application_get", name=request.application):
                 what = f'cannot add application "{request.application}"'
                 raise AlreadyExists(f"{what}: saas application with same name already exists")
-            url, revision = _charm_of(ctx, tx, model, request)
-            application = record(ctx, tx, model, request, url, files)
+            url, revision = _charm_of(ctx, tx, request)
+            application = record(ctx, tx, request, url, files)
             attach = request.attach_storage
             added = (
                 units.add(tx, application, request.count, request.placements, now, attach)
@@ -155,21 +155,20 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
     )
 
 
-def _charm_of(ctx: Context, tx: Tx, model: str, request: NewApplication) -> tuple[str, int]:
+def _charm_of(ctx: Context, tx: ModelTx, request: NewApplication) -> tuple[str, int]:
     """Return URL and revision of the charm, after adding the charm to the model when its URL is empty.
 
     Raises:
         NotFound: The request names a charm by URL, and the model does not have that charm.
     """
     if not request.url:
-        return add_charm(ctx, tx, model, request.packed, request.origin)
-    return request.url, charms.record(tx, model, request.url).revision
+        return add_charm(ctx, tx, request.packed, request.origin)
+    return request.url, charms.record(tx, request.url).revision
 
 
 def record(
     ctx: Context,
-    tx: Tx,
-    model: str,
+    tx: ModelTx,
     request: NewApplication,
     url: str,
     files: Sequence[resources.Upload],
@@ -183,16 +182,16 @@ def record(
     Raises:
         NotValid, NotFound: As `deploy`.
     """
-    application = _insert(tx, model, request, url, ctx.clock.now())
+    application = _insert(tx, request, url, ctx.clock.now())
     resources.put(ctx, tx, application, files)
     _take_from_store(ctx, tx, application, request, files)
-    _plan_storage(ctx, tx, model, request, pools)
+    _plan_storage(ctx, tx, request, pools)
     return application
 
 
 def _take_from_store(
     ctx: Context,
-    tx: Tx,
+    tx: ModelTx,
     application: Application,
     request: NewApplication,
     files: Sequence[resources.Upload],
@@ -201,16 +200,14 @@ def _take_from_store(
     if request.origin is None:
         return
     origins.put(tx, application, request.origin)
-    charm_updates.watch(ctx, tx, application.model)
+    charm_updates.watch(ctx, tx)
     given = {upload.meta.name for upload in files}
     declared = request.packed.charm.meta.resources
     own = [item for item in request.store_resources if item.name in declared and item.name not in given]
     resources.put_store(tx, application, own)
 
 
-def _plan_storage(
-    ctx: Context, tx: Tx, model: str, request: NewApplication, pools: Pools | None = None
-) -> None:
+def _plan_storage(ctx: Context, tx: ModelTx, request: NewApplication, pools: Pools | None = None) -> None:
     """Keep what storage units get.
 
     Raises:
@@ -221,8 +218,8 @@ def _plan_storage(
     if not charm.meta.storage and not request.storage:
         return
 
-    found = pools or open_pools(ctx, tx, model)
-    planned = storage.plan(tx, found, model, request.application, charm, request.storage)
+    found = pools or open_pools(ctx, tx)
+    planned = storage.plan(tx, found, request.application, charm, request.storage)
     storage.put_directives(tx, planned)
 
 
@@ -241,7 +238,7 @@ def check(request: NewApplication) -> None:
 
 
 def add_charm(
-    ctx: Context, tx: Tx, model: str, packed: PackedCharm, origin: StoreOrigin | None = None
+    ctx: Context, tx: ModelTx, packed: PackedCharm, origin: StoreOrigin | None = None
 ) -> tuple[str, int]:
     """Make a model know a charm; return its URL there and its revision.
 
@@ -251,32 +248,32 @@ def add_charm(
     """
     charm = packed.charm
     if origin is None:
-        revision = tx.next(model, f"charm-{LOCAL}:{charm.name}", charm.revision)
+        revision = tx.next(tx.model, f"charm-{LOCAL}:{charm.name}", charm.revision)
         url, source, channel, name = f"{LOCAL}:{charm.name}-{revision}", LOCAL, "", charm.name
     else:
         revision, url, name = origin.charm.revision, origin.url, origin.charm.name
         source, channel = origin.charm.source, str(origin.channel)
-        if tx.row("charm_by_url", model=model, url=url) is not None:
+        if tx.row("charm_by_url", url=url) is not None:
             return url, revision
     blob = ctx.controller.blobs.add(packed.path)
     record = CharmRecord(
-        model=model, url=url, name=name, revision=revision, origin=source, channel=channel,
+        model=tx.model, url=url, name=name, revision=revision, origin=source, channel=channel,
         sha256=blob, size=packed.size, document=wire.to_wire(charm),
     )  # fmt: skip
     tx.insert("charm", record)
     return url, revision
 
 
-def _insert(tx: Tx, model: str, request: NewApplication, url: str, now: datetime) -> Application:
+def _insert(tx: ModelTx, request: NewApplication, url: str, now: datetime) -> Application:
     charm = request.packed.charm
     application = Application(
-        model=model, name=request.application, charm_url=url, life=Life.ALIVE,
+        model=tx.model, name=request.application, charm_url=url, life=Life.ALIVE,
         subordinate=int(charm.meta.subordinate), base=str(request.base), trust=int(request.trust),
         constraints=dict(request.constraints), created=to_iso(now),
     )  # fmt: skip
     tx.insert("application", application)
-    charms.put_settings(tx, model, application.name, url, request.settings)
-    statuses.set_status(tx, model, StatusKind.APPLICATION, application.name, Workload.UNSET, now=now)
+    charms.put_settings(tx, application.name, url, request.settings)
+    statuses.set_status(tx, StatusKind.APPLICATION, application.name, Workload.UNSET, now=now)
     bindings.set_first(tx, application, charm, request.bind)
-    relations.add_peers(tx, model, application.name, charm, now)
+    relations.add_peers(tx, application.name, charm, now)
     return application

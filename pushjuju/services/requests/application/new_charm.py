@@ -27,7 +27,7 @@ from pushjuju.services.supply import charm_updates, origins
 from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.store.rows.records import Application
 from pushjuju.store.rows.storage_records import StorageInstance
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,19 +82,19 @@ def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
     try:
         with (
             resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
-            ctx.store.write() as tx,
+            ctx.write(model) as tx,
         ):
-            return record(ctx, tx, model, request, files)
+            return record(ctx, tx, request, files)
     except BaseException:
         applications.drop_unused_blob(ctx, request.packed.sha256)
         raise
 
 
 def record(
-    ctx: Context, tx: Tx, model: str, request: NewCharm, files: Sequence[resources.Upload]
+    ctx: Context, tx: ModelTx, request: NewCharm, files: Sequence[resources.Upload]
 ) -> tuple[int, list[str]]:
     """Put an application on another charm inside a transaction; as `put`."""
-    application = applications.get(tx, model, request.application)
+    application = applications.get(tx, request.application)
     warnings = _check(tx, application, request)
     of_store = _of_store(request)
     old, charm = applications.current_charm(tx, application), request.packed.charm
@@ -102,10 +102,10 @@ def record(
     changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
     resources.put_store(tx, application, changes)
     bindings.refresh(tx, application, charm, request.bind, force=request.force)
-    url, revision = new_application.add_charm(ctx, tx, model, request.packed, request.origin)
+    url, revision = new_application.add_charm(ctx, tx, request.packed, request.origin)
     origins.put(tx, application, request.origin)
     if request.origin is not None:
-        charm_updates.watch(ctx, tx, model)
+        charm_updates.watch(ctx, tx)
     _switch(ctx, tx, application, request, url)
     _rebase(tx, application, request)
     return revision, warnings
@@ -129,10 +129,10 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
     declared = request.packed.charm.meta.resources
     with (
         resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
-        ctx.store.write() as tx,
+        ctx.write(model) as tx,
     ):
-        application = applications.get(tx, model, request.application)
-        known = origins.find(tx, model, request.application)
+        application = applications.get(tx, request.application)
+        known = origins.find(tx, request.application)
         _check_asked_base(application, request)
         if known is None or request.origin is None:
             raise NotFound(f'the charm of application "{request.application}" comes from no store')
@@ -146,15 +146,15 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
         _rebase(tx, application, request)
         changed = tuple(sorted({*(item.name for item in changes), *(item.meta.name for item in files)}))
         if changed:
-            tx.run("resource_modified", model=model, application=application.name)
+            tx.run("resource_modified", application=application.name)
         asked = _asked(request)
-        charms.put_settings(tx, model, application.name, application.charm_url, asked)
+        charms.put_settings(tx, application.name, application.charm_url, asked)
         if request.trust is not None:
-            tx.run("application_set_trust", model=model, name=application.name, trust=int(request.trust))
+            tx.run("application_set_trust", name=application.name, trust=int(request.trust))
         if request.force_units:
-            tx.run("application_force_charm", model=model, name=application.name)
+            tx.run("application_force_charm", name=application.name)
         if changed or asked or request.trust is not None or request.force_units:
-            wake.application(tx, model, application.name, ctx.clock.now(), "refresh")
+            wake.application(tx, application.name, ctx.clock.now(), "refresh")
     return Stayed(channel=moved, resources=changed)
 
 
@@ -168,7 +168,7 @@ def _of_store(request: NewCharm) -> dict[str, StoreResource]:
     }
 
 
-def _check(tx: Tx, application: Application, request: NewCharm) -> list[str]:
+def _check(tx: ModelTx, application: Application, request: NewCharm) -> list[str]:
     old, new = applications.current_charm(tx, application), request.packed.charm
     facts = UpgradeFacts(
         application=application.name,
@@ -198,28 +198,26 @@ def _check_asked_base(application: Application, request: NewCharm) -> None:
         check_base(request.packed.charm, facts)
 
 
-def _rebase(tx: Tx, application: Application, request: NewCharm) -> None:
+def _rebase(tx: ModelTx, application: Application, request: NewCharm) -> None:
     """Give future units the base that was asked for."""
     if request.base is not None:
-        tx.run("application_set_base", model=application.model, name=application.name, base=str(request.base))
+        tx.run("application_set_base", name=application.name, base=str(request.base))
 
 
-def _stores(tx: Tx, application: Application, old: Charm) -> Mapping[str, int]:
+def _stores(tx: ModelTx, application: Application, old: Charm) -> Mapping[str, int]:
     """Return how many instances there are of each store; nothing is looked at for a charm without storage."""
     if not old.meta.storage:
         return {}
     found = tx.list(
         StorageInstance, "storage_instance_of_application",
-        model=application.model, application=application.name,
+        application=application.name
     )  # fmt: skip
     return Counter(item.name for item in found)
 
 
-def _used(tx: Tx, application: Application) -> Iterator[UsedRelation]:
-    for relation in relations.of_application(tx, application.model, application.name):
-        side = relations.own_endpoint(
-            relations.endpoints(tx, application.model, relation.id), application.name
-        )
+def _used(tx: ModelTx, application: Application) -> Iterator[UsedRelation]:
+    for relation in relations.of_application(tx, application.name):
+        side = relations.own_endpoint(relations.endpoints(tx, relation.id), application.name)
         endpoint = Endpoint(
             name=side.endpoint,
             role=Role(side.role),
@@ -230,21 +228,21 @@ def _used(tx: Tx, application: Application) -> Iterator[UsedRelation]:
         yield UsedRelation(key=relation.key, endpoint=endpoint)
 
 
-def _switch(ctx: Context, tx: Tx, application: Application, request: NewCharm, url: str) -> None:
+def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCharm, url: str) -> None:
     now, charm = ctx.clock.now(), request.packed.charm
-    model, name = application.model, application.name
-    old = charms.stored_settings(tx, model, name, application.charm_url)
+    name = application.name
+    old = charms.stored_settings(tx, name, application.charm_url)
     settings: Settings = {**filter_settings(charm.config, old), **_asked(request)}
-    charms.put_settings(tx, model, name, url, settings)
-    tx.run("application_set_charm", model=model, name=name, charm_url=url, force=int(request.force_units))
+    charms.put_settings(tx, name, url, settings)
+    tx.run("application_set_charm", name=name, charm_url=url, force=int(request.force_units))
     if request.trust is not None:
-        tx.run("application_set_trust", model=model, name=name, trust=int(request.trust))
-    relations.add_peers(tx, model, name, charm, now)
+        tx.run("application_set_trust", name=name, trust=int(request.trust))
+    relations.add_peers(tx, name, charm, now)
     _equip(ctx, tx, application, request)
-    wake.application(tx, model, name, now, "refresh")
+    wake.application(tx, name, now, "refresh")
 
 
-def _equip(ctx: Context, tx: Tx, application: Application, request: NewCharm) -> None:
+def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewCharm) -> None:
     """Bring the storage of a new charm: directives of its stores, and what units must have of it.
 
     A directive replaces the directive for future units; the storage of existing units stays.
@@ -258,12 +256,12 @@ def _equip(ctx: Context, tx: Tx, application: Application, request: NewCharm) ->
     if not charm.meta.storage and not request.storage:
         return
 
-    known = {item.name for item in storage.directives(tx, application.model, application.name)}
-    pools = open_pools(ctx, tx, application.model)
-    planned = storage.plan(tx, pools, application.model, application.name, charm, request.storage)
+    known = {item.name for item in storage.directives(tx, application.name)}
+    pools = open_pools(ctx, tx)
+    planned = storage.plan(tx, pools, application.name, charm, request.storage)
     kept = known - request.storage.keys()
     storage.put_directives(tx, (item for item in planned if item.name not in kept))
-    for unit in units.of_application(tx, application.model, application.name):
+    for unit in units.of_application(tx, application.name):
         if unit.life == Life.ALIVE:
             storage.equip_least(tx, unit, charm, ctx.clock.now())
 

@@ -33,7 +33,7 @@ from pushjuju.services.supply.charm_places import Acquired
 from pushjuju.services.supply.store_charms import CharmRequest
 from pushjuju.store.rows.origin_records import ApplicationOrigin
 from pushjuju.store.rows.records import Application, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +155,9 @@ def _known(ctx: Context, model: str, options: RefreshOptions) -> _Known:
         NotFound: The application does not exist, or a revision is asked for of a charm that no store has.
     """
     name = options.application
-    with ctx.store.read() as tx:
-        application = applications.get(tx, model, name)
-        origin = origins.find(tx, model, name)
+    with ctx.read(model) as tx:
+        application = applications.get(tx, name)
+        origin = origins.find(tx, name)
         if options.revision >= 0 and origin is None:
             raise NotFound(f'the charm of application "{name}" comes from no store')
         rows = resources.of_application(tx, application)
@@ -256,22 +256,22 @@ def _request(options: RefreshOptions, found: Acquired) -> new_charm.NewCharm:
 
 def progress(ctx: Context, model: str, name: str) -> list[str]:
     """Return the revision and status that each unit has got to, one line each."""
-    with ctx.store.read() as tx:
-        application = applications.get(tx, model, name)
-        found = sorted(units.of_application(tx, model, name), key=lambda item: natural_key(item.name))
+    with ctx.read(model) as tx:
+        application = applications.get(tx, name)
+        found = sorted(units.of_application(tx, name), key=lambda item: natural_key(item.name))
         lines = [_unit_line(tx, unit, application) for unit in found]
     return [line for line in lines if line]
 
 
-def _unit_line(tx: Tx, unit: Unit, application: Application) -> str:
-    workload = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
-    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+def _unit_line(tx: ModelTx, unit: Unit, application: Application) -> str:
+    workload = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
+    agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     if workload is None or agent is None:
         return ""
     shown, _ = statuses.shown_unit(workload, agent)
     what = "has no charm yet"
     if unit.charm_url:
         still = "" if unit.charm_url == application.charm_url else "still "
-        what = f"{still}has revision {charms.record(tx, unit.model, unit.charm_url).revision}"
+        what = f"{still}has revision {charms.record(tx, unit.charm_url).revision}"
     text = f": {shown.message}" if shown.message else ""
     return f"unit {unit.name} {what}, {shown.status}{text}"

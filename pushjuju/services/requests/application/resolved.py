@@ -14,23 +14,21 @@ from pushjuju.store.rows.records import Unit
 def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> None:
     """Let units in error go on; all of them or none."""
     mode = "retry-hooks" if retry else "no-hooks"
-    with ctx.store.write() as tx:
+    with ctx.write(model) as tx:
         for name in names:
-            unit = units.get(tx, model, name)
-            if not units.in_error(tx, model, name):
+            unit = units.get(tx, name)
+            if not units.in_error(tx, name):
                 raise NotValid(f'unit "{name}" is not in an error state')
             if unit.resolved != "none":
                 raise NotValid(f'cannot set resolved mode for unit "{name}": already resolved')
-            tx.run("unit_set_resolved", model=model, name=name, resolved=mode)
+            tx.run("unit_set_resolved", name=name, resolved=mode)
             wake.unit(tx, unit, ctx.clock.now(), "resolved")
 
 
 def resolve_all(ctx: Context, model: str, *, retry: bool) -> list[str]:
     """Resolve every unit that is in error; return their names."""
-    with ctx.store.read() as tx:
-        every = tx.list(Unit, "unit_list", model=model)
-        names = [
-            unit.name for unit in every if units.in_error(tx, model, unit.name) and unit.resolved == "none"
-        ]
+    with ctx.read(model) as tx:
+        every = tx.list(Unit, "unit_list")
+        names = [unit.name for unit in every if units.in_error(tx, unit.name) and unit.resolved == "none"]
     resolve(ctx, model, names, retry=retry)
     return names

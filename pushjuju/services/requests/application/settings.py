@@ -40,8 +40,8 @@ def set_config(
     reset: Iterable[str] = (),
 ) -> None:
     """Change an application's settings: file first, then reset, then values."""
-    with ctx.store.write() as tx:
-        application = applications.get(tx, model, name)
+    with ctx.write(model) as tx:
+        application = applications.get(tx, name)
         charm = applications.current_charm(tx, application)
         changes: Settings = {}
         try:
@@ -52,10 +52,10 @@ def set_config(
             text = f"parsing settings for application: {error.message}"
             raise NotValid(text, detail=error.detail, hint=error.hint) from error
         trust = _trust_change(values or {}, reset)
-        charms.put_settings(tx, model, name, application.charm_url, changes)
+        charms.put_settings(tx, name, application.charm_url, changes)
         if trust is not None:
-            tx.run("application_set_trust", model=model, name=name, trust=int(trust))
-        wake.application(tx, model, name, ctx.clock.now(), "config changed")
+            tx.run("application_set_trust", name=name, trust=int(trust))
+        wake.application(tx, name, ctx.clock.now(), "config changed")
 
 
 def _known(charm: Charm, names: Iterable[str]) -> list[str]:
@@ -82,19 +82,19 @@ def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | Non
 
 def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
     """Give an application access to the cloud's credentials, or take it."""
-    with ctx.store.write() as tx:
-        applications.get(tx, model, name)
-        tx.run("application_set_trust", model=model, name=name, trust=int(trusted))
-        wake.application(tx, model, name, ctx.clock.now(), "trust changed")
+    with ctx.write(model) as tx:
+        applications.get(tx, name)
+        tx.run("application_set_trust", name=name, trust=int(trusted))
+        wake.application(tx, name, ctx.clock.now(), "trust changed")
 
 
 def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, Any]) -> None:
     """Replace the constraints of an application; units that are there stay where they are."""
-    with ctx.store.write() as tx:
-        found = applications.require_alive(tx, model, name)
+    with ctx.write(model) as tx:
+        found = applications.require_alive(tx, name)
         if found.subordinate:
             raise NotValid(f'application "{name}" is a subordinate: it goes where its principal is')
-        tx.run("application_set_constraints", model=model, name=name, constraints=json.dumps(dict(values)))
+        tx.run("application_set_constraints", name=name, constraints=json.dumps(dict(values)))
 
 
 def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
@@ -102,15 +102,15 @@ def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
 
     Mirrors: juju state/application.go UpdateApplicationBase (3.6)
     """
-    with ctx.store.write() as tx:
-        found = applications.require_alive(tx, model, name)
+    with ctx.write(model) as tx:
+        found = applications.require_alive(tx, name)
         if found.subordinate:
             raise NotValid(f'application "{name}" is a subordinate, update-series not supported')
         bases = applications.current_charm(tx, found).bases()
         if bases and not any(base.matches(item) for item in bases):
             named = ", ".join(item.display for item in bases)
             raise NotValid(f'base "{base.display}" not supported by charm, supported bases are: {named}')
-        tx.run("application_set_base", model=model, name=name, base=str(base))
+        tx.run("application_set_base", name=name, base=str(base))
         return found.base
 
 
@@ -126,8 +126,6 @@ def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force
     if not asked:
         raise NotValid("no bindings specified")
     now: datetime = ctx.clock.now()
-    with ctx.store.write() as tx:
-        application = tx.get(
-            Application, "application_get", Subject("application", name), model=model, name=name
-        )
+    with ctx.write(model) as tx:
+        application = tx.get(Application, "application_get", Subject("application", name), name=name)
         return bindings.record(tx, application, asked, now, force=force)

@@ -25,20 +25,20 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
     """
     now = ctx.clock.now()
     due = to_iso(now)
-    with ctx.store.write() as tx:
+    with ctx.write(model) as tx:
         if names:
-            chosen = [units.get(tx, model, name) for name in names]
+            chosen = [units.get(tx, name) for name in names]
             ready = [
                 (unit.name, unit.machine)
                 for unit in chosen
                 if unit.life == Life.ALIVE and unit.update_status_due
             ]
             for name, _ in ready:
-                tx.run("unit_update_status_now", model=model, name=name, due=due)
+                tx.run("unit_update_status_now", name=name, due=due)
         else:
-            rows = tx.rows("units_with_update_status", model=model)
+            rows = tx.rows("units_with_update_status")
             ready = [(row["name"], row["machine"]) for row in rows]
-            tx.run("units_update_status_now", model=model, due=due)
+            tx.run("units_update_status_now", due=due)
         for machine in sorted({machine for _, machine in ready if machine is not None}):
-            wake.machine(tx, model, machine, now, "update-status is due")
+            wake.machine(tx, machine, now, "update-status is due")
     return [name for name, _ in ready]

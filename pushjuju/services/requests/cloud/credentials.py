@@ -128,7 +128,7 @@ def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str
     woken = []
     for model in models.list_models(ctx):
         if (model.cloud, model.credential) in changed:
-            with ctx.store.write() as tx:
+            with ctx.write(model.uuid) as tx:
                 woken += credential_validity.renew(tx, model, ctx.clock.now())
     return woken
 
@@ -139,7 +139,7 @@ def set_credential(ctx: Context, uuid: str, name: str) -> list[str]:
     Returns:
         The machines that are tried anew.
     """
-    with ctx.store.write() as tx:
-        models.require_alive(tx, uuid)
-        tx.run("model_set_credential", model=uuid, credential=name)
-        return credential_validity.renew(tx, models.get(tx, uuid), ctx.clock.now())
+    with ctx.write(uuid) as tx:
+        models.require_alive(tx)
+        tx.run("model_set_credential", credential=name)
+        return credential_validity.renew(tx, models.get(tx), ctx.clock.now())

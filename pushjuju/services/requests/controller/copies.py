@@ -31,4 +31,4 @@ def end_models(ctx: Context) -> None:
     left = models.list_models(ctx)
     with ctx.store.write() as tx:
         for model in left:
-            models.delete(tx, model.uuid)
+            models.delete(ctx.of(tx, model.uuid))

@@ -10,14 +10,14 @@ from pushjuju.services.entities.machine import machines
 
 def contact(ctx: Context, model: str, machine_id: str, reason: str) -> None:
     """Let a machine be contacted now, as `see_again` does."""
-    with ctx.store.write() as tx:
-        machines.see_again(tx, model, machine_id, ctx.clock.now(), reason)
+    with ctx.write(model) as tx:
+        machines.see_again(tx, machine_id, ctx.clock.now(), reason)
 
 
 def retry_provisioning(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
     """Let machines be tried anew whose start failed, all of them without ids; return their ids."""
-    with ctx.store.write() as tx:
-        chosen = [machines.require_id(text) for text in ids] or machines.not_started(tx, model)
+    with ctx.write(model) as tx:
+        chosen = [machines.require_id(text) for text in ids] or machines.not_started(tx)
         for machine_id in chosen:
-            machines.retry_start(tx, model, machine_id, ctx.clock.now())
+            machines.retry_start(tx, machine_id, ctx.clock.now())
     return chosen

@@ -19,7 +19,7 @@ from pushjuju.services.entities.machine.machines import list_machines
 from pushjuju.services.entities.machine.spaces import ALPHA, ALPHA_ID, Uses
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Application, ExposedEndpoint, Space
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,50 +33,47 @@ class Moved:
 
 def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
     """Make a space of subnets that are known."""
-    with ctx.store.write() as tx:
-        if name in spaces.names(tx, model).values():
+    with ctx.write(model) as tx:
+        if name in spaces.names(tx).values():
             raise AlreadyExists(f"space {quote(name)} already exists")
-        known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx, model)}
+        known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx)}
         for cidr in cidrs:
             if cidr not in known:
                 raise NotFound(f"subnet {quote(cidr)} not found", hint="pushjuju subnets")
         number = str(tx.next(model, "space", 1))
         tx.insert("space", Space(model=model, id=number, name=name))
-        _move(tx, model, number, cidrs, ctx.clock.now(), force=False)
+        _move(tx, number, cidrs, ctx.clock.now(), force=False)
 
 
 def move(ctx: Context, model: str, name: str, cidrs: Sequence[str], *, force: bool) -> list[Moved]:
     """Move subnets to a space."""
-    with ctx.store.write() as tx:
-        space = spaces.require(tx, model, name)
-        known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx, model)}
+    with ctx.write(model) as tx:
+        space = spaces.require(tx, name)
+        known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx)}
         if missing := [cidr for cidr in cidrs if cidr not in known]:
             raise NotFound(f"subnet {quote(missing[0])} not found")
-        called = spaces.names(tx, model)
-        _move(tx, model, space, cidrs, ctx.clock.now(), force=force)
+        called = spaces.names(tx)
+        _move(tx, space, cidrs, ctx.clock.now(), force=force)
         return [Moved(cidr=cidr, old=called[known[cidr]], new=name) for cidr in cidrs]
 
 
-def _move(tx: Tx, model: str, space: str, cidrs: Iterable[str], now: datetime, *, force: bool) -> None:
-    before = {machine.id: spaces.machine_spaces(machine) for machine in list_machines(tx, model)}
+def _move(tx: ModelTx, space: str, cidrs: Iterable[str], now: datetime, *, force: bool) -> None:
+    before = {machine.id: spaces.machine_spaces(machine) for machine in list_machines(tx)}
     for cidr in cidrs:
-        tx.run("subnet_move", model=model, cidr=cidr, space=space)
-    spaces.sort_again(tx, model, now, "subnets moved")
+        tx.run("subnet_move", cidr=cidr, space=space)
+    spaces.sort_again(tx, now, "subnets moved")
     if not force:
-        _check_bindings(tx, model, before, spaces.names(tx, model)[space])
+        _check_bindings(tx, before, spaces.names(tx)[space])
 
 
-def _check_bindings(tx: Tx, model: str, before: Mapping[str, set[str]], target: str) -> None:
+def _check_bindings(tx: ModelTx, before: Mapping[str, set[str]], target: str) -> None:
     """Refuse to take a space away from units whose application is bound to it."""
-    called = spaces.names(tx, model)
-    lost = {
-        machine.id: before[machine.id] - spaces.machine_spaces(machine)
-        for machine in list_machines(tx, model)
-    }
-    for row in tx.rows("binding_list_all", model=model):
+    called = spaces.names(tx)
+    lost = {machine.id: before[machine.id] - spaces.machine_spaces(machine) for machine in list_machines(tx)}
+    for row in tx.rows("binding_list_all"):
         if row["space"] == ALPHA_ID:
             continue
-        units = tx.rows("unit_of_application", model=model, application=row["application"])
+        units = tx.rows("unit_of_application", application=row["application"])
         cut_off = [unit["name"] for unit in units if row["space"] in lost.get(unit["machine"] or "", ())]
         if cut_off:
             endpoint = f"{row['endpoint']}:{called[row['space']]}"
@@ -89,21 +86,21 @@ def _check_bindings(tx: Tx, model: str, before: Mapping[str, set[str]], target: 
 
 def rename(ctx: Context, model: str, old: str, new: str) -> None:
     """Give a space another name; constraints follow."""
-    with ctx.store.write() as tx:
+    with ctx.write(model) as tx:
         if old == ALPHA:
             raise NotValid(f"the {quote(ALPHA)} space cannot be renamed")
-        if new in spaces.names(tx, model).values():
+        if new in spaces.names(tx).values():
             raise AlreadyExists(f"space {quote(new)} already exists")
-        tx.run("space_rename", model=model, id=spaces.require(tx, model, old), name=new)
-        _change_constraints(tx, model, old, new)
-        _rename_exposures(tx, model, old, new)
-        if model_config.get(tx, model, "default-space") == old:
-            model_config.change(tx, model, {"default-space": new})
+        tx.run("space_rename", id=spaces.require(tx, old), name=new)
+        _change_constraints(tx, old, new)
+        _rename_exposures(tx, old, new)
+        if model_config.get(tx, "default-space") == old:
+            model_config.change(tx, {"default-space": new})
 
 
-def _change_constraints(tx: Tx, model: str, old: str, new: str) -> None:
+def _change_constraints(tx: ModelTx, old: str, new: str) -> None:
     """Replace a space in the constraints of applications; an empty name takes it out."""
-    for app in tx.list(Application, "application_list", model=model):
+    for app in tx.list(Application, "application_list"):
         if spaces.names_space(app.constraints, old):
             words = [
                 word.replace(old, new) if word.removeprefix("^") == old else word
@@ -111,18 +108,16 @@ def _change_constraints(tx: Tx, model: str, old: str, new: str) -> None:
             ]
             kept = [word for word in words if word.removeprefix("^")]
             constraints = {**app.constraints, "spaces": kept}
-            tx.run(
-                "application_set_constraints", model=model, name=app.name, constraints=json.dumps(constraints)
-            )
+            tx.run("application_set_constraints", name=app.name, constraints=json.dumps(constraints))
 
 
-def _rename_exposures(tx: Tx, model: str, old: str, new: str) -> None:
-    for row in tx.list(ExposedEndpoint, "exposure_of_model", model=model):
+def _rename_exposures(tx: ModelTx, old: str, new: str) -> None:
+    for row in tx.list(ExposedEndpoint, "exposure_of_model"):
         if old in row.spaces:
             names_ = sorted(new if name == old else name for name in row.spaces)
             tx.run(
-                "exposure_set_spaces", model=model, application=row.application, endpoint=row.endpoint,
-                spaces=json.dumps(names_),
+                "exposure_set_spaces", application=row.application, endpoint=row.endpoint,
+                spaces=json.dumps(names_)
             )  # fmt: skip
 
 
@@ -133,25 +128,25 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
         What names the space: when anything does and the removal is not forced, nothing is changed.
     """
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        space = spaces.require_removable(tx, model, name)
-        found = spaces.uses(tx, model, space)
+    with ctx.write(model) as tx:
+        space = spaces.require_removable(tx, name)
+        found = spaces.uses(tx, space)
         if (found.constraints or found.bindings) and not force:
             return found
-        tx.run("subnet_leave", model=model, space=space)
-        tx.run("binding_leave", model=model, space=space)
-        tx.run("space_delete", model=model, id=space)
-        _change_constraints(tx, model, name, "")
-        spaces.sort_again(tx, model, now, "space removed")
+        tx.run("subnet_leave", space=space)
+        tx.run("binding_leave", space=space)
+        tx.run("space_delete", id=space)
+        _change_constraints(tx, name, "")
+        spaces.sort_again(tx, now, "space removed")
         for application in found.bindings:
-            wake.application(tx, model, application, now, "space removed")
+            wake.application(tx, application, now, "space removed")
         return Uses()
 
 
 def plan_removal(ctx: Context, model: str, name: str) -> Uses:
     """Return what names a space that may be removed."""
-    with ctx.store.read() as tx:
-        return spaces.uses(tx, model, spaces.require_removable(tx, model, name))
+    with ctx.read(model) as tx:
+        return spaces.uses(tx, spaces.require_removable(tx, name))
 
 
 def reload(ctx: Context, model: str) -> list[str]:
@@ -161,13 +156,13 @@ def reload(ctx: Context, model: str) -> list[str]:
         The applications with units, whose workers look again.
     """
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        machines = list_machines(tx, model)
+    with ctx.write(model) as tx:
+        machines = list_machines(tx)
         present = {entry["cidr"] for machine in machines for entry in machine.addresses}
-        for subnet in spaces.subnets(tx, model):
+        for subnet in spaces.subnets(tx):
             if subnet.space == ALPHA_ID and subnet.cidr not in present:
-                tx.run("subnet_delete", model=model, cidr=subnet.cidr)
+                tx.run("subnet_delete", cidr=subnet.cidr)
         for machine in machines:
-            tx.run("machine_see_again", model=model, id=machine.id)
-            wake.machine(tx, model, machine.id, now, "spaces reloaded")
-        return sorted(app.name for app in tx.list(Application, "application_list", model=model))
+            tx.run("machine_see_again", id=machine.id)
+            wake.machine(tx, machine.id, now, "spaces reloaded")
+        return sorted(app.name for app in tx.list(Application, "application_list"))

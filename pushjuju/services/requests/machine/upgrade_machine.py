@@ -36,11 +36,11 @@ class Progress:
 
 def progress(ctx: Context, model: str, machine_id: str, units: Sequence[str], seen: int) -> Progress:
     """Return how far an upgrade is; `seen` is the last message that is known."""
-    with ctx.store.read() as tx:
-        agents = [(name, statuses.get_status(tx, model, StatusKind.AGENT, name)) for name in units]
+    with ctx.read(model) as tx:
+        agents = [(name, statuses.get_status(tx, StatusKind.AGENT, name)) for name in units]
         return Progress(
-            status=upgrade_machine.status_of(tx, model, machine_id),
-            new=upgrade_machine.messages(tx, model, machine_id, seen),
+            status=upgrade_machine.status_of(tx, machine_id),
+            new=upgrade_machine.messages(tx, machine_id, seen),
             failed=[
                 Problem.of(Subject("unit", name), agent.message)
                 for name, agent in agents
@@ -51,8 +51,8 @@ def progress(ctx: Context, model: str, machine_id: str, units: Sequence[str], se
 
 def units_of(ctx: Context, model: str, machine_id: str) -> list[str]:
     """Return the units of a machine as `affected_units` does."""
-    with ctx.store.read() as tx:
-        return upgrade_machine.affected_units(tx, model, machine_id)
+    with ctx.read(model) as tx:
+        return upgrade_machine.affected_units(tx, machine_id)
 
 
 def plan(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> list[str]:
@@ -61,40 +61,40 @@ def plan(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool =
     Raises:
         PushjujuError: As `check`.
     """
-    with ctx.store.read() as tx:
-        upgrade_machine.check(tx, model, machine_id, base, force=force)
-        return upgrade_machine.affected_units(tx, model, machine_id)
+    with ctx.read(model) as tx:
+        upgrade_machine.check(tx, machine_id, base, force=force)
+        return upgrade_machine.affected_units(tx, machine_id)
 
 
 def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> None:
     """Lock a machine for its upgrade, and let its units get ready; all of it or, after a refusal, nothing."""
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        present = upgrade_machine.check(tx, model, machine_id, base, force=force)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
+        present = upgrade_machine.check(tx, machine_id, base, force=force)
         wanted = Base(present.os, base.track, base.risk)
         lock = MachineUpgrade(
             model=model, machine=machine_id, from_base=str(present), to_base=str(wanted), force=int(force),
             status=SeriesStatus.PREPARE_STARTED, created=to_iso(now),
         )  # fmt: skip
         tx.insert("machine_upgrade", lock)
-        tx.run("machine_upgrade_message_delete", model=model, machine=machine_id)
-        for unit in machines.units_on(tx, model, machine_id):
+        tx.run("machine_upgrade_message_delete", machine=machine_id)
+        for unit in machines.units_on(tx, machine_id):
             upgrade_machine.set_unit(tx, unit, SeriesStatus.PREPARE_STARTED, wanted)
         text = f"started upgrade from {quote(present.display)} to {quote(wanted.display)}"
         upgrade_machine.set_machine(tx, lock, SeriesStatus.PREPARE_STARTED, text, now)
-        wake.machine(tx, model, machine_id, now, "upgrade-machine prepare")
+        wake.machine(tx, machine_id, now, "upgrade-machine prepare")
 
 
 def complete(ctx: Context, model: str, machine_id: str) -> int:
     """Let the units of a prepared machine run post-series-upgrade; return the last message before that."""
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        seen = upgrade_machine.last_message(tx, model, machine_id)
-        machine = machines.get(tx, model, machine_id)
+    with ctx.write(model) as tx:
+        seen = upgrade_machine.last_message(tx, machine_id)
+        machine = machines.get(tx, machine_id)
         if machine.life != Life.ALIVE:
             raise Conflict("machine not found or not alive")
-        lock = upgrade_machine.lock_of(tx, model, machine_id)
+        lock = upgrade_machine.lock_of(tx, machine_id)
         if lock is None:
             raise NotFound(f"upgrade lock for machine {quote(machine_id)} not found")
         if lock.status != SeriesStatus.PREPARE_COMPLETED:
@@ -104,5 +104,5 @@ def complete(ctx: Context, model: str, machine_id: str) -> int:
         for unit in upgrade_machine.units_in(tx, lock):
             upgrade_machine.set_unit(tx, unit, SeriesStatus.COMPLETE_STARTED, Base.parse(lock.to_base))
         upgrade_machine.say(tx, lock, f"machine-{machine_id} start units after series upgrade", now)
-        wake.machine(tx, model, machine_id, now, "upgrade-machine complete")
+        wake.machine(tx, machine_id, now, "upgrade-machine complete")
     return seen

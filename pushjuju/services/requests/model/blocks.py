@@ -9,16 +9,16 @@ from pushjuju.services.entities.basis.context import Context
 
 def disable(ctx: Context, model: str, name: str, message: str) -> None:
     """Disable a set of commands."""
-    with ctx.store.write() as tx:
-        if tx.scalar("block_of", model=model, type=name) is not None:
+    with ctx.write(model) as tx:
+        if tx.scalar("block_of", type=name) is not None:
             raise NotValid(f"block {_juju_name(name)} is already ON")
-        tx.run("block_set", model=model, type=name, message=message)
+        tx.run("block_set", type=name, message=message)
 
 
 def enable(ctx: Context, model: str, name: str) -> None:
     """Enable a set of commands again."""
-    with ctx.store.write() as tx:
-        if not tx.run("block_delete", model=model, type=name):
+    with ctx.write(model) as tx:
+        if not tx.run("block_delete", type=name):
             raise NotFound(f"block {_juju_name(name)} is already OFF")
 
 

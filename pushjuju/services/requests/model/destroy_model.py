@@ -36,11 +36,11 @@ class Dying:
 
 def contents(ctx: Context, model: str) -> Contents:
     """Return what is in a model."""
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         return Contents(
-            machines=machines.list_machines(tx, model),
-            applications=[item.name for item in tx.list(Application, "application_list", model=model)],
-            stored=[item.kind for item in tx.list(Backing, "backing_list", model=model)],
+            machines=machines.list_machines(tx),
+            applications=[item.name for item in tx.list(Application, "application_list")],
+            stored=[item.kind for item in tx.list(Backing, "backing_list")],
         )
 
 
@@ -62,9 +62,9 @@ def destroy_models(
     waits = False
     with ctx.store.write() as tx:
         for model in doomed:
-            found = models.get(tx, model.uuid)
-            removal.destroy_model(tx, found, ctx.clock.now(), force, destroy_storage=destroy_storage)
-            waits = bool(removal.blockers(tx, model.uuid)) or waits
+            of = ctx.of(tx, model.uuid)
+            removal.destroy_model(of, models.get(of), ctx.clock.now(), force, destroy_storage=destroy_storage)
+            waits = bool(removal.blockers(of)) or waits
     if sessions.current_model(ctx) in [model.qualified for model in doomed]:
         ctx.controller.set("current-model", None)
     return waits
@@ -72,8 +72,8 @@ def destroy_models(
 
 def dying(ctx: Context, model: str) -> Dying | None:
     """Return what holds up the end of a model, or None when the model is gone."""
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         if tx.find(Model, "model_by_uuid", uuid=model) is None:
             return None
-        ends = tx.list(Cleanup, "cleanup_list", model=model)
-        return Dying(reasons=removal.blockers(tx, model), has_ends=bool(ends))
+        ends = tx.list(Cleanup, "cleanup_list")
+        return Dying(reasons=removal.blockers(tx), has_ends=bool(ends))

@@ -27,7 +27,7 @@ from pushjuju.services.entities.model import (
 from pushjuju.services.entities.secret import secret_backends
 from pushjuju.services.requests.relation import consume
 from pushjuju.store.rows.model import Model
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 FIREWALL_KEYS = {"juju-application-offer": firewall.SAAS_ALLOW, "ssh": firewall.SSH_ALLOW}
 
@@ -66,8 +66,8 @@ def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: 
     names = (*options.values, *options.reset)
     theirs = provider_keys.of(host, names, model.cloud_type)
     provider_keys.check(theirs, options.values)
-    with ctx.store.read() as tx:
-        present = model_config.effective(tx, model.uuid)
+    with ctx.read(model.uuid) as tx:
+        present = model_config.effective(tx)
     return provider_keys.unknown(names, theirs, present)
 
 
@@ -82,20 +82,20 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
         **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
     }
-    with ctx.store.write() as tx:
-        spaces.check_default(tx, model.uuid, options.values)
-        model_config.change(tx, model.uuid, options.values, options.reset, inherited=inherited)
+    with ctx.write(model.uuid) as tx:
+        spaces.check_default(tx, options.values)
+        model_config.change(tx, options.values, options.reset, inherited=inherited)
         if secret_backends.KEY in options.keys:
-            secret_backends.follow(tx, model.uuid, now)
-        wake.all_units(tx, model.uuid, now, _REASON)
-        _wake_firewalls(tx, model.uuid, now)
+            secret_backends.follow(tx, now)
+        wake.all_units(tx, now, _REASON)
+        _wake_firewalls(tx, now)
         if jump_hosts.KEY in options.keys:
-            jump_hosts.changed(tx, model.uuid, now)
+            jump_hosts.changed(tx, now)
 
 
-def _wake_firewalls(tx: Tx, model: str, now: datetime) -> None:
-    firewall.changed_everywhere(tx, model, now, _REASON)
-    consume.config_changed(tx, model, now)
+def _wake_firewalls(tx: ModelTx, now: datetime) -> None:
+    firewall.changed_everywhere(tx, now, _REASON)
+    consume.config_changed(tx, now)
 
 
 def effective(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
@@ -105,29 +105,28 @@ def effective(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
         "controller": model_defaults.of_cloud(settings, model.cloud),
         "region": model_defaults.of_region(settings, model.cloud, model.region),
     }
-    with ctx.store.read() as tx:
-        return model_config.effective(tx, model.uuid, above)
+    with ctx.read(model.uuid) as tx:
+        return model_config.effective(tx, above)
 
 
 def firewall_rules(ctx: Context, model: str) -> dict[str, list[str]]:
     """Return which networks may reach each well-known service of a model; no network stands for all."""
-    with ctx.store.read() as tx:
+    with ctx.read(model) as tx:
         return {
-            service: firewall.split(str(model_config.get(tx, model, key)))
-            for service, key in FIREWALL_KEYS.items()
+            service: firewall.split(str(model_config.get(tx, key))) for service, key in FIREWALL_KEYS.items()
         }
 
 
 def set_firewall_rule(ctx: Context, model: str, service: str, networks: Iterable[str]) -> None:
     """Choose the networks that may reach a well-known service of a model."""
-    with ctx.store.write() as tx:
-        model_config.change(tx, model, {FIREWALL_KEYS[service]: ",".join(networks)})
-        _wake_firewalls(tx, model, ctx.clock.now())
+    with ctx.write(model) as tx:
+        model_config.change(tx, {FIREWALL_KEYS[service]: ",".join(networks)})
+        _wake_firewalls(tx, ctx.clock.now())
 
 
 def set_constraints(ctx: Context, model: str, values: Mapping[str, Any]) -> None:
     """Replace the constraints of a model; machines that are there stay as they are."""
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
         kept = {key: value for key, value in values.items() if value is not None}
-        tx.run("model_constraints_set", model=model, value=json.dumps(kept))
+        tx.run("model_constraints_set", value=json.dumps(kept))

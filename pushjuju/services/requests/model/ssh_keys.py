@@ -15,7 +15,7 @@ from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models, ssh_keys
 from pushjuju.services.entities.model.ssh_keys import KEY
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 MOST = 1000  # keys of a model
 
@@ -34,9 +34,9 @@ class Refusal:
 def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
     """Add keys; return those that were not taken."""
     refusals = []
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        present = ssh_keys.lines(tx, model)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
+        present = ssh_keys.lines(tx)
         known = {ssh_keys.parse(line).fingerprint for line in present}
         before = len(present)
         for text in texts:
@@ -56,7 +56,7 @@ def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
         if len(present) > MOST:
             raise NotValid(f"a model has {MOST} keys at most")
         if len(present) != before:
-            _put(tx, model, present, ctx.clock.now())
+            _put(tx, present, ctx.clock.now())
     return refusals
 
 
@@ -66,8 +66,8 @@ def put_first(ctx: Context, model: str, text: str) -> None:
     if len(keys) > MOST:
         raise NotValid(f"a model has {MOST} keys at most")
     if keys:
-        with ctx.store.write() as tx:
-            _put(tx, model, list(dict.fromkeys(keys)), ctx.clock.now())
+        with ctx.write(model) as tx:
+            _put(tx, list(dict.fromkeys(keys)), ctx.clock.now())
 
 
 def is_internal(key: ssh_keys.PublicKey) -> bool:
@@ -78,8 +78,8 @@ def is_internal(key: ssh_keys.PublicKey) -> bool:
 def remove(ctx: Context, model: str, ids: Iterable[str]) -> list[Refusal]:
     """Remove keys by fingerprint or comment; return the ids that name none."""
     refusals = []
-    with ctx.store.write() as tx:
-        present = [ssh_keys.parse(line) for line in ssh_keys.lines(tx, model)]
+    with ctx.write(model) as tx:
+        present = [ssh_keys.parse(line) for line in ssh_keys.lines(tx)]
         doomed: set[str] = set()
         for text in ids:
             found = {key.line for key in present if text in (key.fingerprint, key.comment)}
@@ -87,12 +87,12 @@ def remove(ctx: Context, model: str, ids: Iterable[str]) -> list[Refusal]:
                 refusals.append(Refusal(key=text, reason=f"key not found: {text}"))
             doomed |= found
         if doomed:
-            _put(tx, model, [key.line for key in present if key.line not in doomed], ctx.clock.now())
+            _put(tx, [key.line for key in present if key.line not in doomed], ctx.clock.now())
     return refusals
 
 
-def _put(tx: Tx, model: str, kept: list[str], now: datetime) -> None:
-    tx.run("model_config_set", model=model, key=KEY, value=json.dumps("\n".join(kept)))
-    tx.run("keys_due", model=model)
-    for row in tx.rows("machine_ids", model=model):
-        wake.machine(tx, model, row["id"], now, "keys that may log in changed")
+def _put(tx: ModelTx, kept: list[str], now: datetime) -> None:
+    tx.run("model_config_set", key=KEY, value=json.dumps("\n".join(kept)))
+    tx.run("keys_due")
+    for row in tx.rows("machine_ids"):
+        wake.machine(tx, row["id"], now, "keys that may log in changed")

@@ -27,7 +27,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers, pairing, relations, remote_applications
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Offer, Relation, RemoteApplication
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 # --- consuming --------------------------------------------------------------------------------------------
 
@@ -40,12 +40,12 @@ def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
         AlreadyExists: The name is taken.
         NotValid: The name is not the name of an application.
     """
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        return consume_in(ctx, tx, model, url, alias)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
+        return consume_in(ctx, tx, url, alias)
 
 
-def consume_in(ctx: Context, tx: Tx, model: str, url: OfferUrl, alias: str = "") -> str:
+def consume_in(ctx: Context, tx: ModelTx, url: OfferUrl, alias: str = "") -> str:
     """Let a model consume an offer; as `consume`, in a transaction."""
     if alias and not is_application(alias):
         raise NotValid(f"invalid application name {quote(alias)}")
@@ -53,19 +53,19 @@ def consume_in(ctx: Context, tx: Tx, model: str, url: OfferUrl, alias: str = "")
     place = f"{ctx.controller.name}:{offers.url_of(source, offer)}"
     ends = remote_applications.described(offers.endpoints(tx, offer))
     try:
-        made = remote_applications.add(tx, model, alias or offer.name, offer, place, ends, ctx.clock.now())
+        made = remote_applications.add(tx, alias or offer.name, offer, place, ends, ctx.clock.now())
     except AlreadyExists as error:
         raise AlreadyExists(f"could not consume {offers.url_of(source, offer)}: {error.message}") from None
     return made.name
 
 
-def side_of(tx: Tx, model: str, name: str) -> Side | None:
+def side_of(tx: ModelTx, name: str) -> Side | None:
     """Return a consumed application as one side of a relation, or None when there is no such application.
 
     Raises:
         NotValid: The offer was removed; the message is Juju's.
     """
-    found = remote_applications.find(tx, model, name)
+    found = remote_applications.find(tx, name)
     if found is None:
         return None
     if found.life == Life.ALIVE and remote_applications.is_terminated(tx, found):
@@ -87,21 +87,21 @@ def remove_saas(ctx: Context, model: str, name: str, force: removal.Force | None
         NotFound: It consumes nothing of that name; the message is Juju's.
     """
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        models.get(tx, model)
-        found = remote_applications.find(tx, model, name)
+    with ctx.write(model) as tx:
+        models.get(tx)
+        found = remote_applications.find(tx, name)
         if found is None:
             raise NotFound(f"saas application {quote(name)} not found", subject=Subject("saas", name))
-        touched = sorted(set(_partners(tx, model, name)))
+        touched = sorted(set(_partners(tx, name)))
         remote_applications.destroy(
             tx, found, now, lambda item: removal.destroy_relation(tx, item, now, force)
         )
         return touched
 
 
-def _partners(tx: Tx, model: str, name: str) -> Iterator[str]:
-    for relation in relations.of_application(tx, model, name):
-        sides = relations.endpoints(tx, model, relation.id)
+def _partners(tx: ModelTx, name: str) -> Iterator[str]:
+    for relation in relations.of_application(tx, name):
+        sides = relations.endpoints(tx, relation.id)
         yield relations.remote_endpoint(sides, name).application
 
 
@@ -120,14 +120,14 @@ def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force |
         for url in urls:
             model, offer = offers.resolve(ctx, tx, url)
             places.append(model.uuid)
-            removal.remove_offer(tx, offer, now, force)
+            removal.remove_offer(ctx.of(tx, model.uuid), offer, now, force)
     return sorted(set(places))
 
 
 # --- relations --------------------------------------------------------------------------------------------
 
 
-def link(tx: Tx, near: Relation, pair: Pair, now: datetime) -> None:
+def link(tx: ModelTx, near: Relation, pair: Pair, now: datetime) -> None:
     """Make the row of a new relation in the other model, if one of its sides is of another one.
 
     Raises:
@@ -137,17 +137,18 @@ def link(tx: Tx, near: Relation, pair: Pair, now: datetime) -> None:
     if remote is None:
         return
     local = next(item for item in pair if not item.side.remote)
-    record = relations.remote(tx, near.model, remote.side.application)
+    record = relations.remote(tx, remote.side.application)
     offer = tx.find(Offer, "offer_by_uuid", uuid=record.offer) if record else None
     if record is None or offer is None:
         name = remote.side.application
         raise NotFound(f"application offer {quote(name)} not found", subject=Subject("offer", name))
-    models.require_alive(tx, offer.model)
-    proxy = _proxy(tx, near.model, local, offer, now)
-    there = _there(tx, offer, remote)
-    made = pairing.add(tx, offer.model, pairing.checked(tx, offer.model, (there, proxy)), "", now)
+    other = tx.beside(offer.model)
+    models.require_alive(other)
+    proxy = _proxy(other, tx.model, local, offer, now)
+    there = _there(other, offer, remote)
+    made = pairing.add(other, pairing.checked(other, (there, proxy)), "", now)
     _tie(tx, near, made, offer="", alias=proxy.side.application)
-    _tie(tx, made, near, offer=offer.uuid, alias=record.name)
+    _tie(other, made, near, offer=offer.uuid, alias=record.name)
     linked = tx.get(Relation, "relation_get", "", model=near.model, id=near.id)
     relations.touch_firewalls(tx, linked, now, f"relation {near.id} to another model")
 
@@ -159,9 +160,9 @@ def _tie(tx: Tx, one: Relation, other: Relation, *, offer: str, alias: str) -> N
     )  # fmt: skip
 
 
-def _there(tx: Tx, offer: Offer, remote: Bound) -> Bound:
+def _there(tx: ModelTx, offer: Offer, remote: Bound) -> Bound:
     """Return the side of a relation that is offered, in its own model."""
-    side = pairing.side_of(tx, offer.model, offer.application)
+    side = pairing.side_of(tx, offer.application)
     own = dict(offers.endpoints(tx, offer)).get(remote.endpoint.name)
     if side is None or own is None:
         what = f"relation {quote(remote.endpoint.name)} on application offer {quote(offer.name)}"
@@ -169,21 +170,21 @@ def _there(tx: Tx, offer: Offer, remote: Bound) -> Bound:
     return Bound(side=side, endpoint=own)
 
 
-def _proxy(tx: Tx, model: str, local: Bound, offer: Offer, now: datetime) -> Bound:
+def _proxy(tx: ModelTx, source: str, local: Bound, offer: Offer, now: datetime) -> Bound:
     """Return the side of a relation that consumes, as it stands in the model of the offer."""
     application = local.side.application
-    name = proxy_name(model, application, offer.uuid)
-    present = relations.remote(tx, offer.model, name)
+    name = proxy_name(source, application, offer.uuid)
+    present = relations.remote(tx, name)
     ends = dict(present.endpoints) if present else {}
     ends |= remote_applications.described([(local.endpoint.name, local.endpoint)])
     if present is None:
         made = RemoteApplication(
-            model=offer.model, name=name, offer=offer.uuid, source=model, application=application,
+            model=tx.model, name=name, offer=offer.uuid, source=source, application=application,
             life=Life.ALIVE, endpoints=ends, created=to_iso(now),
         )  # fmt: skip
         tx.insert("remote_application", made)
-    tx.run("remote_application_set_endpoints", model=offer.model, name=name, endpoints=compact(ends))
-    found = tx.get(RemoteApplication, "remote_application_get", "", model=offer.model, name=name)
+    tx.run("remote_application_set_endpoints", name=name, endpoints=compact(ends))
+    found = tx.get(RemoteApplication, "remote_application_get", "", name=name)
     side = remote_applications.side(found)
     endpoint = {**side.provides, **side.requires}[local.endpoint.name]
     return Bound(side=side, endpoint=endpoint)
@@ -194,22 +195,22 @@ def proxy_name(model: str, application: str, offer: str) -> str:
     return remote_applications.PROXY + digest(f"{model} {application} {offer}")[:32]
 
 
-def config_changed(tx: Tx, model: str, now: datetime) -> None:
+def config_changed(tx: ModelTx, now: datetime) -> None:
     """Wake the related models: the networks from which a model connects, or that it lets in, have changed."""
-    for relation in tx.list(Relation, "relation_to_other_models", model=model):
+    for relation in tx.list(Relation, "relation_to_other_models"):
         relations.touch_firewalls(tx, relation, now, "model config changed")
 
 
 # --- who works together -----------------------------------------------------------------------------------
 
 
-def connected(tx: Tx, model: str) -> list[str]:
+def connected(tx: ModelTx) -> list[str]:
     """Return the models that are related to a model, by whatever number of steps; without itself."""
-    found, waiting = {model}, [model]
+    found, waiting = {tx.model}, [tx.model]
     while waiting:
         here = waiting.pop()
         for relation in tx.list(Relation, "relation_to_other_models", model=here):
             if relation.far_model not in found:
                 found.add(relation.far_model)
                 waiting.append(relation.far_model)
-    return sorted(found - {model})
+    return sorted(found - {tx.model})

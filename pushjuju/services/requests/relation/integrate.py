@@ -22,7 +22,7 @@ from pushjuju.services.entities.relation import pairing, relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.relation import consume
 from pushjuju.store.rows.records import Relation, RelationEndpoint
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _MOST = 2**63 - 1  # the store has no greater numbers
 _DIGITS = 20  # Python reads no number of thousands of digits
@@ -49,33 +49,33 @@ def integrate(
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
         if offer is not None:
-            consume.consume_in(ctx, tx, model, offer)
-        return relate(tx, model, first, second, via=via, now=now)
+            consume.consume_in(ctx, tx, offer)
+        return relate(tx, first, second, via=via, now=now)
 
 
-def relate(tx: Tx, model: str, first: str, second: str, *, via: Sequence[str] = (), now: datetime) -> int:
+def relate(tx: ModelTx, first: str, second: str, *, via: Sequence[str] = (), now: datetime) -> int:
     """Relate two applications inside a transaction; as `integrate`."""
-    pair = infer_endpoints(first, second, lambda name: _side(tx, model, name))
-    pair = pairing.checked(tx, model, pair)
+    pair = infer_endpoints(first, second, lambda name: _side(tx, name))
+    pair = pairing.checked(tx, pair)
     if via and not any(item.side.remote for item in pair):
         raise NotValid("integration via subnets for non cross model relations not supported")
-    made = pairing.add(tx, model, pair, ",".join(via), now)
+    made = pairing.add(tx, pair, ",".join(via), now)
     consume.link(tx, made, pair, now)
     return made.id
 
 
-def _side(tx: Tx, model: str, name: str) -> Side | None:
-    found = pairing.side_of(tx, model, name)
-    return found if found is not None else consume.side_of(tx, model, name)
+def _side(tx: ModelTx, name: str) -> Side | None:
+    found = pairing.side_of(tx, name)
+    return found if found is not None else consume.side_of(tx, name)
 
 
 # --- finding and ending -----------------------------------------------------------------------------------
 
 
-def find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
+def find(tx: ModelTx, arguments: Sequence[str]) -> Relation:
     """Return the relation that a user names: its id, or two `APP[:ENDPOINT]`.
 
     Raises:
@@ -83,9 +83,9 @@ def find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
         NotValid: Several fit, or the arguments make no sense; the messages are Juju's.
     """
     if len(arguments) == 1:
-        return by_id(tx, model, arguments[0])
+        return by_id(tx, arguments[0])
     wanted = [parse_endpoint(text) for text in arguments]
-    some = relations.of_application(tx, model, wanted[0][0])
+    some = relations.of_application(tx, wanted[0][0])
     found = [item for item in some if _fits(tx, item, wanted)]
     names = quote(" ".join(arguments))
     if not found:
@@ -101,7 +101,7 @@ def is_id(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < _DIGITS and int(text) <= _MOST
 
 
-def by_id(tx: Tx, model: str, text: str) -> Relation:
+def by_id(tx: ModelTx, text: str) -> Relation:
     """Return a relation by its id.
 
     Raises:
@@ -110,11 +110,11 @@ def by_id(tx: Tx, model: str, text: str) -> Relation:
     """
     if not is_id(text):
         raise NotValid(f"relation ID {quote(text)} not valid")
-    return tx.get(Relation, "relation_get", f"relation {text} not found", model=model, id=int(text))
+    return tx.get(Relation, "relation_get", f"relation {text} not found", id=int(text))
 
 
-def _fits(tx: Tx, relation: Relation, wanted: Sequence[tuple[str, str]]) -> bool:
-    sides = relations.endpoints(tx, relation.model, relation.id)
+def _fits(tx: ModelTx, relation: Relation, wanted: Sequence[tuple[str, str]]) -> bool:
+    sides = relations.endpoints(tx.beside(relation.model), relation.id)
     if len(sides) == 1:
         sides = [sides[0], sides[0]]
     orders = ((sides[0], sides[1]), (sides[1], sides[0]))
@@ -138,9 +138,9 @@ def remove_relation(
         NotValid: It is a peer relation, or several fit.
     """
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        relation = find(tx, model, arguments)
-        sides = relations.endpoints(tx, model, relation.id)
+    with ctx.write(model) as tx:
+        relation = find(tx, arguments)
+        sides = relations.endpoints(tx, relation.id)
         if relations.is_peer(sides):
             raise NotValid(f"cannot destroy relation {quote(relation.key)}: is a peer relation")
         removal.destroy_relation(tx, relation, now, force)
@@ -163,17 +163,17 @@ def set_suspended(
         NotValid: A peer relation, or one that is going away.
     """
     now, touched = ctx.clock.now(), set()
-    with ctx.store.write() as tx:
+    with ctx.write(model) as tx:
         for text in ids:
-            relation = by_id(tx, model, text)
-            sides = relations.endpoints(tx, model, relation.id)
+            relation = by_id(tx, text)
+            sides = relations.endpoints(tx, relation.id)
             _set_suspended(tx, relation, sides, suspended=suspended, reason=reason, now=now)
             touched |= {side.application for side in sides}
     return sorted(touched)
 
 
 def _set_suspended(
-    tx: Tx,
+    tx: ModelTx,
     relation: Relation,
     sides: Sequence[RelationEndpoint],
     *,
@@ -194,17 +194,21 @@ def _set_suspended(
         )
     for item in (relation, relations.far(tx, relation)):
         if item is not None:
-            _change(tx, item, suspended=suspended, reason=reason, now=now)
+            _change(tx.beside(item.model), item, suspended=suspended, reason=reason, now=now)
     relations.touch_firewalls(tx, relation, now, "relation suspended or resumed")
 
 
-def _change(tx: Tx, relation: Relation, *, suspended: bool, reason: str, now: datetime) -> None:
+def _change(tx: ModelTx, relation: Relation, *, suspended: bool, reason: str, now: datetime) -> None:
     """Suspend the row of a relation in one model, or let it go on."""
-    key = {"model": relation.model, "id": relation.id}
-    tx.run("relation_set_suspended", **key, suspended=int(suspended), reason=reason)
+    tx.run("relation_set_suspended", id=relation.id, suspended=int(suspended), reason=reason)
     word = "suspending" if suspended else "joining"
     statuses.set_status(
-        tx, relation.model, StatusKind.RELATION, str(relation.id), word, reason if suspended else "", now=now
+        tx.beside(relation.model),
+        StatusKind.RELATION,
+        str(relation.id),
+        word,
+        reason if suspended else "",
+        now=now,
     )
-    for side in relations.endpoints(tx, relation.model, relation.id):
-        wake.application(tx, relation.model, side.application, now, "relation suspended or resumed")
+    for side in relations.endpoints(tx.beside(relation.model), relation.id):
+        wake.application(tx.beside(relation.model), side.application, now, "relation suspended or resumed")

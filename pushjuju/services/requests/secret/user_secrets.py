@@ -20,7 +20,7 @@ from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import MODEL, Change
 from pushjuju.store.rows.records import Application
 from pushjuju.store.rows.secret_records import SecretRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 _LINE = re.compile(r"\bline [0-9]+")
 
@@ -32,14 +32,14 @@ def add(ctx: Context, model: str, name: str, content: Content, description: str 
         AlreadyExists: The name is taken.
     """
     change = Change(content=content, label=name, description=description)
-    with ctx.store.write() as tx:
-        return uri(secrets.create(ctx, tx, model, new_id(os.urandom), MODEL, change).id)
+    with ctx.write(model) as tx:
+        return uri(secrets.create(ctx, tx, new_id(os.urandom), MODEL, change).id)
 
 
 def goes_to_backend(ctx: Context, model: str) -> bool:
     """Return True when a model keeps new content in a backend, so that it has to be sent there."""
-    with ctx.store.read() as tx:
-        return bool(secrets.active_backend(tx, model))
+    with ctx.read(model) as tx:
+        return bool(secrets.active_backend(tx))
 
 
 def update(ctx: Context, model: str, which: str, change: Change) -> None:
@@ -50,8 +50,8 @@ def update(ctx: Context, model: str, which: str, change: Change) -> None:
         NotPermitted: The secret belongs to a charm.
         AlreadyExists: The new name is taken.
     """
-    with ctx.store.write() as tx:
-        secrets.update(ctx, tx, own(tx, model, which), change)
+    with ctx.write(model) as tx:
+        secrets.update(ctx, tx, own(tx, which), change)
 
 
 def remove(ctx: Context, model: str, which: str, revision: int | None = None) -> None:
@@ -61,8 +61,8 @@ def remove(ctx: Context, model: str, which: str, revision: int | None = None) ->
         NotFound: The secret does not exist.
         NotPermitted: The secret belongs to a charm.
     """
-    with ctx.store.write() as tx:
-        row = own(tx, model, which)
+    with ctx.write(model) as tx:
+        row = own(tx, which)
         if revision is not None:
             secrets.revision(tx, row, revision)
         secrets.remove(tx, row, None if revision is None else [revision], ctx.clock.now())
@@ -75,10 +75,10 @@ def grant(ctx: Context, model: str, which: str, applications: Iterable[str]) -> 
         NotFound: No such secret or application.
         NotPermitted: The secret belongs to a charm.
     """
-    with ctx.store.write() as tx:
-        row = own(tx, model, which)
+    with ctx.write(model) as tx:
+        row = own(tx, which)
         for name in applications:
-            _application(tx, model, name)
+            _application(tx, name)
             secrets.grant(tx, row, OwnerKind.APPLICATION, name)
 
 
@@ -89,18 +89,18 @@ def revoke(ctx: Context, model: str, which: str, applications: Iterable[str]) ->
         NotFound: No such secret or application.
         NotPermitted: The secret belongs to a charm.
     """
-    with ctx.store.write() as tx:
-        row = own(tx, model, which)
+    with ctx.write(model) as tx:
+        row = own(tx, which)
         for name in applications:
-            _application(tx, model, name)
+            _application(tx, name)
             secrets.revoke(tx, row, name)
 
 
-def _application(tx: Tx, model: str, name: str) -> None:
-    tx.get(Application, "application_get", Subject("application", name), model=model, name=name)
+def _application(tx: ModelTx, name: str) -> None:
+    tx.get(Application, "application_get", Subject("application", name), name=name)
 
 
-def lookup(tx: Tx, model: str, which: str) -> SecretRow:
+def lookup(tx: ModelTx, which: str) -> SecretRow:
     """Return the secret that an id, a URI or the name of a secret of the model means.
 
     Raises:
@@ -109,25 +109,25 @@ def lookup(tx: Tx, model: str, which: str) -> SecretRow:
     """
     if is_uri(which):
         source, secret = parse_uri(which)
-        if source and source != model:
+        if source and source != tx.model:
             raise NotValid(f"secret {quote(which)} is of another model")
-        found = secrets.find(tx, model, secret)
+        found = secrets.find(tx, secret)
         if found is not None:
             return found
-    named = secrets.by_label(tx, model, MODEL, which)
+    named = secrets.by_label(tx, MODEL, which)
     if named is None:
         raise NotFound(f"secret {quote(which)} not found")
     return named
 
 
-def own(tx: Tx, model: str, which: str) -> SecretRow:
+def own(tx: ModelTx, which: str) -> SecretRow:
     """Return a secret of the model itself.
 
     Raises:
         NotFound: The secret does not exist.
         NotPermitted: The secret belongs to a charm.
     """
-    row = lookup(tx, model, which)
+    row = lookup(tx, which)
     if row.owner_kind != OwnerKind.MODEL:
         raise NotPermitted(
             f"secret {quote(which)} is owned by {row.owner_kind} {row.owner}: only its charm can change it"

@@ -10,7 +10,7 @@ from pushjuju.core.problems import Subject
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.store.rows.storage_records import StoragePool
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 if TYPE_CHECKING:
     from pushjuju.plugins.api.storage_types import StorageType
@@ -20,9 +20,9 @@ from pushjuju.services.entities.storage import storage_pools
 def create(ctx: Context, model: str, name: str, provider: str, attributes: Mapping[str, str]) -> None:
     """Make a pool."""
     storage_pools.require_name(name)
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        pools = storage_pools.open_pools(ctx, tx, model)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
+        pools = storage_pools.open_pools(ctx, tx)
         typed = _typed(pools.type_of(provider), attributes)
         if name in pools.names():
             raise AlreadyExists(f'storage pool "{name}" already exists')
@@ -31,30 +31,30 @@ def create(ctx: Context, model: str, name: str, provider: str, attributes: Mappi
 
 def update(ctx: Context, model: str, name: str, attributes: Mapping[str, str], provider: str = "") -> None:
     """Replace the attributes of a pool, and its type where one is named."""
-    with ctx.store.write() as tx:
-        found = _made(tx, model, name)
-        pools = storage_pools.open_pools(ctx, tx, model)
+    with ctx.write(model) as tx:
+        found = _made(tx, name)
+        pools = storage_pools.open_pools(ctx, tx)
         wanted = pools.type_of(provider or found.provider)
-        if wanted.name != found.provider and tx.scalar("storage_pool_uses", model=model, pool=name):
+        if wanted.name != found.provider and tx.scalar("storage_pool_uses", pool=name):
             raise Conflict(f'storage pool "{name}" in use')
         typed = StoragePool(
             model=model, name=name, provider=wanted.name, attributes=_typed(wanted, attributes)
         )
-        tx.run("storage_pool_delete", model=model, name=name)
+        tx.run("storage_pool_delete", name=name)
         tx.insert("storage_pool", typed)
 
 
 def remove(ctx: Context, model: str, name: str) -> None:
     """Remove a pool that nothing uses."""
-    with ctx.store.write() as tx:
-        _made(tx, model, name)
-        if tx.scalar("storage_pool_uses", model=model, pool=name):
+    with ctx.write(model) as tx:
+        _made(tx, name)
+        if tx.scalar("storage_pool_uses", pool=name):
             raise Conflict(f'storage pool "{name}" in use')
-        tx.run("storage_pool_delete", model=model, name=name)
+        tx.run("storage_pool_delete", name=name)
 
 
-def _made(tx: Tx, model: str, name: str) -> StoragePool:
-    return tx.get(StoragePool, "storage_pool_get", Subject("pool", name), model=model, name=name)
+def _made(tx: ModelTx, name: str) -> StoragePool:
+    return tx.get(StoragePool, "storage_pool_get", Subject("pool", name), name=name)
 
 
 def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Application, Unit
 from pushjuju.store.rows.storage_records import Backing, StorageDirective, StorageInstance
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,28 +44,30 @@ class Answer:
     units: tuple[str, ...] = ()
 
 
-def _each(ctx: Context, subjects: Iterable[str], do: Callable[[Tx, str], Answer]) -> list[Answer]:
+def _each(
+    ctx: Context, model: str, subjects: Iterable[str], do: Callable[[ModelTx, str], Answer]
+) -> list[Answer]:
     """Work one item after the other; a refusal undoes only its own item."""
     answers = []
     for subject in subjects:
         try:
-            with ctx.store.write() as tx:
+            with ctx.write(model) as tx:
                 answers.append(do(tx, subject))
         except (NotFound, NotValid, Conflict) as error:
             answers.append(Answer(subject=subject, error=error))
     return answers
 
 
-def _instance(tx: Tx, model: str, subject: str) -> StorageInstance:
+def _instance(tx: ModelTx, subject: str) -> StorageInstance:
     if not is_storage(subject):
         raise NotValid(f'storage ID "{subject}" not valid')
-    return storage_instances.get(tx, model, subject)
+    return storage_instances.get(tx, subject)
 
 
-def unit_charm(tx: Tx, unit: Unit) -> Charm:
+def unit_charm(tx: ModelTx, unit: Unit) -> Charm:
     """Return the charm of a unit's application, which rules what storage it may have."""
-    application = applications.get(tx, unit.model, unit.application)
-    return charms.get(tx, unit.model, application.charm_url)
+    application = applications.get(tx, unit.application)
+    return charms.get(tx, application.charm_url)
 
 
 def add(ctx: Context, model: str, unit_name: str, asked: Mapping[str, Directive]) -> list[Answer]:
@@ -74,19 +76,19 @@ def add(ctx: Context, model: str, unit_name: str, asked: Mapping[str, Directive]
     Raises:
         NotFound: No such unit.
     """
-    with ctx.store.read() as tx:
-        models.require_alive(tx, model)
-        units.get(tx, model, unit_name)
+    with ctx.read(model) as tx:
+        models.require_alive(tx)
+        units.get(tx, unit_name)
 
-    def do(tx: Tx, name: str) -> Answer:
-        unit = units.get(tx, model, unit_name)
+    def do(tx: ModelTx, name: str) -> Answer:
+        unit = units.get(tx, unit_name)
         made = _add(ctx, tx, unit, name, asked[name])
         return Answer(subject=name, made=tuple(made), units=(unit_name,))
 
-    return _each(ctx, asked, do)
+    return _each(ctx, model, asked, do)
 
 
-def _add(ctx: Context, tx: Tx, unit: Unit, name: str, asked: Directive) -> list[str]:
+def _add(ctx: Context, tx: ModelTx, unit: Unit, name: str, asked: Directive) -> list[str]:
     charm = unit_charm(tx, unit)
     store = charm.meta.storage.get(name)
     if store is None:
@@ -95,17 +97,17 @@ def _add(ctx: Context, tx: Tx, unit: Unit, name: str, asked: Directive) -> list[
         raise NotValid(f"unit {unit.name} is not alive")
     given = tx.find(
         StorageDirective, "storage_directive_get",
-        model=unit.model, application=unit.application, name=name,
+        application=unit.application, name=name
     )  # fmt: skip
     if given is None or asked.pool or asked.size:
-        given = _directive(open_pools(ctx, tx, unit.model), tx, unit, charm, name, asked, given)
+        given = _directive(open_pools(ctx, tx), tx, unit, charm, name, asked, given)
     storage_instances.check_more(tx, unit, store, asked.count)
     return storage_instances.add(tx, unit, store, given, asked.count, ctx.clock.now())
 
 
 def _directive(
     pools: Pools,
-    tx: Tx,
+    tx: ModelTx,
     unit: Unit,
     charm: Charm,
     name: str,
@@ -118,7 +120,7 @@ def _directive(
         size=asked.size or (given.size if given else 0),
         count=max(charm.meta.storage[name].count_min, 1),
     )
-    planned = storage_instances.plan(tx, pools, unit.model, unit.application, charm, {name: wanted})
+    planned = storage_instances.plan(tx, pools, unit.application, charm, {name: wanted})
     return next(item for item in planned if item.name == name)
 
 
@@ -128,24 +130,24 @@ def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list
     Raises:
         NotFound: No such unit.
     """
-    with ctx.store.read() as tx:
-        units.get(tx, model, unit_name)
+    with ctx.read(model) as tx:
+        units.get(tx, unit_name)
 
-    def do(tx: Tx, subject: str) -> Answer:
-        unit = units.get(tx, model, unit_name)
+    def do(tx: ModelTx, subject: str) -> Answer:
+        unit = units.get(tx, unit_name)
         storage_instances.attach_one(tx, unit, unit_charm(tx, unit), subject, ctx.clock.now())
         return Answer(subject=subject, units=(unit_name,))
 
-    return _each(ctx, ids, do)
+    return _each(ctx, model, ids, do)
 
 
 def detach(ctx: Context, model: str, ids: Iterable[str], *, force: bool = False) -> list[Answer]:
     """Take storage from its units; by force without asking the charm."""
 
-    def do(tx: Tx, subject: str) -> Answer:
-        instance = _instance(tx, model, subject)
+    def do(tx: ModelTx, subject: str) -> Answer:
+        instance = _instance(tx, subject)
         rows = storage_instances.attachments(tx, instance)
-        owners = [units.get(tx, model, row.unit) for row in rows]
+        owners = [units.get(tx, row.unit) for row in rows]
         known = {unit.application: unit_charm(tx, unit) for unit in owners}
         storage_instances.detach(tx, known, instance, ctx.clock.now())
         if force:
@@ -153,7 +155,7 @@ def detach(ctx: Context, model: str, ids: Iterable[str], *, force: bool = False)
                 storage_instances.leave(tx, unit, subject, ctx.clock.now())
         return Answer(subject=subject, units=tuple(unit.name for unit in owners))
 
-    return _each(ctx, ids, do)
+    return _each(ctx, model, ids, do)
 
 
 def remove(
@@ -161,15 +163,15 @@ def remove(
 ) -> list[Answer]:
     """Remove storage: destroy its data, or let go of it."""
 
-    def do(tx: Tx, subject: str) -> Answer:
-        instance = _instance(tx, model, subject)
+    def do(tx: ModelTx, subject: str) -> Answer:
+        instance = _instance(tx, subject)
         rows = storage_instances.attachments(tx, instance)
         storage_instances.remove(tx, instance, ctx.clock.now(), force=force, destroy=destroy)
         if force:
-            removal.force_storage_later(tx, model, subject, ctx.clock.now(), removal.Force())
+            removal.force_storage_later(tx, subject, ctx.clock.now(), removal.Force())
         return Answer(subject=subject, units=tuple(row.unit for row in rows))
 
-    return _each(ctx, ids, do)
+    return _each(ctx, model, ids, do)
 
 
 def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
@@ -179,9 +181,9 @@ def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
         NotFound: No such pool.
         NotValid: Nothing can be imported from it.
     """
-    with ctx.store.read() as tx:
-        models.require_alive(tx, model)
-        found = open_pools(ctx, tx, model).get(pool)
+    with ctx.read(model) as tx:
+        models.require_alive(tx)
+        found = open_pools(ctx, tx).get(pool)
     if not found.type.releasable:
         raise NotValid(f'importing filesystem with storage provider "{found.type.name}" not supported')
     return found.type.name, Kind.FILESYSTEM if Kind.FILESYSTEM in found.type.kinds else Kind.BLOCK
@@ -194,10 +196,10 @@ def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageM
         Conflict: The model has it already.
     """
     now = ctx.clock.now()
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        present = tx.list(Backing, "backing_list", model=model)
-        found = open_pools(ctx, tx, model).get(pool)
+    with ctx.write(model) as tx:
+        models.require_alive(tx)
+        present = tx.list(Backing, "backing_list")
+        found = open_pools(ctx, tx).get(pool)
         for backing in present:
             if (backing.provider, backing.provider_id) == (found.type.name, made.provider_id):
                 raise Conflict(f"{made.provider_id} is storage {backing.storage} of this model already")
@@ -216,7 +218,7 @@ def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageM
 
 
 def _imported(
-    tx: Tx,
+    tx: ModelTx,
     instance: StorageInstance,
     kind: str,
     attributes: Mapping[str, Any],
@@ -243,9 +245,9 @@ def application_directives(ctx: Context, model: str, name: str) -> dict[str, Sto
     Raises:
         NotFound: No such application.
     """
-    with ctx.store.read() as tx:
-        applications.get(tx, model, name)
-        return {item.name: item for item in storage_instances.directives(tx, model, name)}
+    with ctx.read(model) as tx:
+        applications.get(tx, name)
+        return {item.name: item for item in storage_instances.directives(tx, name)}
 
 
 def set_application_directives(ctx: Context, model: str, name: str, asked: Mapping[str, Directive]) -> None:
@@ -255,22 +257,22 @@ def set_application_directives(ctx: Context, model: str, name: str, asked: Mappi
         NotFound: No such application or pool.
         NotValid: It breaks a rule of the charm.
     """
-    with ctx.store.write() as tx:
-        put_application_directives(ctx, tx, applications.get(tx, model, name), asked)
+    with ctx.write(model) as tx:
+        put_application_directives(ctx, tx, applications.get(tx, name), asked)
 
 
 def put_application_directives(
-    ctx: Context, tx: Tx, application: Application, asked: Mapping[str, Directive]
+    ctx: Context, tx: ModelTx, application: Application, asked: Mapping[str, Directive]
 ) -> None:
     """Change what future units get inside a transaction; as `set_application_directives`."""
-    model, name = application.model, application.name
-    charm = charms.get(tx, model, application.charm_url)
-    known = {item.name: item for item in storage_instances.directives(tx, model, name)}
+    name = application.name
+    charm = charms.get(tx, application.charm_url)
+    known = {item.name: item for item in storage_instances.directives(tx, name)}
     wanted = {
         key: replace(item, pool=item.pool or known[key].pool, size=item.size or known[key].size)
         if key in known
         else item
         for key, item in asked.items()
     }
-    planned = storage_instances.plan(tx, open_pools(ctx, tx, model), model, name, charm, wanted)
+    planned = storage_instances.plan(tx, open_pools(ctx, tx), name, charm, wanted)
     storage_instances.put_directives(tx, (item for item in planned if item.name in asked))

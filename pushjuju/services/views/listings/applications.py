@@ -15,22 +15,22 @@ from pushjuju.services.entities.charm import charms
 
 def names(ctx: Context, model: str) -> list[str]:
     """Return the names of the applications of a model."""
-    with ctx.store.read() as tx:
-        return [str(row["name"]) for row in tx.rows("application_list", model=model)]
+    with ctx.read(model) as tx:
+        return [str(row["name"]) for row in tx.rows("application_list")]
 
 
 def constraints(ctx: Context, model: str, name: str) -> Mapping[str, Any]:
     """Return the constraints of an application."""
-    with ctx.store.read() as tx:
-        return applications.get(tx, model, name).constraints
+    with ctx.read(model) as tx:
+        return applications.get(tx, name).constraints
 
 
 def config(ctx: Context, model: str, name: str) -> dict[str, Any]:
     """Return the document of `juju config APP`."""
-    with ctx.store.read() as tx:
-        application = applications.get(tx, model, name)
+    with ctx.read(model) as tx:
+        application = applications.get(tx, name)
         charm = applications.current_charm(tx, application)
-        settings = charms.stored_settings(tx, model, name, application.charm_url)
+        settings = charms.stored_settings(tx, name, application.charm_url)
         return config_document(
             name, charm.name, options=charm.config, settings=settings, trust=bool(application.trust)
         )

@@ -10,8 +10,8 @@ from pushjuju.services.entities.basis.context import Context
 
 def of_model(ctx: Context, model: str) -> list[dict[str, str]]:
     """Return what is disabled: `command-set`, and the `message` that the user gave."""
-    with ctx.store.read() as tx:
-        rows = tx.rows("block_list", model=model)
+    with ctx.read(model) as tx:
+        rows = tx.rows("block_list")
     return [
         {"command-set": row["type"], **({"message": row["message"]} if row["message"] else {})}
         for row in sorted(rows, key=lambda row: SETS.index(row["type"]))

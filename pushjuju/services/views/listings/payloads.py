@@ -17,8 +17,8 @@ def document(ctx: Context, model: str, patterns: Sequence[str] = ()) -> list[dic
     """
     wanted = [pattern.lower() for pattern in patterns]
     found = []
-    with ctx.store.read() as tx:
-        for row in tx.rows("payload_of_model", model=model):
+    with ctx.read(model) as tx:
+        for row in tx.rows("payload_of_model"):
             entry: dict[str, Any] = {
                 "unit": row["unit"],
                 "machine": row["machine"] or "",

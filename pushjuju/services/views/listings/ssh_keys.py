@@ -9,5 +9,5 @@ from pushjuju.services.entities.model.ssh_keys import PublicKey
 
 def listed(ctx: Context, model: str) -> list[PublicKey]:
     """Return the keys of a model."""
-    with ctx.store.read() as tx:
-        return [ssh_keys.parse(line) for line in ssh_keys.lines(tx, model)]
+    with ctx.read(model) as tx:
+        return [ssh_keys.parse(line) for line in ssh_keys.lines(tx)]

@@ -15,8 +15,8 @@ def document(
     """Return what `storage-pools` shows: name -> provider and attributes."""
     for name in names:
         storage_pools.require_name(name)
-    with ctx.store.read() as tx:
-        pools = storage_pools.open_pools(ctx, tx, model)
+    with ctx.read(model) as tx:
+        pools = storage_pools.open_pools(ctx, tx)
     for provider in providers:
         pools.type_of(provider)
     found: dict[str, Any] = {}

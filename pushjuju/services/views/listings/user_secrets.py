@@ -11,13 +11,13 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.store.rows.secret_records import RevisionRow, SecretRow
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 
 def documents(ctx: Context, model: str, owner: secrets.Owner | None = None) -> dict[str, Any]:
     """Return the secrets of a model as `secrets` shows them: id -> secret, without content."""
-    with ctx.store.read() as tx:
-        rows = tx.list(SecretRow, "secret_list", model=model)
+    with ctx.read(model) as tx:
+        rows = tx.list(SecretRow, "secret_list")
         chosen = [row for row in rows if owner is None or secrets.owner_of(row) == owner]
         return {row.id: _document(tx, row) for row in chosen}
 
@@ -37,8 +37,8 @@ def show(
         WrongKey: The key file does not open it.
         BackendError: Its backend does not give the content.
     """
-    with ctx.store.write() as tx:  # a write, so that it waits for a process that renews the key
-        row = user_secrets.lookup(tx, model, which)
+    with ctx.write(model) as tx:  # a write, so that it waits for a process that renews the key
+        row = user_secrets.lookup(tx, which)
         document = _document(tx, row)
         chosen = secrets.revision(tx, row, number or row.latest) if number or reveal else None
         if number or every:
@@ -56,9 +56,9 @@ def show(
     return {row.id: document}
 
 
-def _document(tx: Tx, row: SecretRow) -> dict[str, Any]:
+def _document(tx: ModelTx, row: SecretRow) -> dict[str, Any]:
     of_model = row.owner_kind == OwnerKind.MODEL
-    latest = tx.find(RevisionRow, "secret_revision_get", model=row.model, secret=row.id, revision=row.latest)
+    latest = tx.find(RevisionRow, "secret_revision_get", secret=row.id, revision=row.latest)
     found: Mapping[str, Any] = {
         "revision": row.latest,
         "expires": from_iso(latest.expires) if latest and latest.expires else None,

@@ -20,7 +20,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.views.query.run import Asked, Query, Scope, Scopes
 from pushjuju.store.rows.records import Application, Machine, Model, Unit
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx, Tx
 
 Values = Mapping[str, Callable[[], Any]]
 
@@ -69,7 +69,7 @@ class Answer:
 def answer(ctx: Context, goal: Goal, query: Query) -> Answer | None:
     """Ask a query of an entity, or return None when the entity is not there."""
     with ctx.store.read() as tx:
-        found = _READ[goal.kind](tx, goal.within, goal.name)
+        found = _READ[goal.kind](ctx, tx, goal.within, goal.name)
         if found is None:
             return None
         life, holds = str(found.values["life"]()), query.holds(found)
@@ -80,7 +80,7 @@ def answer(ctx: Context, goal: Goal, query: Query) -> Answer | None:
 # --- model ------------------------------------------------------------------------------------------------
 
 
-def model(tx: Tx, found: Model) -> Scope:
+def model(tx: ModelTx, found: Model) -> Scope:
     """Return what may be asked of a model."""
     return _scope(
         "ModelInfo",
@@ -88,35 +88,30 @@ def model(tx: Tx, found: Model) -> Scope:
             "name": _is(found.name),
             "life": _is(found.life),
             "is-controller": _is(models.is_controller(found)),
-            "status": lambda: _status(tx, found.uuid, StatusKind.MODEL, found.name, "available"),
-            "config": lambda: _config(tx, found.uuid),
+            "status": lambda: _status(tx, StatusKind.MODEL, found.name, "available"),
+            "config": lambda: _config(tx),
             "applications": lambda: Scopes(
-                (each.name, application(tx, each))
-                for each in tx.list(Application, "application_list", model=found.uuid)
+                (each.name, application(tx, each)) for each in tx.list(Application, "application_list")
             ),
-            "machines": lambda: Scopes(
-                (each.id, machine(tx, each)) for each in machines.list_machines(tx, found.uuid)
-            ),
-            "units": lambda: Scopes(
-                (each.name, unit(tx, each)) for each in tx.list(Unit, "unit_list", model=found.uuid)
-            ),
+            "machines": lambda: Scopes((each.id, machine(tx, each)) for each in machines.list_machines(tx)),
+            "units": lambda: Scopes((each.name, unit(tx, each)) for each in tx.list(Unit, "unit_list")),
         },
     )
 
 
-def _config(tx: Tx, uuid: str) -> dict[str, Any]:
-    return {key: entry["value"] for key, entry in model_config.effective(tx, uuid).items()}
+def _config(tx: ModelTx) -> dict[str, Any]:
+    return {key: entry["value"] for key, entry in model_config.effective(tx).items()}
 
 
-def _status(tx: Tx, uuid: str, kind: StatusKind, entity: str, default: str) -> str:
-    found = statuses.get_status(tx, uuid, kind, entity)
+def _status(tx: ModelTx, kind: StatusKind, entity: str, default: str) -> str:
+    found = statuses.get_status(tx, kind, entity)
     return str(found.status) if found is not None else default
 
 
 # --- application ------------------------------------------------------------------------------------------
 
 
-def application(tx: Tx, found: Application) -> Scope:
+def application(tx: ModelTx, found: Application) -> Scope:
     """Return what may be asked of an application."""
     return _scope(
         "ApplicationInfo",
@@ -131,20 +126,20 @@ def application(tx: Tx, found: Application) -> Scope:
             "workload-version": _is(found.workload_version),
             "units": lambda: Scopes((each.name, unit(tx, each)) for each in _units(tx, found)),
             "machines": lambda: Scopes(
-                (name, machine(tx, machines.get(tx, found.model, name)))
+                (name, machine(tx, machines.get(tx, name)))
                 for name in sorted({each.machine for each in _units(tx, found) if each.machine})
             ),
         },
     )
 
 
-def _units(tx: Tx, found: Application) -> list[Unit]:
-    return units.of_application(tx, found.model, found.name)
+def _units(tx: ModelTx, found: Application) -> list[Unit]:
+    return units.of_application(tx, found.name)
 
 
-def application_status(tx: Tx, found: Application) -> str:
+def application_status(tx: ModelTx, found: Application) -> str:
     """Return the status that the leader set, else the most severe one of the units."""
-    own = _status(tx, found.model, StatusKind.APPLICATION, found.name, str(Workload.UNSET))
+    own = _status(tx, StatusKind.APPLICATION, found.name, str(Workload.UNSET))
     if own != Workload.UNSET:
         return own
     shown = [_shown(tx, each)[0].status for each in _units(tx, found)]
@@ -155,11 +150,11 @@ def application_status(tx: Tx, found: Application) -> str:
 # --- unit -------------------------------------------------------------------------------------------------
 
 
-def unit(tx: Tx, found: Unit) -> Scope:
+def unit(tx: ModelTx, found: Unit) -> Scope:
     """Return what may be asked of a unit."""
 
     def home() -> Machine | None:
-        return tx.find(Machine, "machine_get", model=found.model, id=found.machine)
+        return tx.find(Machine, "machine_get", id=found.machine)
 
     def of_home(read: Callable[[Machine], str]) -> str:
         at = home()
@@ -190,15 +185,15 @@ def unit(tx: Tx, found: Unit) -> Scope:
     )
 
 
-def _application_base(tx: Tx, found: Unit) -> str:
-    own = tx.find(Application, "application_get", model=found.model, name=found.application)
+def _application_base(tx: ModelTx, found: Unit) -> str:
+    own = tx.find(Application, "application_get", name=found.application)
     return Base.parse(own.base).display if own is not None else ""
 
 
-def _shown(tx: Tx, found: Unit) -> tuple[StatusInfo, StatusInfo]:
+def _shown(tx: ModelTx, found: Unit) -> tuple[StatusInfo, StatusInfo]:
     """Return (workload, agent) as the user sees them."""
-    workload = statuses.get_status(tx, found.model, StatusKind.WORKLOAD, found.name)
-    agent = statuses.get_status(tx, found.model, StatusKind.AGENT, found.name)
+    workload = statuses.get_status(tx, StatusKind.WORKLOAD, found.name)
+    agent = statuses.get_status(tx, StatusKind.AGENT, found.name)
     return statuses.shown_unit(
         workload or StatusInfo(status=Workload.UNKNOWN), agent or StatusInfo(status=Agent.ALLOCATING)
     )
@@ -207,11 +202,11 @@ def _shown(tx: Tx, found: Unit) -> tuple[StatusInfo, StatusInfo]:
 # --- machine ----------------------------------------------------------------------------------------------
 
 
-def machine(tx: Tx, found: Machine) -> Scope:
+def machine(tx: ModelTx, found: Machine) -> Scope:
     """Return what may be asked of a machine."""
 
     def agent() -> str:
-        return _status(tx, found.model, StatusKind.MACHINE, found.id, str(MachineStatus.PENDING))
+        return _status(tx, StatusKind.MACHINE, found.id, str(MachineStatus.PENDING))
 
     container = found.id.split("/")[-2] if "/" in found.id else ""
     return _scope(
@@ -221,7 +216,7 @@ def machine(tx: Tx, found: Machine) -> Scope:
             "life": _is(found.life),
             "status": agent,
             "agent-status": agent,
-            "instance-status": lambda: _status(tx, found.model, StatusKind.INSTANCE, found.id, "pending"),
+            "instance-status": lambda: _status(tx, StatusKind.INSTANCE, found.id, "pending"),
             "base": _is(Base.parse(found.base).display),
             "container-type": _is(container),
             "config": _is({}),
@@ -233,27 +228,30 @@ def machine(tx: Tx, found: Machine) -> Scope:
 # --- by name ----------------------------------------------------------------------------------------------
 
 
-def _model(tx: Tx, owner: str, name: str) -> Scope | None:
+def _model(ctx: Context, tx: Tx, owner: str, name: str) -> Scope | None:
     found = tx.find(Model, "model_by_name", owner=owner, name=name)
-    return model(tx, found) if found is not None else None
+    return model(ctx.of(tx, found.uuid), found) if found is not None else None
 
 
-def _application(tx: Tx, uuid: str, name: str) -> Scope | None:
-    found = tx.find(Application, "application_get", model=uuid, name=name)
+def _application(ctx: Context, store: Tx, uuid: str, name: str) -> Scope | None:
+    tx = ctx.of(store, uuid)
+    found = tx.find(Application, "application_get", name=name)
     return application(tx, found) if found is not None else None
 
 
-def _unit(tx: Tx, uuid: str, name: str) -> Scope | None:
-    found = tx.find(Unit, "unit_get", model=uuid, name=name)
+def _unit(ctx: Context, store: Tx, uuid: str, name: str) -> Scope | None:
+    tx = ctx.of(store, uuid)
+    found = tx.find(Unit, "unit_get", name=name)
     return unit(tx, found) if found is not None else None
 
 
-def _machine(tx: Tx, uuid: str, name: str) -> Scope | None:
-    found = tx.find(Machine, "machine_get", model=uuid, id=name)
+def _machine(ctx: Context, store: Tx, uuid: str, name: str) -> Scope | None:
+    tx = ctx.of(store, uuid)
+    found = tx.find(Machine, "machine_get", id=name)
     return machine(tx, found) if found is not None else None
 
 
-_READ: dict[str, Callable[[Tx, str, str], Scope | None]] = {
+_READ: dict[str, Callable[[Context, Tx, str, str], Scope | None]] = {
     "application": _application,
     "machine": _machine,
     "model": _model,

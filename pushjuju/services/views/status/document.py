@@ -49,7 +49,7 @@ from pushjuju.services.views.status.status_rows import (
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.store.rows.records import Model, Port
-    from pushjuju.store.tx import Tx
+    from pushjuju.store.tx import ModelTx
 
 LOST_AFTER_S = 60.0  # how long a machine may be silent before its units count as lost
 ALIVE = "alive"
@@ -69,9 +69,9 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
     Args:
         moment: Makes of a time as the store keeps it what the document shows.
     """
-    with ctx.store.read() as tx:
+    with ctx.read(model.uuid) as tx:
         rows = status_rows.read(ctx, tx, model, moment)
-        stored = _storage(tx, model, moment)
+        stored = _storage(tx, moment)
         others = _other_models(tx, rows, moment)
     return {
         "model": _model(rows),
@@ -83,25 +83,25 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
     }
 
 
-def _storage(tx: Tx, model: Model, moment: Moment) -> dict[str, Any]:
+def _storage(tx: ModelTx, moment: Moment) -> dict[str, Any]:
     """Return the storage of a model; a model without any needs one look, and no more code."""
-    if not tx.scalar("storage_any", model=model.uuid):
+    if not tx.scalar("storage_any"):
         return {}
     from pushjuju.services.views.status.storage_document import combined  # many models have no storage
 
-    return combined(tx, model.uuid, moment)
+    return combined(tx, moment)
 
 
-def _other_models(tx: Tx, rows: Rows, moment: Moment) -> dict[str, Any]:
+def _other_models(tx: ModelTx, rows: Rows, moment: Moment) -> dict[str, Any]:
     """Return what ties a model to others; relations of those who only consume its offers are not shown."""
-    if not tx.scalar("crossmodel_any", model=rows.model.uuid):
+    if not tx.scalar("crossmodel_any"):
         return {}
     from pushjuju.services.views import offer_documents  # most models have no offers
 
-    hidden = offer_documents.proxies(tx, rows.model.uuid)
+    hidden = offer_documents.proxies(tx)
     for name, ties in rows.sides_of.items() if hidden else ():
         rows.sides_of[name] = [sides for sides in ties if not hidden & {side.application for side in sides}]
-    return offer_documents.sections(tx, rows.model.uuid, moment)
+    return offer_documents.sections(tx, moment)
 
 
 def _status(seen: Seen, *, version: bool = False, life: str = ALIVE) -> dict[str, Any]:

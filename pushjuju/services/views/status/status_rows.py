@@ -24,7 +24,7 @@ from pushjuju.services.entities.machine.stopped import STOPPED, stopped
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.store.rows.records import Model
-    from pushjuju.store.tx import Tx
+    from pushjuju.store.tx import ModelTx
 
 Moment = Callable[[str], Any]
 """Makes of a time as the store keeps it what the document shows."""
@@ -147,10 +147,10 @@ class Rows(NamedTuple):
     bindings: dict[str, list[tuple[str, str]]]
 
 
-def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
+def read(ctx: Context, tx: ModelTx, model: Model, moment: Moment = from_iso) -> Rows:
     """Read a model."""
     uuid = model.uuid
-    machines = _machines(tx, uuid, moment)
+    machines = _machines(tx.beside(uuid), moment)
     units = [UnitRow._make(row) for row in tx.rows("shown_units", model=uuid)]
     applications = [ApplicationRow._make(row) for row in tx.rows("shown_applications", model=uuid)]
     sides = _grouped((row[0], Side._make(row)) for row in tx.rows("shown_sides", model=uuid))
@@ -163,7 +163,7 @@ def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
         applications={row.name: row for row in sorted(applications, key=lambda row: natural_key(row.name))},
         units=_grouped((unit.application, unit) for unit in units),
         subordinates=_subordinates(units),
-        statuses=_with_stopped(ctx, model, machines, _statuses(tx, uuid, moment)),
+        statuses=_with_stopped(ctx, model, machines, _statuses(tx.beside(uuid), moment)),
         ports=_grouped((row[0], row[1:]) for row in tx.rows("shown_ports", model=uuid)),
         leaders={row["application"]: row["holder"] for row in tx.rows("lease_list", model=uuid)},
         sides=sides,
@@ -172,7 +172,7 @@ def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
         ),
         charms={row[0]: _charm(*row[1:]) for row in tx.rows("shown_charms", model=uuid)},
         origins={row[0]: Origin(*row[1:]) for row in tx.rows("origin_shown", model=uuid)},
-        failing=_failing(ctx, tx, uuid, moment),
+        failing=_failing(ctx, tx.beside(uuid), moment),
         unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems", model=uuid)},
         profiles={
             row["machine"]: (json.loads(row["profiles"]), row["problem"])
@@ -197,10 +197,10 @@ def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
     return found
 
 
-def _machines(tx: Tx, model: str, moment: Moment) -> list[MachineRow]:
+def _machines(tx: ModelTx, moment: Moment) -> list[MachineRow]:
     decoded = cache(json.loads)  # machines of one model are much alike
     found = []
-    for row in tx.rows("shown_machines", model=model):
+    for row in tx.rows("shown_machines"):
         name, life, base, constraints, instance, display, host, hardware, addresses, ssh, silent, made = row
         nics = json.loads(addresses)
         found.append(
@@ -213,11 +213,11 @@ def _machines(tx: Tx, model: str, moment: Moment) -> list[MachineRow]:
     return [by_id[name] for name in natural_order(by_id)]
 
 
-def _failing(ctx: Context, tx: Tx, model: str, moment: Moment) -> dict[str, str]:
+def _failing(ctx: Context, tx: ModelTx, moment: Moment) -> dict[str, str]:
     """Return what `machine_work.failing` does; a model without any such machine needs no more code."""
-    if tx.row("work_failing", model=model) is None:
+    if tx.row("work_failing") is None:
         return {}
-    return machine_work.failing(ctx, tx, model, moment)
+    return machine_work.failing(ctx, tx, moment)
 
 
 def _host(machine: str) -> str | None:
@@ -230,9 +230,9 @@ def _subordinates(units: list[UnitRow]) -> dict[str, list[UnitRow]]:
     return _grouped((unit.principal, unit) for unit in found)
 
 
-def _statuses(tx: Tx, model: str, moment: Moment) -> dict[str, dict[str, Seen]]:
+def _statuses(tx: ModelTx, moment: Moment) -> dict[str, dict[str, Seen]]:
     found: dict[str, dict[str, Seen]] = {}
-    for kind, entity, status, message, data, since in tx.rows("shown_statuses", model=model):
+    for kind, entity, status, message, data, since in tx.rows("shown_statuses"):
         seen = Seen(status, message, data, moment(since))
         if kind in found:
             found[kind][entity] = seen
@@ -256,9 +256,9 @@ def _with_stopped(
     return statuses
 
 
-def of_relations(tx: Tx, model: str) -> dict[int, Seen]:
+def of_relations(tx: ModelTx) -> dict[int, Seen]:
     """Return relation -> its status, with the time as the store keeps it."""
-    return {int(row[0]): Seen(*row[1:]) for row in tx.rows("shown_relation_statuses", model=model)}
+    return {int(row[0]): Seen(*row[1:]) for row in tx.rows("shown_relation_statuses")}
 
 
 def _seen_running(seen: Seen | None) -> bool:

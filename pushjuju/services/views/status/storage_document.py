@@ -23,7 +23,7 @@ from pushjuju.services.entities.storage.storage_instances import FILESYSTEM, KIN
 from pushjuju.services.views.status.status_rows import Moment
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageAttachment, StorageInstance
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +39,15 @@ class _Rows:
     moment: Moment
 
 
-def combined(tx: Tx, model: str, moment: Moment = from_iso) -> dict[str, Any]:
+def combined(tx: ModelTx, moment: Moment = from_iso) -> dict[str, Any]:
     """Return the combined document: instances, filesystems, volumes; empty without storage.
 
     Args:
         moment: Makes of a time as the store keeps it what the document shows.
     """
-    if not tx.scalar("storage_any", model=model):
+    if not tx.scalar("storage_any"):
         return {}
-    rows = _read(tx, model, moment)
+    rows = _read(tx, moment)
     found = {
         "storage": {item.id: _instance(rows, item) for item in rows.instances},
         "filesystems": _entries(rows, FILESYSTEM),
@@ -58,8 +58,8 @@ def combined(tx: Tx, model: str, moment: Moment = from_iso) -> dict[str, Any]:
 
 def document(ctx: Context, model: str) -> dict[str, Any]:
     """Return the combined document of a model."""
-    with ctx.store.read() as tx:
-        return combined(tx, model)
+    with ctx.read(model) as tx:
+        return combined(tx)
 
 
 def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, Any]:
@@ -74,22 +74,22 @@ def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, Any]:
     return {item: known[item] for item in ids}
 
 
-def _read(tx: Tx, model: str, moment: Moment) -> _Rows:
+def _read(tx: ModelTx, moment: Moment) -> _Rows:
     owners: dict[str, list[StorageAttachment]] = defaultdict(list)
-    for row in tx.list(StorageAttachment, "storage_attachment_list", model=model):
+    for row in tx.list(StorageAttachment, "storage_attachment_list"):
         owners[row.storage].append(row)
     behind: dict[str, list[Backing]] = defaultdict(list)
-    for backing in tx.list(Backing, "backing_list", model=model):
+    for backing in tx.list(Backing, "backing_list"):
         behind[backing.storage].append(backing)
     hosts: dict[tuple[str, str], list[BackingAttachment]] = defaultdict(list)
-    for host in tx.list(BackingAttachment, "backing_attachment_list", model=model):
+    for host in tx.list(BackingAttachment, "backing_attachment_list"):
         hosts[(host.kind, host.id)].append(host)
     known = {}
     for backings in behind.values():
         for backing in backings:
-            info = statuses.get_status(tx, model, KINDS[backing.kind], backing.id)
+            info = statuses.get_status(tx, KINDS[backing.kind], backing.id)
             known[(backing.kind, backing.id)] = info or StatusInfo(status=StorageStatus.PENDING)
-    instances = tx.list(StorageInstance, "storage_instance_list", model=model)
+    instances = tx.list(StorageInstance, "storage_instance_list")
     return _Rows(
         instances=sorted(
             (item for item in instances if not item.is_disk), key=lambda item: natural_key(item.id)
@@ -97,7 +97,7 @@ def _read(tx: Tx, model: str, moment: Moment) -> _Rows:
         owners=owners,
         behind=behind,
         hosts=hosts,
-        machines={unit.name: unit.machine or "" for unit in tx.list(Unit, "unit_list", model=model)},
+        machines={unit.name: unit.machine or "" for unit in tx.list(Unit, "unit_list")},
         statuses=known,
         moment=moment,
     )

@@ -539,8 +539,8 @@ def test_destroy_model_asks_for_its_name(lab: Run, monkeypatch: pytest.MonkeyPat
     def work(_cli: object, ctx: Context) -> None:
         background.append(True)
         doomed = models.list_models(ctx)[0]
-        with ctx.store.write() as tx:
-            models.delete(tx, doomed.uuid)
+        with ctx.write(doomed.uuid) as tx:
+            models.delete(tx)
 
     monkeypatch.setattr(drive, "background", work)
     ended = lab("destroy-model", "shop", stdin="shop\n", env={"PUSHJUJU_WAIT": "0"})

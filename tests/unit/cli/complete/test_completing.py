@@ -80,10 +80,10 @@ def fill(world: TestController) -> str:
         The secret's URI.
     """
     spaces.add(world.ctx, world.model, "dmz", [])
-    with world.ctx.store.write() as tx:
-        tx.run("subnet_add", model=world.model, cidr="10.0.0.0/24")
+    with world.ctx.write(world.model) as tx:
+        tx.run("subnet_add", cidr="10.0.0.0/24")
         line = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMJjmGvRkMKcQgUPVJMqKqBBWAPHQGNYJLZOcVJmYdnR kim@lab"
-        tx.run("model_config_set", model=world.model, key="authorized-keys", value=json.dumps(line))
+        tx.run("model_config_set", key="authorized-keys", value=json.dumps(line))
     operations.enqueue(world.ctx, world.model, operations.ActionRequest(action="greet", receivers=["web/0"]))
     root = world.ctx.datadir.root
     (root / "clouds.toml").write_text('[clouds.lab]\ntype = "lxd"\nregions = { east = {}, west = {} }\n')

@@ -142,13 +142,11 @@ def test_deploy_records_all_of_it(world: TestController, shelf: Path) -> None:
     assert (world.machine("0").constraints, world.machine("1").constraints) == ({"mem": 2048}, {})
     web, db = world.application("web"), world.application("db")
     assert (web.constraints, web.trust, db.trust, db.exposed) == ({"mem": 1024}, 0, 1, 1)
-    settings = world.read(lambda tx: charms.stored_settings(tx, world.model, "web", web.charm_url))
+    settings = world.read(lambda tx: charms.stored_settings(tx, "web", web.charm_url))
     assert settings == {"port": 8080, "title": "a title"}
     assert world.read(lambda tx: bindings.document(tx, web))["db"] == "backend"
-    assert [
-        item.size for item in world.read(lambda tx: storage_instances.directives(tx, world.model, "db"))
-    ] == [2048]
-    noted = world.read(lambda tx: notes.of_model(tx, world.model, notes.Kind.MACHINE))
+    assert [item.size for item in world.read(lambda tx: storage_instances.directives(tx, "db"))] == [2048]
+    noted = world.read(lambda tx: notes.of_model(tx, notes.Kind.MACHINE))
     assert noted == {"0": {"rack": "a1"}}
 
 
@@ -482,7 +480,7 @@ def test_apply_removes_only_what_it_may(world: TestController, shelf: Path) -> N
     planning.carry_out(world.ctx, world.model, pruned)
     assert world.applications() == ["db", "web"]
     assert world.units() == ["db/0", "db/1", "web/0"]
-    facts = world.read(lambda tx: model_facts.read(tx, world.model))
+    facts = world.read(model_facts.read)
     assert facts.relations == []
     assert "ratio" not in facts.applications["web"].settings
     assert planning.with_removals(prepare(world, shelf, LESS), prune=True)[0].changes == ()
@@ -499,7 +497,7 @@ def applied(world: TestController, shelf: Path, over: str = "{}", *, prune: bool
 def test_apply_changes_resources_storage_and_bindings(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
     assert applied(world, shelf) == []
-    old = world.read(lambda tx: storage_instances.of_unit(tx, world.model, "db/0"))
+    old = world.read(lambda tx: storage_instances.of_unit(tx, "db/0"))
     (shelf / "site.txt").write_text("another site")
     over = """
 applications:
@@ -515,18 +513,16 @@ applications:
     ]
     assert applied(world, shelf, over) == []
     assert deploy(world, shelf, over) == []
-    facts = world.read(lambda tx: model_facts.read(tx, world.model)).applications
+    facts = world.read(model_facts.read).applications
     assert facts["web"].uploads["site"] == hashlib.sha384(b"another site").hexdigest()
     assert set(facts["web"].endpoints_bound.values()) == {"alpha"}
-    assert world.read(lambda tx: storage_instances.of_unit(tx, world.model, "db/0")) == old
+    assert world.read(lambda tx: storage_instances.of_unit(tx, "db/0")) == old
     sizes = {
         unit: [
             world.read(
-                lambda tx, item=item: storage_instances.backings(
-                    tx, storage_instances.get(tx, world.model, item.storage)
-                )
+                lambda tx, item=item: storage_instances.backings(tx, storage_instances.get(tx, item.storage))
             )[0]
-            for item in world.read(lambda tx, unit=unit: storage_instances.of_unit(tx, world.model, unit))
+            for item in world.read(lambda tx, unit=unit: storage_instances.of_unit(tx, unit))
         ]
         for unit in ("db/0", "db/2")
     }
@@ -626,9 +622,7 @@ def test_plan_in_a_file(world: TestController, shelf: Path, tmp_path: Path) -> N
         plan_files.require_same(plan, world.model, prepare(world, shelf))
     before = world.dump()
     with pytest.raises(NotValid, match="the model changed since the plan was made"):
-        planning.carry_out(
-            world.ctx, world.model, prepared, planning.same_model(world.model, prepared.facts.digest())
-        )
+        planning.carry_out(world.ctx, world.model, prepared, planning.same_model(prepared.facts.digest()))
     assert world.dump() == before
 
 

@@ -27,7 +27,7 @@ TEARDOWN = ["stop", "remove"]
 
 
 def _cleanups(runtime: TestController) -> list[tuple[str, str, str]]:
-    found = runtime.read(lambda tx: tx.list(Cleanup, "cleanup_list", model=runtime.model))
+    found = runtime.read(lambda tx: tx.list(Cleanup, "cleanup_list"))
     return [(item.kind, item.entity, item.due) for item in found]
 
 
@@ -36,7 +36,7 @@ def _remove(runtime: TestController, *names: str, force: Force | None = None) ->
 
 
 def _scopes(runtime: TestController, relation: int = 0) -> dict[str, int]:
-    found: list[RelationScope] = runtime.read(lambda tx: relations.scopes(tx, runtime.model, relation))
+    found: list[RelationScope] = runtime.read(lambda tx: relations.scopes(tx, relation))
     return {item.unit: item.departing for item in found}
 
 
@@ -98,7 +98,7 @@ def test_settings_of_a_departed_unit_stay_readable(runtime: TestController) -> N
     runtime.active(count=2)
     _remove(runtime, "web/0")
     runtime.settle()
-    assert "web/0" in runtime.read(lambda tx: relations.bags(tx, runtime.model, 0))
+    assert "web/0" in runtime.read(lambda tx: relations.bags(tx, 0))
 
 
 def test_removing_twice_is_no_error(runtime: TestController) -> None:
@@ -112,11 +112,11 @@ def test_removing_twice_is_no_error(runtime: TestController) -> None:
 
 def test_the_leader_goes_and_another_is_elected(runtime: TestController) -> None:
     runtime.active(count=2)
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == "web/0"
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) == "web/0"
     runtime.clear()
     _remove(runtime, "web/0")
     runtime.settle()
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == "web/1"
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) == "web/1"
     assert runtime.of("web/1") == ["leader-elected", "cluster-relation-departed"]
 
 
@@ -225,9 +225,7 @@ def test_subordinates_are_not_removed_by_hand(runtime: TestController) -> None:
 
 def test_forced_end_takes_subordinates_first(runtime: TestController) -> None:
     _with_subordinate(runtime)
-    runtime.write(
-        lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
-    )
+    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0"), runtime.clock.now()))
     assert runtime.units() == []
     assert runtime.machine("0").life == "dying"
 
@@ -376,9 +374,7 @@ def test_removing_an_application_twice(runtime: TestController) -> None:
 
 def _machine(runtime: TestController) -> str:
     made = runtime.write(
-        lambda tx: machines.new_machine(
-            tx, runtime.model, base=UBUNTU, constraints={}, now=runtime.clock.now()
-        )
+        lambda tx: machines.new_machine(tx, base=UBUNTU, constraints={}, now=runtime.clock.now())
     )
     return str(made.id)
 
@@ -454,9 +450,7 @@ def test_forced_machine_with_a_unit_that_never_ran(runtime: TestController) -> N
 def test_removed_machine_leaves_nothing(runtime: TestController) -> None:
     machine = _machine(runtime)
     removals.remove_machines(runtime.ctx, runtime.model, [machine])
-    runtime.write(
-        lambda tx: removal.remove_machine(tx, machines.get(tx, runtime.model, machine), runtime.clock.now())
-    )
+    runtime.write(lambda tx: removal.remove_machine(tx, machines.get(tx, machine), runtime.clock.now()))
     dump = runtime.dump()
     assert (dump["machine"], dump["operation"]) == ([], [])
     assert runtime.status(StatusKind.MACHINE, machine) == ("", "")
@@ -472,20 +466,20 @@ def test_dying_model_waits_for_all_that_it_has(runtime: TestController) -> None:
     runtime.destroy_model()
     assert runtime.resolve_model().life == "dying"
     assert runtime.status(StatusKind.MODEL, "shop") == ("destroying", "")
-    assert runtime.read(lambda tx: removal.blockers(tx, runtime.model)) == [
+    assert runtime.read(removal.blockers) == [
         "machine 0 waits for web/0",
         "machine 1 waits for web/1",
         "machine 2 stops",
         "application web is dying",
     ]
     runtime.settle()
-    assert runtime.read(lambda tx: removal.blockers(tx, runtime.model)) == []
+    assert runtime.read(removal.blockers) == []
     assert runtime.of("web/1")[-2:] == TEARDOWN
 
 
 def test_empty_model_waits_for_nothing(runtime: TestController) -> None:
     runtime.destroy_model()
-    assert runtime.read(lambda tx: removal.blockers(tx, runtime.model)) == []
+    assert runtime.read(removal.blockers) == []
 
 
 def test_forced_model_forces_its_parts(runtime: TestController) -> None:
@@ -514,7 +508,7 @@ def test_deleted_model_leaves_nothing(runtime: TestController) -> None:
     runtime.model = model
     late = {"kind": "force-unit", "entity": "web/0", "args": "{}", "due": "2025", "reason": ""}
     runtime.write(lambda tx: tx.run("cleanup_add", model=other.uuid, **late))
-    runtime.write(lambda tx: models.delete(tx, other.uuid))
+    runtime.write(lambda tx: models.delete(tx.beside(other.uuid)))
     after = runtime.dump()
     assert {table for table in after if any(other.uuid in str(row) for row in after[table])} == set()
     unchanged = [

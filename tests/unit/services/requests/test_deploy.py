@@ -42,9 +42,7 @@ def test_first_deploy_makes_everything(runtime: TestController) -> None:
         {"mem": 1024},
         "ubuntu@22.04/stable",
     )
-    assert runtime.read(lambda tx: charms.stored_settings(tx, runtime.model, "web", "local:web-0")) == {
-        "port": 81
-    }
+    assert runtime.read(lambda tx: charms.stored_settings(tx, "web", "local:web-0")) == {"port": 81}
 
 
 def test_statuses_of_what_is_new(runtime: TestController) -> None:
@@ -66,12 +64,12 @@ def test_who_is_touched(runtime: TestController) -> None:
 def test_peer_relations_come_with_the_application(runtime: TestController) -> None:
     packed = runtime.charms.make(peers={"zoo": {"interface": "z"}, "cluster": {"interface": "c"}})
     runtime.deploy(packed=packed)
-    found = runtime.read(lambda tx: relations.of_application(tx, runtime.model, "web"))
+    found = runtime.read(lambda tx: relations.of_application(tx, "web"))
     assert [(item.id, item.key, item.life, item.scope) for item in found] == [
         (0, "web:cluster", "alive", "global"),
         (1, "web:zoo", "alive", "global"),
     ]
-    bags: dict[str, Bag] = runtime.read(lambda tx: relations.bags(tx, runtime.model, 0))
+    bags: dict[str, Bag] = runtime.read(lambda tx: relations.bags(tx, 0))
     assert {name: (bag.version, bag.data) for name, bag in bags.items()} == {"web": (0, {})}
 
 
@@ -100,9 +98,7 @@ def test_numbers_are_never_used_again(runtime: TestController) -> None:
     runtime.settle()
     again = runtime.deploy()
     assert (again.units, again.revision) == (("web/3",), 1)
-    assert [
-        item.id for item in runtime.read(lambda tx: relations.of_application(tx, runtime.model, "web"))
-    ] == [1]
+    assert [item.id for item in runtime.read(lambda tx: relations.of_application(tx, "web"))] == [1]
     assert runtime.machine_ids() == ["3"]
 
 
@@ -151,7 +147,7 @@ def _sub(runtime: TestController) -> Any:
 
 
 def _dying_model(runtime: TestController) -> None:
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
 
 
 def _dying_machine(runtime: TestController) -> None:
@@ -251,11 +247,7 @@ def test_a_refusal_leaves_the_store_as_it_was(
     runtime: TestController, act: Callable[[TestController], Any], error: type[PushjujuError], text: str
 ) -> None:
     runtime.active()
-    runtime.write(
-        lambda tx: machines.new_machine(
-            tx, runtime.model, base=UBUNTU, constraints={}, now=runtime.clock.now()
-        )
-    )
+    runtime.write(lambda tx: machines.new_machine(tx, base=UBUNTU, constraints={}, now=runtime.clock.now()))
     _dying_machine(runtime)
     before = runtime.dump()
     with pytest.raises(error) as caught:

@@ -18,7 +18,7 @@ from pushjuju.services.entities.model import firewall, model_config, new_models
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import expose as service
 from pushjuju.store.rows.records import MachineFirewall, Port
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from tests.world.controller import TestController
 from tests.world.machine import ok
 
@@ -44,13 +44,13 @@ def _expose(world: TestController, name: str = "web", **more: tuple[str, ...]) -
 
 
 def _exposures(world: TestController, name: str = "web") -> dict[str, Exposure]:
-    found = world.read(lambda tx: service.exposures(tx, world.model, name))
+    found = world.read(lambda tx: service.exposures(tx, name))
     return {item.endpoint: item for item in found}
 
 
 def _rules(world: TestController, machine: str = "0", **known: object) -> object:
     row = MachineFirewall(model=world.model, machine=machine, **known)
-    return world.read(lambda tx: firewall.rules(tx, world.model, machine, row))
+    return world.read(lambda tx: firewall.rules(tx, machine, row))
 
 
 def _ingress(world: TestController, machine: str = "0") -> dict[str, tuple[str, ...]]:
@@ -199,22 +199,22 @@ def test_addresses_that_cannot_be_a_machines_are_left_out(world: TestController)
 def test_who_works_a_machine_keeps_the_way_in(world: TestController) -> None:
     world.deploy()
     assert _rules(world, peers=["192.0.2.1"]).ssh == EVERYWHERE
-    world.write(lambda tx: model_config.change(tx, world.model, {"ssh-allow": "10.0.0.0/8"}))
+    world.write(lambda tx: model_config.change(tx, {"ssh-allow": "10.0.0.0/8"}))
     found = _rules(world, peers=["192.0.2.1", "fd00::7"], ssh_port=2222)
     assert found.ssh == ("10.0.0.0/8", "192.0.2.1/32", "fd00::7/128")
     assert found.ssh_port == 2222
     assert _rules(world).ssh == EVERYWHERE  # nobody knows yet from where it is worked
-    world.write(lambda tx: model_config.change(tx, world.model, {"ssh-allow": ""}))
+    world.write(lambda tx: model_config.change(tx, {"ssh-allow": ""}))
     assert _rules(world, peers=["192.0.2.1"]).ssh == ("192.0.2.1/32",)
 
 
 def test_the_latest_ways_in_are_kept(world: TestController) -> None:
     world.deploy()
-    world.write(lambda tx: tx.run("firewall_add", model=world.model, machine="0"))
+    world.write(lambda tx: tx.run("firewall_add", machine="0"))
 
     def reach(peer: str) -> MachineFirewall | None:
-        def note(tx: object) -> MachineFirewall | None:
-            known = firewall.state(tx, world.model, "0")
+        def note(tx: ModelTx) -> MachineFirewall | None:
+            known = firewall.state(tx, "0")
             assert known is not None
             return firewall.reached(tx, known, peer, 22)
 
@@ -225,7 +225,7 @@ def test_the_latest_ways_in_are_kept(world: TestController) -> None:
     assert reach("10.0.0.1") is None
     for number in range(2, 12):
         reach(f"10.0.0.{number}")
-    last = world.read(lambda tx: firewall.state(tx, world.model, "0"))
+    last = world.read(lambda tx: firewall.state(tx, "0"))
     assert last.peers == [f"10.0.0.{number}" for number in range(4, 12)]
 
 
@@ -234,13 +234,13 @@ def test_the_latest_ways_in_are_kept(world: TestController) -> None:
 
 def _guard(world: TestController, *machines: str) -> None:
     for machine in machines:
-        world.write(lambda tx, machine=machine: tx.run("firewall_add", model=world.model, machine=machine))
+        world.write(lambda tx, machine=machine: tx.run("firewall_add", machine=machine))
     world.forget_work()
 
 
 def _changes(world: TestController) -> dict[str, int]:
     names = world.machine_ids()
-    rows = world.read(lambda tx: [firewall.state(tx, world.model, name) for name in names])
+    rows = world.read(lambda tx: [firewall.state(tx, name) for name in names])
     return {row.machine: row.changes for row in rows if row is not None}
 
 
@@ -275,9 +275,9 @@ def test_those_wake_that_have_not_looked_since(world: TestController) -> None:
     world.deploy("web", count=3)
     _guard(world, "0", "1")
     now = world.clock.now()
-    world.write(lambda tx: firewall.changed_everywhere(tx, world.model, now, "machine 2 is there"))
-    world.write(lambda tx: tx.run("firewall_seen", model=world.model, machine="1", seen=2))
-    world.write(lambda tx: firewall.wake(tx, world.model, now, "machine 2 is there"))
+    world.write(lambda tx: firewall.changed_everywhere(tx, now, "machine 2 is there"))
+    world.write(lambda tx: tx.run("firewall_seen", machine="1", seen=2))
+    world.write(lambda tx: firewall.wake(tx, now, "machine 2 is there"))
     assert world.touched() == ["loop/firewall", "machine/0"]
 
 
@@ -287,26 +287,26 @@ def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world
     _guard(world, "0", "1")
     now, error = world.clock.now(), InstanceStatus.PROVISIONING_ERROR
 
-    def fail(tx: Tx) -> None:
+    def fail(tx: ModelTx) -> None:
         tx.run(
             "machine_set_instance", model=world.model, id="1", provider="local", instance_id="i-1",
             display_name="", hardware="{}", ssh='{"host": "10.0.0.99"}', base="ubuntu@22.04", nonce="n",
         )  # fmt: skip
-        statuses.set_status(tx, world.model, StatusKind.INSTANCE, "1", error, now=now)
+        statuses.set_status(tx, StatusKind.INSTANCE, "1", error, now=now)
 
     world.write(fail)
-    known = world.read(lambda tx: firewall.state(tx, world.model, "0"))
+    known = world.read(lambda tx: firewall.state(tx, "0"))
     assert known is not None
-    assert "10.0.0.99/32" in world.read(lambda tx: firewall.rules(tx, world.model, "0", known)).mates
-    world.write(lambda tx: machines.retry_start(tx, world.model, "1", now))
-    assert "10.0.0.99/32" not in world.read(lambda tx: firewall.rules(tx, world.model, "0", known)).mates
+    assert "10.0.0.99/32" in world.read(lambda tx: firewall.rules(tx, "0", known)).mates
+    world.write(lambda tx: machines.retry_start(tx, "1", now))
+    assert "10.0.0.99/32" not in world.read(lambda tx: firewall.rules(tx, "0", known)).mates
     assert _changes(world)["0"] == 2
 
 
 def test_where_nothing_is_guarded_nothing_wakes(world: TestController) -> None:
     world.deploy()
     world.forget_work()
-    world.write(lambda tx: firewall.changed_everywhere(tx, world.model, world.clock.now(), "gone"))
+    world.write(lambda tx: firewall.changed_everywhere(tx, world.clock.now(), "gone"))
     assert world.touched() == []
 
 
@@ -331,9 +331,7 @@ def test_ports_count_where_the_application_is_exposed(world: TestController, exp
 def test_the_mode_is_chosen_when_the_model_is_made(world: TestController) -> None:
     def change(**values: str) -> None:
         world.write(
-            lambda tx: model_config.change(
-                tx, world.model, {key.replace("_", "-"): text for key, text in values.items()}
-            )
+            lambda tx: model_config.change(tx, {key.replace("_", "-"): text for key, text in values.items()})
         )
 
     before = world.dump()
@@ -342,13 +340,13 @@ def test_the_mode_is_chosen_when_the_model_is_made(world: TestController) -> Non
             change(firewall_mode=mode)
         assert refused.value.message == f'cannot change firewall-mode from "instance" to "{mode}"'
     change(firewall_mode="instance")
-    world.write(lambda tx: model_config.change(tx, world.model, {}, ["firewall-mode"]))
+    world.write(lambda tx: model_config.change(tx, {}, ["firewall-mode"]))
     assert world.dump() == before
-    assert not world.read(lambda tx: firewall.is_asked_for(tx, world.model))
+    assert not world.read(firewall.is_asked_for)
     world.model = new_models.add_model(world.ctx, "asked", config={"firewall-mode": "global"}).uuid
-    assert world.read(lambda tx: firewall.is_asked_for(tx, world.model))
+    assert world.read(firewall.is_asked_for)
     with pytest.raises(NotValid, match='cannot change firewall-mode from "global" to "instance"'):
-        world.write(lambda tx: model_config.change(tx, world.model, {}, ["firewall-mode"]))
+        world.write(lambda tx: model_config.change(tx, {}, ["firewall-mode"]))
 
 
 @pytest.mark.parametrize(
@@ -361,5 +359,5 @@ def test_the_mode_is_chosen_when_the_model_is_made(world: TestController) -> Non
 )
 def test_lists_of_networks_are_checked(world: TestController, values: dict[str, str], text: str) -> None:
     with pytest.raises(NotValid) as refused:
-        world.write(lambda tx: model_config.change(tx, world.model, values))
+        world.write(lambda tx: model_config.change(tx, values))
     assert refused.value.message == text

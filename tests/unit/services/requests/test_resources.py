@@ -86,7 +86,7 @@ def test_what_deploy_refuses(
     with pytest.raises(PushjujuError) as caught:
         runtime.deploy(packed=charm, resources=paths)
     assert caught.value.message == text.format(tmp_path)
-    assert runtime.read(lambda tx: tx.rows("application_list", model=runtime.model)) == []
+    assert runtime.read(lambda tx: tx.rows("application_list")) == []
     assert blobs(runtime) == before
 
 
@@ -149,7 +149,7 @@ def test_refresh_keeps_what_people_gave_and_asks_for_what_is_new(
 
 def test_an_application_takes_its_resources_along(runtime: TestController, tmp_path: Path) -> None:
     runtime.deploy(packed=packed(runtime), resources={"data": given(tmp_path)}, count=0)
-    runtime.write(lambda tx: tx.run("application_delete", model=runtime.model, name="web"))
+    runtime.write(lambda tx: tx.run("application_delete", name="web"))
     assert runtime.read(lambda tx: tx.scalar("blob_uses", sha256=digest("one"))) == 0
 
 
@@ -166,8 +166,8 @@ def test_units_are_listed_with_what_they_fetched(runtime: TestController, tmp_pa
     runtime.write(
         lambda tx: resources.fetched(
             tx,
-            units.get(tx, runtime.model, "web/1"),
-            resources.wanted(tx, units.get(tx, runtime.model, "web/1"), "data"),
+            units.get(tx, "web/1"),
+            resources.wanted(tx, units.get(tx, "web/1"), "data"),
         )
     )
     listing = resource_documents.listing(runtime.ctx, runtime.model, "web")

@@ -23,7 +23,7 @@ def _set(runtime: TestController, **more: Any) -> None:
 
 
 def _stored(runtime: TestController, url: str = "local:web-0") -> dict[str, Any]:
-    return runtime.read(lambda tx: charms.stored_settings(tx, runtime.model, "web", url))
+    return runtime.read(lambda tx: charms.stored_settings(tx, "web", url))
 
 
 # --- config -----------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def shown(runtime: TestController) -> dict[str, Any]:
 
 def backings(runtime: TestController) -> list[tuple[str, str, str, str]]:
     """(kind, id, storage, volume) of all that is behind."""
-    found = runtime.read(lambda tx: tx.list(Backing, "backing_list", model=runtime.model))
+    found = runtime.read(lambda tx: tx.list(Backing, "backing_list"))
     return sorted((item.kind, item.id, item.storage, item.volume) for item in found)
 
 
@@ -302,7 +302,7 @@ class TestGoing:
         def destroy(destroy_storage: bool | None) -> None:
             runtime.write(
                 lambda tx: removal.destroy_model(
-                    tx, models.get(tx, runtime.model), runtime.clock.now(), destroy_storage=destroy_storage
+                    tx, models.get(tx), runtime.clock.now(), destroy_storage=destroy_storage
                 )
             )
 
@@ -320,9 +320,7 @@ class TestGoing:
         deployed(runtime)
         provision(runtime)
         runtime.settle()
-        runtime.write(
-            lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now())
-        )
+        runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
         runtime.settle()
         assert (runtime.machine_ids(), shown(runtime)) == ([], {})
 
@@ -352,8 +350,8 @@ class TestRefresh:
     def test_a_directive_that_is_given_again_is_for_later_units(self, runtime: TestController) -> None:
         deployed(runtime, stores={"data": STORES["data"]}, storage={"data": Directive(pool="loop")})
         runtime.refresh(runtime.charms.make(storage=STORES), storage={"data": Directive(pool="tmpfs")})
-        with runtime.ctx.store.read() as tx:
-            kept = {item.name: item.pool for item in storage_instances.directives(tx, runtime.model, "web")}
+        with runtime.ctx.read(runtime.model) as tx:
+            kept = {item.name: item.pool for item in storage_instances.directives(tx, "web")}
         assert (kept["data"], sorted(shown(runtime)["storage"])) == ("tmpfs", ["data/0"])
 
     def test_a_store_in_use_cannot_go(self, runtime: TestController) -> None:

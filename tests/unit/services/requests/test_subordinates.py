@@ -212,7 +212,7 @@ def test_status_table_indents_subordinates(runtime: TestController) -> None:
 
 
 def _leader(runtime: TestController, application: str = "web") -> str | None:
-    found: str | None = runtime.read(lambda tx: leadership.holder(tx, runtime.model, application))
+    found: str | None = runtime.read(lambda tx: leadership.holder(tx, application))
     return found
 
 

@@ -71,7 +71,7 @@ def test_a_model_dies_when_nothing_holds_it_up(runtime: TestController) -> None:
     assert held is not None
     assert held.reasons
     assert not held.has_ends
-    runtime.write(lambda tx: models.purge(tx, model.uuid))
+    runtime.write(lambda tx: models.purge(tx.beside(model.uuid)))
     assert destroy_model.dying(runtime.ctx, model.uuid) is None
 
 

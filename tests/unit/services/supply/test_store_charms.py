@@ -20,9 +20,7 @@ from tests.world.controller import TestController
 @pytest.fixture
 def site(runtime: TestController, hub: HubStore, tmp_path: Path) -> TestController:
     """The model `shop` gets its charms from a stand-in with `web`: 11 on jammy, 12 on noble."""
-    runtime.write(
-        lambda tx: tx.run("model_config_set", model=runtime.model, key="charmhub-url", value=f'"{hub.url}"')
-    )
+    runtime.write(lambda tx: tx.run("model_config_set", key="charmhub-url", value=f'"{hub.url}"'))
     data = runtime.charms.make("web").path.read_bytes()
     hub.add("web", data, revision=11, channels=["14/stable"], bases=[JAMMY])
     hub.add("web", data, revision=12, channels=["14/stable"], bases=[NOBLE])
@@ -52,7 +50,7 @@ def test_a_base_that_is_asked_for(site: TestController, hub: HubStore) -> None:
 
 
 def test_the_models_default_base_counts_as_asked_for(site: TestController) -> None:
-    site.write(lambda tx: model_config.change(tx, site.model, {"default-base": "ubuntu@22.04"}))
+    site.write(lambda tx: model_config.change(tx, {"default-base": "ubuntu@22.04"}))
     assert one(site).charm.revision == 11
 
 

@@ -38,7 +38,7 @@ def town(runtime: TestController) -> TestController:
 
 
 def relation(town: TestController) -> int:
-    (found,) = town.read(lambda tx: tx.list(Relation, "relation_list", model=town.model))
+    (found,) = town.read(lambda tx: tx.list(Relation, "relation_list"))
     return int(found.id)
 
 
@@ -347,10 +347,10 @@ def test_readers_of_an_admins_secret_hear_of_its_changes_and_old_revisions_are_p
         town.ctx, town.model, "apikey", Change(content=Content({"token": B}), auto_prune=True)
     )
     assert hooks(town, "web/0") == ["secret-changed"]
-    town.write(lambda tx: secrets.prune(tx, town.model, town.clock.now()))
+    town.write(lambda tx: secrets.prune(tx, town.clock.now()))
     assert len(rows(town, "secret_revision_list", secret=uri[7:])) == 2
     assert read(town, "web/0", f"{uri} --refresh token") == "b"
-    town.write(lambda tx: secrets.prune(tx, town.model, town.clock.now()))
+    town.write(lambda tx: secrets.prune(tx, town.clock.now()))
     assert [row["revision"] for row in rows(town, "secret_revision_list", secret=uri[7:])] == [2]
 
 
@@ -366,7 +366,7 @@ def test_secrets_go_with_their_owner(town: TestController) -> None:
     assert own
     removals.remove_applications(town.ctx, town.model, ["db"])
     town.settle()
-    town.write(lambda tx: removal.finish_applications(tx, town.model, town.clock.now()))
+    town.write(lambda tx: removal.finish_applications(tx, town.clock.now()))
     assert rows(town, "secret_list") == []
     assert rows(town, "secret_consumed", unit="web/0") == []
 

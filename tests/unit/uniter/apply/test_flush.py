@@ -33,16 +33,16 @@ def _port(first: int, last: int = 0, protocol: str = "tcp", endpoint: str = "") 
 
 
 def _ports(runtime: TestController, unit: str = "web/0") -> list[tuple[Any, ...]]:
-    rows = runtime.read(lambda tx: tx.rows("port_of_unit", model=runtime.model, unit=unit))
+    rows = runtime.read(lambda tx: tx.rows("port_of_unit", unit=unit))
     return [(row["endpoint"], row["protocol"], row["from_port"], row["to_port"]) for row in rows]
 
 
 def _bag(runtime: TestController, entity: str) -> dict[str, str]:
-    return dict(runtime.read(lambda tx: relations.bags(tx, runtime.model, 0))[entity].data)
+    return dict(runtime.read(lambda tx: relations.bags(tx, 0))[entity].data)
 
 
 def _state(runtime: TestController, unit: str = "web/0") -> dict[str, str]:
-    rows = runtime.read(lambda tx: tx.rows("charm_state_list", model=runtime.model, unit=unit))
+    rows = runtime.read(lambda tx: tx.rows("charm_state_list", unit=unit))
     return {row["key"]: row["value"] for row in rows}
 
 
@@ -175,7 +175,7 @@ def test_what_the_hook_says_comes_after_the_refresh(runtime: TestController) -> 
 
 def test_other_hooks_leave_the_addresses_alone(runtime: TestController) -> None:
     runtime.active()
-    runtime.write(lambda tx: relations.put_bag(tx, runtime.model, 0, "web/0", {"ingress-address": "old"}))
+    runtime.write(lambda tx: relations.put_bag(tx, 0, "web/0", {"ingress-address": "old"}))
     _writes(runtime, state={"k": "v"})
     assert _bag(runtime, "web/0") == {"ingress-address": "old"}
 
@@ -192,7 +192,7 @@ def test_failed_config_changed_leaves_the_addresses_alone(runtime: TestControlle
 
 def test_egress_subnets_of_the_model(runtime: TestController) -> None:
     config = {"egress-subnets": "192.0.2.0/24, 198.51.100.0/24"}
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
+    runtime.write(lambda tx: model_config.change(tx, config))
     runtime.active()
     assert _bag(runtime, "web/0")["egress-subnets"] == "192.0.2.0/24,198.51.100.0/24"
     assert _bag(runtime, "web/0")["ingress-address"] == "10.0.0.2"
@@ -338,8 +338,8 @@ def test_leadership_lost_in_mid_hook(runtime: TestController) -> None:
     dispatch = runtime.until("update-status")
 
     def depose(tx: Any) -> None:
-        leadership.revoke(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
-        leadership.claim(tx, units.get(tx, runtime.model, "web/1"), runtime.clock.now())
+        leadership.revoke(tx, units.get(tx, "web/0"), runtime.clock.now())
+        leadership.claim(tx, units.get(tx, "web/1"), runtime.clock.now())
 
     runtime.write(depose)
     before = runtime.dump()

@@ -83,7 +83,7 @@ def test_very_many_values_cost_a_bounded_search(
 
 def test_a_unit_without_secrets_pays_nothing(town: TestController) -> None:
     def look(tx: Any) -> Any:
-        return secret_masks.mask_of(town.ctx, tx, town.model, "web/0")
+        return secret_masks.mask_of(town.ctx, tx, "web/0")
 
     assert town.read(look) is plain
 

@@ -75,9 +75,7 @@ def test_environment_of_relation_hooks(runtime: TestController) -> None:
     runtime.deploy(count=2)
     hook = "cluster-relation-created"
     assert _env(runtime, hook) == _always(runtime, hook, **_relation(JUJU_REMOTE_UNIT=""))
-    runtime.write(
-        lambda tx: tx.run("unit_set_resolved", model=runtime.model, name="web/0", resolved="retry-hooks")
-    )
+    runtime.write(lambda tx: tx.run("unit_set_resolved", name="web/0", resolved="retry-hooks"))
     runtime.settle()
     for hook in ("cluster-relation-joined", "cluster-relation-changed"):
         env = runtime.played("0").frame_of(hook)["env"]
@@ -119,7 +117,7 @@ def test_unit_that_departs_itself(runtime: TestController) -> None:
     ],
 )
 def test_proxies(runtime: TestController, config: dict[str, Any], variables: dict[str, str]) -> None:
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
+    runtime.write(lambda tx: model_config.change(tx, config))
     runtime.deploy()
     env = _env(runtime, "install")
     both = {**variables, **{key.upper(): value for key, value in variables.items()}}
@@ -128,9 +126,7 @@ def test_proxies(runtime: TestController, config: dict[str, Any], variables: dic
 
 def test_proxies_for_charms_only(runtime: TestController) -> None:
     config = {f"juju-{kind}-proxy": f"http://{kind}" for kind in ("http", "https", "ftp")}
-    runtime.write(
-        lambda tx: model_config.change(tx, runtime.model, {**config, "juju-no-proxy": "10.0.0.0/8"})
-    )
+    runtime.write(lambda tx: model_config.change(tx, {**config, "juju-no-proxy": "10.0.0.0/8"}))
     runtime.deploy()
     env = _env(runtime, "install")
     assert env == _always(

@@ -134,15 +134,11 @@ def test_members_in_joined_and_departed(runtime: TestController) -> None:
     runtime.work("1")
     runtime.work("2")
     assert _context(runtime, "cluster-relation-created")["relations"]["0"]["members"] == []
-    runtime.write(
-        lambda tx: tx.run("unit_set_resolved", model=runtime.model, name="web/0", resolved="retry-hooks")
-    )
+    runtime.write(lambda tx: tx.run("unit_set_resolved", name="web/0", resolved="retry-hooks"))
     joined = _context(runtime, "cluster-relation-joined")
     assert joined["relation"]["remote_unit"] == "web/1"
     assert joined["relations"]["0"]["members"] == ["web/1"]
-    runtime.write(
-        lambda tx: tx.run("unit_set_resolved", model=runtime.model, name="web/0", resolved="retry-hooks")
-    )
+    runtime.write(lambda tx: tx.run("unit_set_resolved", name="web/0", resolved="retry-hooks"))
     runtime.settle()
     removals.remove_units(runtime.ctx, runtime.model, ["web/2"])
     departed = _context(runtime, "cluster-relation-departed")
@@ -164,9 +160,7 @@ def test_leadership(runtime: TestController) -> None:
     runtime.active(count=2)
     settings = {"a": "1"}
     runtime.write(
-        lambda tx: leadership.set_settings(
-            tx, units.get(tx, runtime.model, "web/0"), settings, runtime.clock.now()
-        )
+        lambda tx: leadership.set_settings(tx, units.get(tx, "web/0"), settings, runtime.clock.now())
     )
     context = _context(runtime)
     assert (context["leader"], context["leader_settings"]) == (True, settings)
@@ -193,11 +187,7 @@ def test_statuses_are_the_charms_own(runtime: TestController) -> None:
 def test_applications_own_status(runtime: TestController) -> None:
     runtime.active()
     now = runtime.clock.now()
-    runtime.write(
-        lambda tx: statuses.set_status(
-            tx, runtime.model, StatusKind.APPLICATION, "web", "active", "all", now=now
-        )
-    )
+    runtime.write(lambda tx: statuses.set_status(tx, StatusKind.APPLICATION, "web", "active", "all", now=now))
     status = _asked(runtime, "status-get", "--application")
     assert status["app"] == {"status": "active", "message": "all", "data": {}}
 
@@ -247,7 +237,7 @@ def test_large_charm_state_stays_with_the_controller_until_it_is_asked_for(runti
 
 def test_egress_of_the_model(runtime: TestController) -> None:
     config = {"egress-subnets": "192.0.2.0/24"}
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
+    runtime.write(lambda tx: model_config.change(tx, config))
     runtime.active()
     info = _context(runtime)["network"]["bindings"]["cluster"]
     assert info == {**_network("10.0.0.2"), "egress-subnets": ["192.0.2.0/24"]}
@@ -301,7 +291,7 @@ def test_relation_between_applications(runtime: TestController) -> None:
                 model=runtime.model, relation=5, application=app, endpoint=name, role=role, interface="http"
             )
             tx.insert("relation_endpoint", side)
-            relations.put_bag(tx, runtime.model, 5, app, {})
+            relations.put_bag(tx, 5, app, {})
 
     runtime.write(relate)
     runtime.settle()
@@ -321,7 +311,7 @@ def test_relation_between_applications(runtime: TestController) -> None:
     goal = _asked(runtime, "goal-state")["relations"]
     assert sorted(goal["site"]) == ["client", "client/0"]
     assert goal["site"]["client/0"]["status"] == "unknown"
-    scopes: list[RelationScope] = runtime.read(lambda tx: relations.scopes(tx, runtime.model, 5))
+    scopes: list[RelationScope] = runtime.read(lambda tx: relations.scopes(tx, 5))
     assert [item.unit for item in scopes] == ["client/0", "web/0"]
 
 
@@ -337,7 +327,7 @@ def test_units_of_the_own_application_are_seen_in_peer_relations_only(runtime: T
     runtime.deploy(packed=packed, count=2)
     runtime.deploy("client", packed=client)
     number = str(runtime.integrate("web", "client"))
-    runtime.write(lambda tx: relations.put_bag(tx, runtime.model, int(number), "web/1", {"k": "v"}))
+    runtime.write(lambda tx: relations.put_bag(tx, int(number), "web/1", {"k": "v"}))
     bags = {item["endpoint"]: set(item["unit_bags"]) for item in _context(runtime)["relations"].values()}
     assert bags == {"cluster": {"web/0", "web/1"}, "site": {"web/0", "client/0"}}
 

@@ -31,11 +31,7 @@ RESOURCE = {"blob": {"type": "file", "filename": "blob.txt", "description": "Som
 def site(runtime: TestController, hub: HubStore, tmp_path: Path) -> TestController:
     """The model `shop` with `web` 1 of the stand-in's `latest/stable`, with resource revision 1."""
     object.__setattr__(runtime.ctx, "environ", {"PUSHJUJU_CACHE": str(tmp_path / "cache")})
-    runtime.write(
-        lambda tx: tx.run(
-            "model_config_set", model=runtime.model, key="charmhub-url", value=json.dumps(hub.url)
-        )
-    )
+    runtime.write(lambda tx: tx.run("model_config_set", key="charmhub-url", value=json.dumps(hub.url)))
     data = runtime.charms.make("web", resources=RESOURCE, series=["noble"]).path
     hub.add("web", data, revision=1, resources={"blob": 1})
     hub.add_resource("web", "blob", 1, b"one", "blob.txt")
@@ -84,7 +80,7 @@ async def test_a_newer_revision_is_shown(site: TestController, hub: HubStore) ->
 async def test_nothing_newer(site: TestController) -> None:
     await look(site)
     assert "can-upgrade-to" not in shown(site)
-    known = site.read(lambda tx: origins.find(tx, site.model, "web"))
+    known = site.read(lambda tx: origins.find(tx, "web"))
     assert from_iso(known.looked) == site.ctx.clock.now()
     assert resource_documents.listing(site.ctx, site.model, "web").updates == []
 
@@ -124,6 +120,4 @@ async def test_a_resource_that_does_not_come(site: TestController, hub: HubStore
 def resource_row(site: TestController):
     from pushjuju.store.rows.records import Resource
 
-    return site.read(
-        lambda tx: tx.find(Resource, "resource_get", model=site.model, application="web", name="blob")
-    )
+    return site.read(lambda tx: tx.find(Resource, "resource_get", application="web", name="blob"))

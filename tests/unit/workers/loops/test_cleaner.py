@@ -91,12 +91,12 @@ async def test_a_dead_unit_leads_no_more_and_holds_no_storage(runtime: TestContr
     more = {"data": Directive(pool="local", size=1024, count=1)}
     runtime.deploy("disk", packed=packed, storage=more, count=2)
     work = await _silent(runtime, "0")
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "disk")) == "disk/0"
+    assert runtime.read(lambda tx: leadership.holder(tx, "disk")) == "disk/0"
     removals.remove_units(runtime.ctx, runtime.model, ["disk/0"], Force(wait_s=300))
     runtime.clock.advance(300)
     await clean(work, runtime.model)
     assert (runtime.unit("disk/0").life, runtime.unit("disk/0").storage) == ("dead", 0)
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "disk")) is None
+    assert runtime.read(lambda tx: leadership.holder(tx, "disk")) is None
 
 
 async def test_without_a_wait_subordinates_and_their_unit_go_at_once(runtime: TestController) -> None:
@@ -134,9 +134,7 @@ async def test_hook_of_a_dead_unit_is_ended_and_counts_no_more(runtime: TestCont
     played.will("config-changed", ok(cut=True, writes={"state": {"k": "late"}}), unit="web/0")
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     await worker(work)
-    runtime.write(
-        lambda tx: removal.force_dead(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now(), Force())
-    )
+    runtime.write(lambda tx: removal.force_dead(tx, units.get(tx, "web/0"), runtime.clock.now(), Force()))
     assert not (await worker(work)).failed
     assert (runtime.units(), runtime.open_operations(), played.results) == (["zap/0"], [], {})
 
@@ -159,7 +157,7 @@ async def test_a_killed_model_goes_with_all_that_it_had(runtime: TestController,
     operations.enqueue_commands(
         runtime.ctx, runtime.model, operations.CommandRequest(command="true", timeout_s=9, units=("web/0",))
     )
-    runtime.write(lambda tx: models.purge(tx, runtime.model))
+    runtime.write(models.purge)
     assert runtime.write(_rows_of_models) == {}
     assert work.cloud.stopped == []  # whoever kills the model ends its instances first
 
@@ -347,7 +345,7 @@ async def test_forced_model_is_forgotten_though_its_cloud_fails(runtime: TestCon
 
 
 async def test_model_that_is_gone(runtime: TestController) -> None:
-    runtime.write(lambda tx: models.delete(tx, runtime.model))
+    runtime.write(models.delete)
     outcome = await clean(PlayedRuntime(runtime), runtime.model)
     assert (outcome.due, outcome.failed) == (None, False)
 
@@ -400,14 +398,10 @@ async def test_old_lines_are_forgotten(runtime: TestController) -> None:
     runtime.deploy()
     await drive(runtime, work)
     config: dict[str, Any] = {"max-status-history-age": "1h"}
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
-    runtime.write(
-        lambda tx: logs.append(tx, runtime.model, "unit-web-0", "INFO", "m", "old", now=runtime.clock.now())
-    )
+    runtime.write(lambda tx: model_config.change(tx, config))
+    runtime.write(lambda tx: logs.append(tx, "unit-web-0", "INFO", "m", "old", now=runtime.clock.now()))
     runtime.clock.advance(3601)
-    runtime.write(
-        lambda tx: logs.append(tx, runtime.model, "unit-web-0", "INFO", "m", "new", now=runtime.clock.now())
-    )
+    runtime.write(lambda tx: logs.append(tx, "unit-web-0", "INFO", "m", "new", now=runtime.clock.now()))
     outcome = await clean(work, runtime.model)
     assert [item.message for item in logs.after(runtime.ctx.store, runtime.model, 0)] == ["new"]
     assert runtime.history(StatusKind.AGENT, "web/0") == [("idle", "")]  # the newest stays, however old

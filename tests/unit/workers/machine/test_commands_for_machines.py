@@ -96,7 +96,7 @@ async def test_a_machine_that_goes_cancels_what_waits(runtime: TestController) -
 def unit_of(tx: Any, world: TestController) -> Any:
     from pushjuju.services.entities.application import units
 
-    return units.get(tx, world.model, "web/0")
+    return units.get(tx, "web/0")
 
 
 @pytest.mark.parametrize("place", ["prepared", "result", "committed", "saved", "acknowledged"])

@@ -71,7 +71,7 @@ async def test_rules_come_with_the_first_contact_and_no_more(runtime: TestContro
     assert _guard(work).of("0").mates == ("10.0.0.2/32",)
     await _config(runtime, work, 80)
     assert _guard(work).times("0") == 1
-    runtime.write(lambda tx: firewall.changed_on(tx, runtime.model, "0", runtime.clock.now(), "a test"))
+    runtime.write(lambda tx: firewall.changed_on(tx, "0", runtime.clock.now(), "a test"))
     opened = len(work.opened)
     assert (await drive(runtime, work)).problems == ()
     assert (_guard(work).times("0"), len(work.opened)) == (1, opened)
@@ -111,10 +111,10 @@ async def test_ports_of_a_removed_unit_are_shut(runtime: TestController) -> None
 
 async def test_machines_that_come_and_go_are_let_in_and_out(runtime: TestController) -> None:
     work = await _at_rest(runtime)
-    with runtime.ctx.store.write() as tx:
+    with runtime.ctx.write(runtime.model) as tx:
         from pushjuju.services.entities.application import applications
 
-        unit_service.add(tx, applications.get(tx, runtime.model, "web"), 1, [], runtime.clock.now())
+        unit_service.add(tx, applications.get(tx, "web"), 1, [], runtime.clock.now())
     await drive(runtime, work)
     assert _guard(work).of("0").mates == _guard(work).of("1").mates == ("10.0.0.2/31",)
     removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
@@ -141,8 +141,8 @@ async def test_who_may_log_in(runtime: TestController) -> None:
     work = await _at_rest(runtime)
 
     def change(tx: Any) -> None:
-        model_config.change(tx, runtime.model, {"ssh-allow": "10.7.0.0/16"})
-        firewall.changed_everywhere(tx, runtime.model, runtime.clock.now(), "a test")
+        model_config.change(tx, {"ssh-allow": "10.7.0.0/16"})
+        firewall.changed_everywhere(tx, runtime.clock.now(), "a test")
 
     runtime.write(change)
     await drive(runtime, work)
@@ -200,7 +200,7 @@ async def test_a_controller_that_dies_leaves_rules_that_the_next_one_completes(
     second.guard = guard
     assert (await drive(runtime, second)).problems == ()
     assert _ingress(second) == {"80/tcp": EVERYWHERE}
-    known = runtime.read(lambda tx: firewall.state(tx, runtime.model, "0"))
+    known = runtime.read(lambda tx: firewall.state(tx, "0"))
     assert (known.changes, known.applied) == (known.seen, guard.of("0").digest())
 
 
@@ -212,7 +212,7 @@ async def test_a_machine_that_goes_on_without_us_is_left_open(runtime: TestContr
     await drive(runtime, work)
     assert _guard(work).cleared == ["0"]
     assert (runtime.machine_ids(), work.cloud.stopped) == ([], [])
-    assert runtime.read(lambda tx: firewall.state(tx, runtime.model, "0")) is None
+    assert runtime.read(lambda tx: firewall.state(tx, "0")) is None
 
 
 async def test_a_machine_that_ends_is_not_asked(runtime: TestController) -> None:

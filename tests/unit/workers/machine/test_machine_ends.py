@@ -25,7 +25,7 @@ async def unrecorded(runtime: TestController) -> PlayedRuntime:
     runtime.played_machines["0"] = PlayedMachine(id="0")
     runtime.write(
         lambda tx: statuses.set_status(
-            tx, runtime.model, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
+            tx, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
         )
     )
     return PlayedRuntime(runtime)

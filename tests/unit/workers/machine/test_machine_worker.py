@@ -122,13 +122,13 @@ async def test_retry_provisioning_begins_anew(runtime: TestController) -> None:
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     await worker(work)
-    runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
     assert _instance(runtime)[0] == "allocating"
     assert "machine/0" in runtime.touched()
     assert not (await worker(work)).failed
     assert _instance(runtime) == ("running", "Running")
     with pytest.raises(NotValid, match=r"machine 0 is not in an error state \(running\)"):
-        runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
     assert _instance(runtime) == ("running", "Running")
 
 
@@ -316,14 +316,14 @@ async def test_silent_leader_is_followed(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy(count=2)
     await drive(runtime, work)
-    leader = runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web"))
+    leader = runtime.read(lambda tx: leadership.holder(tx, "web"))
     lost, other = ("0", "web/1") if leader == "web/0" else ("1", "web/0")
     work.unreachable[lost] = AuthFailed("refused", retryable=False)
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     for _ in range(4):
         await worker(work, lost)
         await worker(work, "1" if lost == "0" else "0")
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == other
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) == other
     assert "leader-elected" in runtime.of(other)
 
 
@@ -466,7 +466,7 @@ async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(runt
     runtime.played_machines["0"] = PlayedMachine(id="0")  # made by a process that died then
     runtime.write(
         lambda tx: statuses.set_status(
-            tx, runtime.model, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
+            tx, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
         )
     )
     removals.remove_machines(runtime.ctx, runtime.model, ["0"])
@@ -570,6 +570,6 @@ async def test_retry_provisioning_starts_a_stopped_machine(runtime: TestControll
     await worker(work)
     work.cloud, halted = ResumingCloud(runtime), work.cloud.halted
     work.cloud.halted = halted
-    runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
     assert not (await worker(work)).failed
     assert _shown(runtime) == ("started", "running", "idle")

@@ -139,9 +139,7 @@ async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(runtim
     assert problems == (f"unit new/0: {why}", f"unit web/0: {why}"), "neighbours have no part in it"
     assert [runtime.of(name) for name in ("new/0", "plain/0")] == [[], list(SETUP)]
     assert (runtime.of("web/0")[before:], runtime.unit("web/0").charm_url) == ([], "local:web-0")
-    assert {
-        runtime.read(lambda tx, t=t: actions.get_task(tx, runtime.model, t.id)).status for t in tasks
-    } == {"completed"}
+    assert {runtime.read(lambda tx, t=t: actions.get_task(tx, t.id)).status for t in tasks} == {"completed"}
     assert shown(runtime, "web/0") == (*shown(runtime, "new/0")[:2], "idle") == ("waiting", WAITS, "idle")
     assert shown(runtime, "plain/0")[0] != "waiting"
     removals.remove_units(runtime.ctx, runtime.model, ["zap/0", "new/0"])
@@ -205,8 +203,8 @@ async def test_profiles_follow_a_refresh_and_the_units(runtime: TestController) 
     assert cloud.given[-1] == ("i-0", [more, web], [more, web])
     changed = PROFILE.replace("nests", "nests more")
     runtime.refresh(runtime.charms.make("web", files={"lxd-profile.yaml": changed}))
-    with runtime.ctx.store.read() as tx:
-        assert charm_profiles.lacking(tx, machines.get(tx, runtime.model, "0")) == {"web"}
+    with runtime.ctx.read(runtime.model) as tx:
+        assert charm_profiles.lacking(tx, machines.get(tx, "0")) == {"web"}
     await drive(runtime, work)
     assert cloud.given[-1] == ("i-0", [more, new], [more, new])
     removals.remove_units(runtime.ctx, runtime.model, ["more/0"])

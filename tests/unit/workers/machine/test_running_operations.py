@@ -86,7 +86,7 @@ def execute(world: TestController, units: Iterable[str], **more: Any) -> list[in
 
 
 def states(world: TestController, numbers: Iterable[int]) -> set[str]:
-    return {world.read(lambda tx, n=n: actions.get_task(tx, world.model, n)).status for n in numbers}
+    return {world.read(lambda tx, n=n: actions.get_task(tx, n)).status for n in numbers}
 
 
 async def test_parallel_commands_of_units_of_one_machine_overlap(
@@ -197,9 +197,7 @@ def _update_status_now(tx: Any, world: TestController, name: str) -> None:
 async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: TestController) -> None:
     two_units(runtime)
     kept = runtime.unit("web/0").state
-    runtime.write(
-        lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state='{"kind": "odd"}')
-    )
+    runtime.write(lambda tx: tx.run("unit_set_state", name="web/0", state='{"kind": "odd"}'))
     runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
     ran = len(runtime.of("db/0"))
     outcome = await worker(PlayedRuntime(runtime))
@@ -207,7 +205,7 @@ async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: TestCon
     assert reason_of(outcome).startswith("unit web/0: ")
     assert outcome.due == runtime.clock.now() + timedelta(seconds=5)
     assert runtime.agent("web/0") == ("failed", "resolver loop error")
-    runtime.write(lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state=kept))
+    runtime.write(lambda tx: tx.run("unit_set_state", name="web/0", state=kept))
     await worker(PlayedRuntime(runtime))
     assert runtime.agent("web/0") == ("idle", "")
 
@@ -246,9 +244,7 @@ async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
     two_units(runtime)
     execute(runtime, ["web/0"])
     numbers = execute(runtime, ["db/0"], parallel=False)
-    runtime.write(
-        lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state='{"kind": "odd"}')
-    )
+    runtime.write(lambda tx: tx.run("unit_set_state", name="web/0", state='{"kind": "odd"}'))
     runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
     made, _ = gated(runtime, monkeypatch)
     outcome = await worker(made)

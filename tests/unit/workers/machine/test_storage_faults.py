@@ -73,7 +73,7 @@ async def test_a_detach_that_waits_says_for_what(runtime: TestController, ground
     assert runtime.status(StatusKind.FILESYSTEM, "0/0") == ("detaching", why)
     reasons = [item.reason for item in explain.explain(runtime.ctx, runtime.model, wanted, ["0"])]
     assert reasons == [f"storage data/0 on machine 0: detach filesystem 0/0: {why}"]
-    runtime.write(lambda tx: wake.machine(tx, runtime.model, "0", runtime.clock.now(), "look again"))
+    runtime.write(lambda tx: wake.machine(tx, "0", runtime.clock.now(), "look again"))
     await drive(runtime, StorageRuntime(runtime, ground))
     reasons = [item.reason for item in explain.explain(runtime.ctx, runtime.model, wanted, ["0"])]
     assert reasons == [f"filesystem 0/0 (data/0) is detaching, {why}"]
@@ -101,16 +101,14 @@ async def test_a_cloud_that_fails_is_asked_again(runtime: TestController, ground
 
 
 def _renew(runtime: TestController) -> None:
-    runtime.write(
-        lambda tx: credential_validity.renew(tx, models.get(tx, runtime.model), runtime.clock.now())
-    )
+    runtime.write(lambda tx: credential_validity.renew(tx, models.get(tx), runtime.clock.now()))
 
 
 @pytest.mark.parametrize("step", ["create", "attach", "detach", "destroy"])
 async def test_a_refused_credential_suspends_the_model_and_asks_no_more(
     runtime: TestController, ground: PlayedStorage, step: str
 ) -> None:
-    runtime.write(lambda tx: tx.run("model_set_credential", model=runtime.model, credential="bob"))
+    runtime.write(lambda tx: tx.run("model_set_credential", credential="bob"))
     deploy_with_storage(runtime, {"data": "local", "logs": "loop"})
     work = StorageRuntime(runtime, ground)
     wrong = f"cloud-{step}"
@@ -131,8 +129,8 @@ async def test_a_refused_credential_suspends_the_model_and_asks_no_more(
     settled = await drive(runtime, work)
     assert any("the cloud refuses the credential: AuthFailure" in text for text in problems_of(settled))
     assert [word for word in ground.log if word.startswith("cloud")] == [wrong]
-    with runtime.ctx.store.read() as tx:
-        assert credential_validity.reason(tx, models.get(tx, runtime.model)) == "AuthFailure"
+    with runtime.ctx.read(runtime.model) as tx:
+        assert credential_validity.reason(tx, models.get(tx)) == "AuthFailure"
     runtime.clock.advance(3600)
     ground.log = []
     settled = await drive(runtime, work)
@@ -171,7 +169,7 @@ async def test_a_forced_end_forgets_what_cannot_be_destroyed(
     ground.refusals["cloud-destroy"] = "no"
     runtime.write(
         lambda tx: removal.destroy_model(
-            tx, models.get(tx, runtime.model), runtime.clock.now(), removal.Force(), destroy_storage=True
+            tx, models.get(tx), runtime.clock.now(), removal.Force(), destroy_storage=True
         )
     )
     await drive(runtime, work)

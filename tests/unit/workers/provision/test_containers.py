@@ -176,7 +176,7 @@ async def test_why_a_container_cannot_be_made_is_told(runtime: TestController) -
 def test_what_cannot_be_a_host_is_refused(runtime: TestController, to: str, why: str) -> None:
     deploy(runtime, "lxd")
     deploy(runtime, "", name="gone")
-    runtime.write(lambda tx: tx.run("machine_set_life", model=runtime.model, id="1", life="dying"))
+    runtime.write(lambda tx: tx.run("machine_set_life", id="1", life="dying"))
     before = runtime.machine_ids()
     with pytest.raises(NotValid, match=why):
         deploy(runtime, to, name="more")

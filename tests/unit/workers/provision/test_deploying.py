@@ -102,13 +102,13 @@ async def test_a_machine_that_cannot_be_installed_waits_for_a_person(
     )
     assert _instance(runtime) == FAILED
     assert (work.opened, len(work.cloud.asked)) == ([], 1)
-    assert runtime.write(lambda tx: machines.not_started(tx, runtime.model)) == ["0"]
-    runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
+    assert runtime.write(machines.not_started) == ["0"]
+    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
     work.cloud = Installing(runtime, DEPLOYED)
     assert not (await worker(work)).failed
     assert (work.opened, len(work.cloud.asked)) == (["0"], 1)
     with pytest.raises(NotValid, match=r"machine 0 is not in an error state \(running\)"):
-        runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
 
 
 async def test_a_machine_that_somebody_mended_in_its_cloud_goes_on(
@@ -128,10 +128,10 @@ async def test_a_machine_that_is_removed_meanwhile_is_not_waited_for(
     _add(runtime)
     working = asyncio.create_task(worker(work))
     await until(lambda: len(work.cloud.seen) >= 3)  # type: ignore[attr-defined]
-    runtime.write(lambda tx: tx.run("machine_set_life", model=runtime.model, id="0", life=Life.DYING))
+    runtime.write(lambda tx: tx.run("machine_set_life", id="0", life=Life.DYING))
     await working
     assert (work.opened, work.cloud.stopped) == ([], ["i-0"])
-    assert runtime.write(lambda tx: machines.list_machines(tx, runtime.model)) == []
+    assert runtime.write(machines.list_machines) == []
 
 
 async def test_a_machine_that_goes_while_it_is_installed(

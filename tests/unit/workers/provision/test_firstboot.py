@@ -104,7 +104,7 @@ async def _script(
     runtime: TestController, monkeypatch: pytest.MonkeyPatch, provider: str, *features: str
 ) -> str:
     work = PlayedRuntime(runtime)
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"cloudinit-userdata": ASKED}))
+    runtime.write(lambda tx: model_config.change(tx, {"cloudinit-userdata": ASKED}))
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     await worker(work)
     kind = ProviderType(name="local", summary="", features=frozenset(features))

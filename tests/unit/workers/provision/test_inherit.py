@@ -137,7 +137,7 @@ def _told(base: str = "ubuntu@22.04", data: bytes = TEXT) -> str:
 
 
 def _container(runtime: TestController, names: str) -> None:
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"container-inherit-properties": names}))
+    runtime.write(lambda tx: model_config.change(tx, {"container-inherit-properties": names}))
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     asyncio.run(worker(PlayedRuntime(runtime), "0"))
     target = Placement.parse("lxd:0")

@@ -77,8 +77,8 @@ def _add(runtime: TestController, count: int = 1, **constraints: Any) -> None:
 
 
 def _zone(runtime: TestController, machine: str) -> str:
-    with runtime.ctx.store.read() as tx:
-        return str(next(iter(tx.rows("zone_get", model=runtime.model, machine=machine)))["zone"])
+    with runtime.ctx.read(runtime.model) as tx:
+        return str(next(iter(tx.rows("zone_get", machine=machine)))["zone"])
 
 
 def _status(runtime: TestController, machine: str = "0") -> tuple[str, str]:
@@ -214,8 +214,8 @@ async def test_eleven_rounds_then_a_person(runtime: TestController, work: Played
         rounds += 1
     assert (rounds, len(work.cloud.asked)) == (10, 22)
     assert _status(runtime) == ("provisioning error", "no capacity: 429 slow down")
-    with runtime.ctx.store.read() as tx:
-        assert machines.not_started(tx, runtime.model) == ["0"]
+    with runtime.ctx.read(runtime.model) as tx:
+        assert machines.not_started(tx) == ["0"]
 
 
 async def test_a_quota_is_no_matter_of_zones(runtime: TestController, work: PlayedRuntime) -> None:
@@ -232,7 +232,7 @@ async def test_a_refused_credential_waits_for_another_one(
     _add(runtime)
     assert (await worker(work)).due is None
     assert _status(runtime) == ("provisioning error", "the cloud refuses the credential: AuthFailure")
-    assert runtime.write(lambda tx: machines.retry_refused(tx, runtime.model, runtime.clock.now())) == ["0"]
+    assert runtime.write(lambda tx: machines.retry_refused(tx, runtime.clock.now())) == ["0"]
     work.cloud.full = {}
     await worker(work)
     assert _status(runtime)[0] == "running"
@@ -265,7 +265,7 @@ async def test_every_failure_has_its_sentence(
     if not again:
         assert (await worker(work)).due is None
         assert len(work.cloud.asked) == 1
-        runtime.write(lambda tx: machines.retry_start(tx, runtime.model, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
     await worker(work)
     assert (_status(runtime)[0], list(runtime.played_machines)) == ("running", ["0"])
 
@@ -340,7 +340,7 @@ async def test_harvest(runtime: TestController, work: PlayedRuntime, mode: str, 
     await worker(work, "0")
     await worker(work, "1")
     runtime.played_machines["7"] = dataclasses.replace(runtime.played_machines["1"], id="7")
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"provisioner-harvest-mode": mode}))
+    runtime.write(lambda tx: model_config.change(tx, {"provisioner-harvest-mode": mode}))
     removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     await worker(work, "0")
     assert sorted(work.cloud.stopped) == stopped
@@ -348,7 +348,7 @@ async def test_harvest(runtime: TestController, work: PlayedRuntime, mode: str, 
 
 
 async def test_tags_of_an_instance(runtime: TestController, work: PlayedRuntime) -> None:
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"resource-tags": "owner=ann"}))
+    runtime.write(lambda tx: model_config.change(tx, {"resource-tags": "owner=ann"}))
     runtime.deploy()
     await worker(work)
     tags = work.cloud.asked[-1].tags
@@ -377,7 +377,7 @@ async def _delay(runtime: TestController, work: PlayedRuntime, attempts: int) ->
 async def test_a_model_is_looked_at_ever_later(runtime: TestController, polled: PlayedRuntime) -> None:
     _add(runtime)
     await worker(polled)
-    runtime.write(lambda tx: tx.run("machine_set_addresses", model=runtime.model, id="0", addresses="[]"))
+    runtime.write(lambda tx: tx.run("machine_set_addresses", id="0", addresses="[]"))
     delays, attempts = [], 0
     for _ in range(7):
         delay, attempts = await _delay(runtime, polled, attempts)
@@ -391,7 +391,7 @@ async def test_all_is_well_is_looked_at_every_quarter_of_an_hour(
     _add(runtime)
     await worker(polled)
     found = '[{"value": "10.0.0.2"}]'
-    runtime.write(lambda tx: tx.run("machine_set_addresses", model=runtime.model, id="0", addresses=found))
+    runtime.write(lambda tx: tx.run("machine_set_addresses", id="0", addresses=found))
     assert await _delay(runtime, polled, 3) == (900.0, 0)
 
 
@@ -401,8 +401,8 @@ async def test_others_let_in_a_machine_whose_address_came_later(
     _add(runtime, 2)
     await worker(polled, "0")
     await worker(polled, "1")
-    runtime.write(lambda tx: tx.run("firewall_add", model=runtime.model, machine="1"))
-    runtime.write(lambda tx: tx.run("machine_set_ssh", model=runtime.model, id="0", ssh="{}"))
+    runtime.write(lambda tx: tx.run("firewall_add", machine="1"))
+    runtime.write(lambda tx: tx.run("machine_set_ssh", id="0", ssh="{}"))
     address = Address(value="10.0.0.2", scope="local-cloud")
 
     async def get(ids: Sequence[str]) -> list[Instance]:
@@ -429,9 +429,7 @@ async def test_an_instance_that_goes_during_the_look_hides_no_other(
     _add(runtime, 2)
     for number in "01":
         await worker(polled, number)
-        runtime.write(
-            lambda tx, number=number: tx.run("machine_set_ssh", model=runtime.model, id=number, ssh="{}")
-        )
+        runtime.write(lambda tx, number=number: tx.run("machine_set_ssh", id=number, ssh="{}"))
     plain = polled.cloud.ssh_target
 
     async def target(instance: Instance) -> SSHTarget:

@@ -220,7 +220,7 @@ def test_what_a_machine_without_user_data_gets() -> None:
 @pytest.mark.parametrize("text", ["users: []", "a: [", "- x", "runcmd: [x]", "packages: vim"])
 def test_bad_cloudinit_userdata_is_refused_when_it_is_set(runtime: TestController, text: str) -> None:
     with pytest.raises(NotValid, match=r"^cloudinit-userdata: "):
-        runtime.write(lambda tx: model_config.change(tx, runtime.model, {"cloudinit-userdata": text}))
+        runtime.write(lambda tx: model_config.change(tx, {"cloudinit-userdata": text}))
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_bad_cloudinit_userdata_is_refused_when_it_is_set(runtime: TestControlle
 )
 def test_what_juju_refuses(runtime: TestController, key: str, value: str, why: str) -> None:
     def change(values: dict[str, str]) -> None:
-        runtime.write(lambda tx: model_config.change(tx, runtime.model, values))
+        runtime.write(lambda tx: model_config.change(tx, values))
 
     change(
         {
@@ -249,5 +249,5 @@ def test_what_juju_refuses(runtime: TestController, key: str, value: str, why: s
     with pytest.raises(NotValid, match=f"^{why}$"):
         change({key: value})
     with pytest.raises(NotValid, match="cannot clear apt-mirror"):
-        runtime.write(lambda tx: model_config.change(tx, runtime.model, {}, ["apt-mirror"]))
+        runtime.write(lambda tx: model_config.change(tx, {}, ["apt-mirror"]))
     change({"apt-mirror": "http://n", "ftp-proxy": "", "juju-http-proxy": "http://a"})

@@ -30,14 +30,12 @@ class Machines(PlayedDrive):
         if look():
             return
         now = cli.clock.now()
-        with opened.ctx.store.write() as tx:
+        with opened.ctx.write(opened.uuid) as tx:
             for number, (status, message, results) in self.endings.items():
-                actions.start(tx, opened.uuid, number, now)
+                actions.start(tx, number, now)
                 for line in self.says.get(number, ()):
-                    actions.add_log(tx, opened.uuid, number, line, now)
-                actions.finish(
-                    tx, opened.uuid, number, TaskStatus(status), message=message, results=results, now=now
-                )
+                    actions.add_log(tx, number, line, now)
+                actions.finish(tx, number, TaskStatus(status), message=message, results=results, now=now)
         comes(look)
         assert look(), "whoever drives looks again at the end"
 

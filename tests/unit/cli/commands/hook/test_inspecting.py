@@ -77,7 +77,7 @@ def test_a_peer_relation_has_one_side(runtime: TestController, run: Run) -> None
 
 def test_a_unit_that_left_is_shown_as_such(runtime: TestController, run: Run) -> None:
     runtime.settle()
-    runtime.write(lambda tx: tx.run("scope_leave", model=runtime.model, relation=2, unit="web/0"))
+    runtime.write(lambda tx: tx.run("scope_leave", relation=2, unit="web/0"))
     assert "web/0 (leader, left)" in run("show-relation", "2").out
 
 
@@ -207,9 +207,7 @@ def test_a_running_hook_is_told(runtime: TestController) -> None:
 
 def test_a_hook_that_was_sent_ahead_does_not_run_yet(runtime: TestController) -> None:
     runtime.prepared("web/0")
-    rows = runtime.read(
-        lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit="web/0", limit=1)
-    )
+    rows = runtime.read(lambda tx: tx.list(Operation, "operation_of_unit", unit="web/0", limit=1))
     runtime.write(lambda tx: tx.insert("operation", replace(rows[0], id="ahead", state="planned")))
     runs = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted(units=("web/0",)))
     assert {run.operation: run.result for run in runs}["ahead"] == "planned"
@@ -230,15 +228,13 @@ def failing(runtime: TestController) -> Operation:
     """Let a hook fail and return its operation."""
     runtime.played("0").script["db-relation-joined"] = [failed(3)]
     runtime.settle()
-    rows = runtime.read(
-        lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit="web/0", limit=99)
-    )
+    rows = runtime.read(lambda tx: tx.list(Operation, "operation_of_unit", unit="web/0", limit=99))
     return next(row for row in rows if row.outcome == "failed")
 
 
 def test_a_failure_is_decided_again(runtime: TestController, run: Run) -> None:
     operation = failing(runtime)
-    runtime.write(lambda tx: tx.run("unit_set_decision", model=runtime.model, name="web/0", decision="{}"))
+    runtime.write(lambda tx: tx.run("unit_set_decision", name="web/0", decision="{}"))
     ended = run("replay", operation.id[:8], "--format", "json")
     assert ended.status == 0, ended.err
     document = json.loads(ended.out)
@@ -256,7 +252,7 @@ def test_a_hook_that_was_decided_ahead_is_decided_again(runtime: TestController,
     unit = "web/0" if hook == "db-relation-joined" else "late/0"
     runtime.until("server-relation-created", "db/0")
     dispatch = runtime.until(hook, unit)
-    runtime.write(lambda tx: tx.run("unit_set_decision", model=runtime.model, name=unit, decision="{}"))
+    runtime.write(lambda tx: tx.run("unit_set_decision", name=unit, decision="{}"))
     runtime.commit(dispatch, failed(1))
     ended = run("replay", dispatch.id, "--format", "json")
     assert ended.status == 0, ended.err

@@ -593,7 +593,7 @@ def test_what_is_gone_may_be_in_the_log(lab: Run, tmp_path: Path) -> None:
     ctx = open_context(DataDir(tmp_path / "data"), "lab", environ={})
     with ctx.store.write() as tx:
         model = tx.scalar("model_by_name", owner="admin", name="shop")
-        logs.append(tx, model, "unit-old-3", "INFO", "unit", "bye", now=ctx.clock.now())
+        logs.append(ctx.of(tx, model), "unit-old-3", "INFO", "unit", "bye", now=ctx.clock.now())
     ctx.close()
     for name in ("old/3", "old"):
         ended = lab("debug-log", "--no-tail", "--include", name)

@@ -79,8 +79,8 @@ def test_every_machine_is_asked_to_take_a_change(lab: Run, tmp_path: Path) -> No
     ok(lab("add-machine", "--no-wait"))
     ctx = open_context(DataDir(tmp_path / "data"), "lab")
     model = models.list_models(ctx)[0].uuid
-    with ctx.store.read() as tx:
-        due = {item.id: item.keys_due for item in tx.list(Machine, "machine_list", model=model)}
+    with ctx.read(model) as tx:
+        due = {item.id: item.keys_due for item in tx.list(Machine, "machine_list")}
     ctx.close()
     assert due == {"0": 1, "1": 1}
 

@@ -30,7 +30,7 @@ class SteppedDrive(PlayedDrive):
             if look():
                 return True
             if self.steps:
-                with opened.ctx.store.write() as tx:
+                with opened.ctx.write(opened.uuid) as tx:
                     self.steps.pop(0)(tx, opened)
             return False
 
@@ -54,7 +54,7 @@ def lab(run: Run, played: SteppedDrive) -> Run:
 def _workload(unit: str, status: str, message: str = "") -> Step:
     def step(tx: Any, opened: Any) -> None:
         now = opened.ctx.clock.now()
-        statuses.set_status(tx, opened.uuid, StatusKind.WORKLOAD, unit, status, message, now=now)
+        statuses.set_status(tx, StatusKind.WORKLOAD, unit, status, message, now=now)
 
     return step
 
@@ -101,7 +101,7 @@ def test_a_unit_that_is_removed_before_its_goal_is_an_error(lab: Run, played: St
 
 
 def test_an_entity_of_a_model_that_is_removed_is_not_waited_for(lab: Run, played: SteppedDrive) -> None:
-    played.steps = [lambda tx, opened: models.purge(tx, opened.uuid)]
+    played.steps = [lambda tx, opened: models.purge(tx)]
     ended = lab("wait-for", "application", "later")
     assert (ended.status, ended.err.splitlines()[-1]) == (1, "ERROR model admin/shop removed")
 
@@ -139,9 +139,9 @@ def test_the_store_is_read_only_when_it_has_changed(
     reads: list[str] = []
     real = scopes._unit
 
-    def counted(tx: Any, uuid: str, name: str) -> Any:
+    def counted(ctx: Any, tx: Any, uuid: str, name: str) -> Any:
         reads.append(name)
-        return real(tx, uuid, name)
+        return real(ctx, tx, uuid, name)
 
     monkeypatch.setitem(scopes._READ, "unit", counted)
     played.steps = [_workload("web/0", "blocked")]

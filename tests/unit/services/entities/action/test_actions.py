@@ -51,7 +51,7 @@ def execute(world: TestController, command: str = "date", **targets: Any) -> ope
 
 
 def task(world: TestController, number: int) -> Any:
-    return world.read(lambda tx: actions.get_task(tx, world.model, number))
+    return world.read(lambda tx: actions.get_task(tx, number))
 
 
 def test_an_action_is_asked_for_with_its_defaults(runtime: TestController) -> None:
@@ -151,7 +151,7 @@ def test_commands_for_all_machines(runtime: TestController) -> None:
 
 def test_what_waits_is_cancelled_and_what_runs_is_aborted(runtime: TestController) -> None:
     run(runtime, "ping", "web/0", "web/1")
-    runtime.write(lambda tx: actions.start(tx, runtime.model, 3, runtime.clock.now()))
+    runtime.write(lambda tx: actions.start(tx, 3, runtime.clock.now()))
     found = operations.cancel(runtime.ctx, runtime.model, [2, 3])
     assert [(item.status, item.message) for item in found] == [
         ("cancelled", "action cancelled via the API"),
@@ -168,16 +168,14 @@ def test_what_waits_is_cancelled_and_what_runs_is_aborted(runtime: TestControlle
 def test_a_task_ends_once(runtime: TestController) -> None:
     run(runtime, "ping", "web/0")
     now = runtime.clock.now()
-    assert runtime.write(lambda tx: actions.finish(tx, runtime.model, 2, TaskStatus.COMPLETED, now=now))
-    assert not runtime.write(lambda tx: actions.finish(tx, runtime.model, 2, TaskStatus.FAILED, now=now))
+    assert runtime.write(lambda tx: actions.finish(tx, 2, TaskStatus.COMPLETED, now=now))
+    assert not runtime.write(lambda tx: actions.finish(tx, 2, TaskStatus.FAILED, now=now))
     assert task(runtime, 2).status == "completed"
 
 
 def test_a_unit_takes_its_tasks_with_it(runtime: TestController) -> None:
     run(runtime, "ping", "web/1")
-    runtime.write(
-        lambda tx: actions.cancel_all(tx, runtime.model, Receiver.UNIT, "web/1", "unit removed", at(runtime))
-    )
+    runtime.write(lambda tx: actions.cancel_all(tx, Receiver.UNIT, "web/1", "unit removed", at(runtime)))
     assert (task(runtime, 2).status, task(runtime, 2).message) == ("cancelled", "unit removed")
 
 
@@ -207,14 +205,12 @@ def test_a_task_in_full(runtime: TestController) -> None:
     run(runtime, "ping", "web/0")
     start = runtime.clock.now()
     runtime.clock.advance(2)
-    runtime.write(lambda tx: actions.start(tx, runtime.model, 2, at(runtime)))
-    runtime.write(lambda tx: actions.add_log(tx, runtime.model, 2, "half way", at(runtime)))
+    runtime.write(lambda tx: actions.start(tx, 2, at(runtime)))
+    runtime.write(lambda tx: actions.add_log(tx, 2, "half way", at(runtime)))
     runtime.clock.advance(3)
     results = {"return-code": 0, "size": {"total": "3M"}}
     runtime.write(
-        lambda tx: actions.finish(
-            tx, runtime.model, 2, TaskStatus.FAILED, message="no", results=results, now=at(runtime)
-        )
+        lambda tx: actions.finish(tx, 2, TaskStatus.FAILED, message="no", results=results, now=at(runtime))
     )
     document = tasks.show_task(runtime.ctx, runtime.model, 2)
     assert [(name, (moment - start).total_seconds()) for name, moment in document.pop("timing").items()] == [

@@ -8,7 +8,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.model import model_config
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from tests.bench.statements import effort
 from tests.world.controller import TestController
 
@@ -16,12 +16,12 @@ LEVELS = ("DEBUG", "INFO", "INFO", "WARNING", "ERROR")
 
 
 def _fill(world: TestController, count: int, *, start: int = 0, step_s: float = 1.0) -> None:
-    def write(tx: Tx) -> None:
+    def write(tx: ModelTx) -> None:
         for number in range(start, start + count):
             world.clock.advance(step_s)
             entity, level = f"unit-web-{number % 3}", LEVELS[number % len(LEVELS)]
             now = world.clock.now()
-            logs.append(tx, world.model, entity, level, "juju.worker", str(number), now=now)
+            logs.append(tx, entity, level, "juju.worker", str(number), now=now)
 
     world.write(write)
 

@@ -19,17 +19,11 @@ UNIT = StatusKind.WORKLOAD
 
 
 def _set(runtime: TestController, *words: str, **more: Any) -> None:
-    runtime.write(
-        lambda tx: statuses.set_status(
-            tx, runtime.model, UNIT, "u/0", *words, now=runtime.clock.now(), **more
-        )
-    )
+    runtime.write(lambda tx: statuses.set_status(tx, UNIT, "u/0", *words, now=runtime.clock.now(), **more))
 
 
 def _history(runtime: TestController, **more: Any) -> list[tuple[str, str, str]]:
-    found = runtime.read(
-        lambda tx: statuses.history(tx, runtime.model, more.pop("kind", UNIT), "u/0", **more)
-    )
+    found = runtime.read(lambda tx: statuses.history(tx, more.pop("kind", UNIT), "u/0", **more))
     return [(item.status, item.message, item.since.strftime("%H:%M:%S")) for item in found]
 
 
@@ -53,7 +47,7 @@ def test_repetition_moves_the_newest_entry(runtime: TestController) -> None:
     runtime.clock.advance(60)
     _set(runtime, "active", "a")
     assert _history(runtime) == [("active", "a", "09:01:00")]
-    info: StatusInfo = runtime.read(lambda tx: statuses.get_status(tx, runtime.model, UNIT, "u/0"))
+    info: StatusInfo = runtime.read(lambda tx: statuses.get_status(tx, UNIT, "u/0"))
     assert info.since == runtime.clock.now()
 
 
@@ -78,7 +72,7 @@ def test_two_kinds_mixed_by_time(runtime: TestController) -> None:
     runtime.clock.advance(1)
     agent = StatusKind.AGENT
     now = runtime.clock.now()
-    runtime.write(lambda tx: statuses.set_status(tx, runtime.model, agent, "u/0", Agent.EXECUTING, now=now))
+    runtime.write(lambda tx: statuses.set_status(tx, agent, "u/0", Agent.EXECUTING, now=now))
     runtime.clock.advance(1)
     _set(runtime, "active")
     assert [word for word, _, _ in _history(runtime, also=agent)] == ["waiting", "executing", "active"]
@@ -94,9 +88,7 @@ def test_no_history(runtime: TestController) -> None:
 def test_idle_keeps_its_since(runtime: TestController) -> None:
     def idle() -> bool:
         now = runtime.clock.now()
-        return bool(
-            runtime.write(lambda tx: statuses.set_agent_status(tx, runtime.model, "u/0", Agent.IDLE, now=now))
-        )
+        return bool(runtime.write(lambda tx: statuses.set_agent_status(tx, "u/0", Agent.IDLE, now=now)))
 
     assert idle()
     runtime.clock.advance(100)
@@ -106,7 +98,7 @@ def test_idle_keeps_its_since(runtime: TestController) -> None:
 
 def test_what_is_forgotten(runtime: TestController) -> None:
     _set(runtime, "active")
-    runtime.write(lambda tx: statuses.forget(tx, runtime.model, "u/0", [UNIT]))
+    runtime.write(lambda tx: statuses.forget(tx, "u/0", [UNIT]))
     assert runtime.status(UNIT, "u/0") == ("", "")
     with pytest.raises(NotFound):
         _history(runtime)
@@ -130,26 +122,20 @@ def test_agent_error_is_shown_as_the_workloads(agent: str, shown: list[tuple[str
 
 
 def _lead(runtime: TestController, unit: str, **changes: str) -> None:
-    runtime.write(
-        lambda tx: leadership.set_settings(
-            tx, units.get(tx, runtime.model, unit), changes, runtime.clock.now()
-        )
-    )
+    runtime.write(lambda tx: leadership.set_settings(tx, units.get(tx, unit), changes, runtime.clock.now()))
 
 
 def _version(runtime: TestController) -> int:
-    return int(
-        runtime.read(lambda tx: applications.get(tx, runtime.model, "web").leader_settings_version + 1)
-    )
+    return int(runtime.read(lambda tx: applications.get(tx, "web").leader_settings_version + 1))
 
 
 def test_first_unit_that_is_ready_leads(runtime: TestController) -> None:
     runtime.deploy(count=2)
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) is None
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) is None
     runtime.played("1")
     runtime.turn("web/1")
     runtime.settle()
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == "web/1"
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) == "web/1"
     assert "leader-elected" not in runtime.of("web/0")
 
 
@@ -157,16 +143,16 @@ def test_dying_unit_claims_nothing(runtime: TestController) -> None:
     runtime.active()
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
     now = runtime.clock.now()
-    runtime.write(lambda tx: leadership.revoke(tx, units.get(tx, runtime.model, "web/0"), now))
+    runtime.write(lambda tx: leadership.revoke(tx, units.get(tx, "web/0"), now))
     runtime.turn()
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) is None
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) is None
 
 
 def test_leader_settings_merge(runtime: TestController) -> None:
     runtime.active(count=2)
     _lead(runtime, "web/0", a="1", b="2")
     _lead(runtime, "web/0", b="", c="3")
-    assert runtime.read(lambda tx: leadership.settings(tx, runtime.model, "web")) == {"a": "1", "c": "3"}
+    assert runtime.read(lambda tx: leadership.settings(tx, "web")) == {"a": "1", "c": "3"}
 
 
 def test_leader_settings_count_changes_only(runtime: TestController) -> None:
@@ -199,7 +185,7 @@ def test_only_the_leader_writes(runtime: TestController) -> None:
 def test_log_is_read_both_ways(runtime: TestController) -> None:
     def fill(tx: Any) -> None:
         for number in range(1200):
-            logs.append(tx, runtime.model, "unit-web-0", "INFO", "m", str(number), now=runtime.clock.now())
+            logs.append(tx, "unit-web-0", "INFO", "m", str(number), now=runtime.clock.now())
 
     runtime.write(fill)
     found = logs.after(runtime.ctx.store, runtime.model, 0)
@@ -218,11 +204,11 @@ def test_touches(runtime: TestController) -> None:
     runtime.deploy("b", packed=runtime.charms.make("b"))
     now = runtime.clock.now()
     for act, keys in (
-        (lambda tx: wake.application(tx, runtime.model, "a", now, "r"), ["machine/0", "machine/1"]),
-        (lambda tx: wake.unit(tx, units.get(tx, runtime.model, "b/0"), now, "r"), ["machine/2"]),
-        (lambda tx: wake.all_units(tx, runtime.model, now, "r"), ["machine/0", "machine/1", "machine/2"]),
-        (lambda tx: wake.cleaner(tx, runtime.model, now, "r"), ["loop/cleanup"]),
-        (lambda tx: wake.machine(tx, runtime.model, "7", now, "r"), ["machine/7"]),
+        (lambda tx: wake.application(tx, "a", now, "r"), ["machine/0", "machine/1"]),
+        (lambda tx: wake.unit(tx, units.get(tx, "b/0"), now, "r"), ["machine/2"]),
+        (lambda tx: wake.all_units(tx, now, "r"), ["machine/0", "machine/1", "machine/2"]),
+        (lambda tx: wake.cleaner(tx, now, "r"), ["loop/cleanup"]),
+        (lambda tx: wake.machine(tx, "7", now, "r"), ["machine/7"]),
     ):
         runtime.forget_work()
         runtime.write(act)
@@ -234,7 +220,7 @@ def test_touches(runtime: TestController) -> None:
 
 def _bag(runtime: TestController, entity: str, **changes: Any) -> bool:
     now = runtime.clock.now()
-    relation = runtime.read(lambda tx: relations.of_application(tx, runtime.model, "web"))[0]
+    relation = runtime.read(lambda tx: relations.of_application(tx, "web"))[0]
     return bool(runtime.write(lambda tx: relations.update_bag(tx, relation, entity, changes, now)))
 
 
@@ -245,7 +231,7 @@ def test_bags_count_their_changes(runtime: TestController) -> None:
     assert runtime.touched() == ["machine/1", "machine/2"]
     assert not _bag(runtime, "web/0", a="1", c=None, d="")
     assert _bag(runtime, "web/0", a=None)
-    found = runtime.read(lambda tx: relations.bags(tx, runtime.model, 0))["web/0"]
+    found = runtime.read(lambda tx: relations.bags(tx, 0))["web/0"]
     assert found.version == 2
     assert "a" not in found.data
     assert found.data["b"] == "2"
@@ -254,11 +240,11 @@ def test_bags_count_their_changes(runtime: TestController) -> None:
 def test_last_member_of_a_dying_relation_removes_it(runtime: TestController) -> None:
     runtime.active(count=2)
     now = runtime.clock.now()
-    relation = runtime.read(lambda tx: relations.of_application(tx, runtime.model, "web"))[0]
+    relation = runtime.read(lambda tx: relations.of_application(tx, "web"))[0]
     runtime.write(lambda tx: relations.destroy(tx, relation, now))
     for unit in ("web/0", "web/1"):
         assert runtime.dump()["relation"]
-        runtime.write(lambda tx, unit=unit: relations.leave_scope(tx, runtime.model, 0, unit, now))
+        runtime.write(lambda tx, unit=unit: relations.leave_scope(tx, 0, unit, now))
     dump = runtime.dump()
     assert [dump[table] for table in ("relation", "relation_endpoint", "relation_bag")] == [[], [], []]
     assert runtime.status(StatusKind.RELATION, "0") == ("", "")
@@ -266,7 +252,7 @@ def test_last_member_of_a_dying_relation_removes_it(runtime: TestController) -> 
 
 def test_relation_without_members_goes_at_once(runtime: TestController) -> None:
     runtime.deploy()
-    relation = runtime.read(lambda tx: relations.of_application(tx, runtime.model, "web"))[0]
+    relation = runtime.read(lambda tx: relations.of_application(tx, "web"))[0]
     runtime.write(lambda tx: relations.destroy(tx, relation, runtime.clock.now()))
     assert runtime.dump()["relation"] == []
 

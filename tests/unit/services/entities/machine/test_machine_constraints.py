@@ -43,6 +43,6 @@ def test_the_cloud_says_what_excludes_each_other(
 ) -> None:
     _cloud(runtime, cloud)
     model_config.set_constraints(runtime.ctx, runtime.model, model)
-    assert runtime.read(lambda tx: constraints.for_machine(tx, runtime.model, own)) == merged
+    assert runtime.read(lambda tx: constraints.for_machine(tx, own)) == merged
     made = machines.add_machine(runtime.ctx, runtime.model, base=Base.parse(str(UBUNTU)), constraints=own)
     assert runtime.machine(made.id).constraints == merged

@@ -47,13 +47,11 @@ def complete(runtime: TestController, machine: str = "0") -> None:
 
 
 def said(runtime: TestController, machine: str = "0") -> list[str]:
-    return [
-        item.message for item in runtime.read(lambda tx: upgrade_machine.messages(tx, runtime.model, machine))
-    ]
+    return [item.message for item in runtime.read(lambda tx: upgrade_machine.messages(tx, machine))]
 
 
 def status(runtime: TestController, machine: str = "0") -> str:
-    return str(runtime.read(lambda tx: upgrade_machine.status_of(tx, runtime.model, machine)))
+    return str(runtime.read(lambda tx: upgrade_machine.status_of(tx, machine)))
 
 
 def series(runtime: TestController, unit: str = "web/0") -> str:
@@ -167,7 +165,7 @@ def test_twice(web: TestController) -> None:
     complete(web)
     web.settle()
     web.clear()
-    web.write(lambda tx: tx.run("machine_set_base", model=web.model, id="0", base="ubuntu@22.04/stable"))
+    web.write(lambda tx: tx.run("machine_set_base", id="0", base="ubuntu@22.04/stable"))
     prepare(web)
     assert len(said(web)) == 1
     web.settle()
@@ -186,7 +184,7 @@ def test_the_next_one_begins_before_a_unit_heard_of_the_end(web: TestController)
     assert web.turn("web/0").answer is Answer.IDLE
     web.hook("post-series-upgrade", ok(), unit="db/0")
     assert web.turn("db/0").answer is Answer.IDLE
-    web.write(lambda tx: tx.run("machine_set_base", model=web.model, id="0", base="ubuntu@22.04/stable"))
+    web.write(lambda tx: tx.run("machine_set_base", id="0", base="ubuntu@22.04/stable"))
     web.clear()
     prepare(web)
     web.settle()
@@ -324,14 +322,14 @@ def test_leadership_is_pinned(runtime: TestController) -> None:
     for moment in (now, now + timedelta(seconds=600)):
         stamp = to_iso(moment)
         runtime.write(lambda tx, stamp=stamp: tx.run(
-            "machine_set_unreachable", model=runtime.model, id="0", now=stamp))  # fmt: skip
+            "machine_set_unreachable", id="0", now=stamp))  # fmt: skip
     runtime.clock.advance(601)
     runtime.turn("web/1")
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == "web/0"
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) == "web/0"
     complete(runtime)
     runtime.hook("post-series-upgrade", ok())
     runtime.turn("web/1")
-    assert runtime.read(lambda tx: leadership.holder(tx, runtime.model, "web")) == "web/1"
+    assert runtime.read(lambda tx: leadership.holder(tx, "web")) == "web/1"
 
 
 # --- refusals ---------------------------------------------------------------------------------------------
@@ -423,7 +421,7 @@ def test_refused(
 
 
 def test_other_systems_are_not_upgraded(web: TestController) -> None:
-    web.write(lambda tx: tx.run("machine_set_base", model=web.model, id="0", base="debian@12/stable"))
+    web.write(lambda tx: tx.run("machine_set_base", id="0", base="debian@12/stable"))
     with pytest.raises(NotValid) as caught:
         prepare(web)
     assert caught.value.message == "machine-0 is running debian and is not valid for Ubuntu series upgrade"
@@ -504,7 +502,7 @@ def test_a_model_is_forced_away(web: TestController) -> None:
 
 
 def test_a_dying_model_begins_nothing(web: TestController) -> None:
-    web.write(lambda tx: removal.destroy_model(tx, models.get(tx, web.model), web.clock.now()))
+    web.write(lambda tx: removal.destroy_model(tx, models.get(tx), web.clock.now()))
     found = web.dump()
     with pytest.raises(PushjujuError):
         prepare(web)

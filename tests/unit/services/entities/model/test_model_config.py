@@ -68,9 +68,7 @@ def test_values_have_the_type_of_their_key(key: str, given: Any, value: Any) -> 
 def test_refused_values(runtime: TestController, key: str, given: Any, text: str) -> None:
     before = runtime.dump()
     with pytest.raises(NotValid) as caught:
-        runtime.write(
-            lambda tx: model_config.change(tx, runtime.model, {"mode": "", key: given}, ["test-mode"])
-        )
+        runtime.write(lambda tx: model_config.change(tx, {"mode": "", key: given}, ["test-mode"]))
     assert caught.value.message == text
     assert runtime.dump() == before
 
@@ -78,21 +76,21 @@ def test_refused_values(runtime: TestController, key: str, given: Any, text: str
 def test_reset_of_what_is_read_only(runtime: TestController) -> None:
     before = runtime.dump()
     with pytest.raises(NotValid, match='"agent-version" cannot be reset'):
-        runtime.write(lambda tx: model_config.change(tx, runtime.model, {"mode": ""}, ["agent-version"]))
+        runtime.write(lambda tx: model_config.change(tx, {"mode": ""}, ["agent-version"]))
     assert runtime.dump() == before
 
 
 def test_defaults_and_what_is_set(runtime: TestController) -> None:
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"http-proxy": "http://p", "own": "1"}))
-    found = runtime.read(lambda tx: model_config.effective(tx, runtime.model))
+    runtime.write(lambda tx: model_config.change(tx, {"http-proxy": "http://p", "own": "1"}))
+    found = runtime.read(model_config.effective)
     assert found["http-proxy"] == {"value": "http://p", "source": "model"}
     assert found["own"] == {"value": "1", "source": "model"}
     assert found["update-status-hook-interval"] == {"value": "5m", "source": "default"}
     assert list(found) == sorted(found)
-    assert runtime.read(lambda tx: model_config.get(tx, runtime.model, "http-proxy")) == "http://p"
-    assert runtime.read(lambda tx: model_config.get(tx, runtime.model, "nothing")) is None
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {}, ["http-proxy", "own"]))
-    assert runtime.read(lambda tx: model_config.stored(tx, runtime.model)) == {}
+    assert runtime.read(lambda tx: model_config.get(tx, "http-proxy")) == "http://p"
+    assert runtime.read(lambda tx: model_config.get(tx, "nothing")) is None
+    runtime.write(lambda tx: model_config.change(tx, {}, ["http-proxy", "own"]))
+    assert runtime.read(model_config.stored) == {}
 
 
 def test_new_interval_restarts_the_wait_without_firing(runtime: TestController) -> None:
@@ -100,7 +98,7 @@ def test_new_interval_restarts_the_wait_without_firing(runtime: TestController) 
     runtime.active(count=2)
     runtime.clear()
     runtime.clock.advance(10)
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"update-status-hook-interval": "20s"}))
+    runtime.write(lambda tx: model_config.change(tx, {"update-status-hook-interval": "20s"}))
     runtime.settle()
     assert runtime.hooks() == []
     for unit in ("web/0", "web/1"):
@@ -115,7 +113,7 @@ def test_same_interval_again_leaves_the_wait_alone(runtime: TestController) -> N
     runtime.active()
     due = runtime.unit("web/0").update_status_due
     runtime.clock.advance(10)
-    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"update-status-hook-interval": "5m"}))
+    runtime.write(lambda tx: model_config.change(tx, {"update-status-hook-interval": "5m"}))
     runtime.settle()
     assert runtime.unit("web/0").update_status_due == due
 
@@ -131,15 +129,15 @@ def test_new_model(runtime: TestController) -> None:
     assert (made.life, made.qualified, made.created) == ("alive", "admin/two", to_iso(runtime.clock.now()))
     runtime.model = made.uuid
     assert runtime.status(StatusKind.MODEL, "two") == ("available", "")
-    assert runtime.read(lambda tx: model_config.stored(tx, made.uuid)) == {"test-mode": True}
+    assert runtime.read(lambda tx: model_config.stored(tx.beside(made.uuid))) == {"test-mode": True}
     assert [item.name for item in models.list_models(runtime.ctx)] == ["shop", "two"]
 
 
 def test_a_new_model_takes_what_its_provider_says_unless_a_person_does(runtime: TestController) -> None:
     plain = new_models.add_model(runtime.ctx, "two", cloud="manual")
     asked = new_models.add_model(runtime.ctx, "three", cloud="manual", config={"enable-os-upgrade": "true"})
-    assert runtime.read(lambda tx: model_config.stored(tx, plain.uuid)) == {"enable-os-upgrade": False}
-    assert runtime.read(lambda tx: model_config.stored(tx, asked.uuid)) == {"enable-os-upgrade": True}
+    assert runtime.read(lambda tx: model_config.stored(tx.beside(plain.uuid))) == {"enable-os-upgrade": False}
+    assert runtime.read(lambda tx: model_config.stored(tx.beside(asked.uuid))) == {"enable-os-upgrade": True}
 
 
 @pytest.mark.parametrize(

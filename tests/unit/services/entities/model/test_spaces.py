@@ -16,7 +16,7 @@ from pushjuju.services.requests.application import expose, settings
 from pushjuju.services.requests.machine import spaces as spaces_requests
 from pushjuju.services.views import space_documents
 from pushjuju.store.rows.records import Machine
-from pushjuju.store.tx import Tx
+from pushjuju.store.tx import ModelTx
 from tests.world.controller import TestController
 
 OUTER, INNER = "10.0.0.0/24", "192.168.7.0/24"
@@ -30,7 +30,7 @@ def nic(name: str, *cidrs: str, **more: Any) -> dict[str, Any]:
 def noted(runtime: TestController, *nics: dict[str, Any], machine: str = "0") -> Machine:
     """Let a machine tell of its network."""
 
-    def note(tx: Tx) -> None:
+    def note(tx: ModelTx) -> None:
         row = tx.get(Machine, "machine_get", "-", model=runtime.model, id=machine)
         found = spaces.note_addresses(tx, row, network.addresses_from_nics(nics))
         tx.run("machine_set_addresses", model=runtime.model, id=machine, addresses=json.dumps(found))
@@ -160,7 +160,7 @@ def test_alpha_stays(town: TestController) -> None:
 
 
 def test_nobody_bound_means_no_rows(town: TestController) -> None:
-    assert town.read(lambda tx: bindings.stored(tx, town.model, "web")) == {}
+    assert town.read(lambda tx: bindings.stored(tx, "web")) == {}
     assert bound(town) == {"": "alpha", "admin": "alpha", "cluster": "alpha"}
 
 
@@ -195,16 +195,16 @@ def test_what_bind_refuses(town: TestController, asked: dict[str, str], text: st
     with pytest.raises(PushjujuError) as caught:
         settings.bind(town.ctx, town.model, "web", asked, force=False)
     assert caught.value.message.startswith(text)
-    assert town.read(lambda tx: bindings.stored(tx, town.model, "web")) == {}
+    assert town.read(lambda tx: bindings.stored(tx, "web")) == {}
 
 
 def test_deploy_takes_bindings_and_the_models_default(town: TestController) -> None:
     town.deploy("one", bind={"": "inner", "cluster": "alpha"})
-    stored = town.read(lambda tx: bindings.stored(tx, town.model, "one"))
+    stored = town.read(lambda tx: bindings.stored(tx, "one"))
     assert stored == {"": "1", "cluster": "0"}
-    town.write(lambda tx: model_config.change(tx, town.model, {"default-space": "inner"}))
+    town.write(lambda tx: model_config.change(tx, {"default-space": "inner"}))
     town.deploy("two")
-    assert town.read(lambda tx: bindings.stored(tx, town.model, "two")) == {"": "1", "cluster": "1"}
+    assert town.read(lambda tx: bindings.stored(tx, "two")) == {"": "1", "cluster": "1"}
     with pytest.raises(NotValid, match='space "inner" is required but it\'s forbidden by constraint'):
         town.deploy("three", constraints={"spaces": ["^inner"]})
 
@@ -252,17 +252,15 @@ def test_a_unit_hears_of_its_binding(town: TestController) -> None:
 )
 def test_odd_egress_is_refused(runtime: TestController, text: str, problem: str) -> None:
     with pytest.raises(NotValid, match=problem):
-        runtime.write(
-            lambda tx: model_config.change(tx, runtime.model, {"egress-subnets": f"192.0.2.0/24,{text}"})
-        )
+        runtime.write(lambda tx: model_config.change(tx, {"egress-subnets": f"192.0.2.0/24,{text}"}))
 
 
 def test_who_is_let_in_follows_the_space(town: TestController) -> None:
     expose.expose(town.ctx, town.model, "web", spaces=["inner"])
-    assert town.read(lambda tx: firewall.space_subnets(tx, town.model)) == {
+    assert town.read(firewall.space_subnets) == {
         "alpha": [OUTER],
         "inner": [INNER],
     }
     spaces_requests.rename(town.ctx, town.model, "inner", "deep")
-    rows = town.read(lambda tx: tx.rows("exposure_of_model", model=town.model))
+    rows = town.read(lambda tx: tx.rows("exposure_of_model"))
     assert [json.loads(row["spaces"]) for row in rows] == [["deep"]]

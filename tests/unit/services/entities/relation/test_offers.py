@@ -53,7 +53,7 @@ def unchanged(twins: TwoModels, ask: Callable[[], Any]) -> str:
 
 
 def remote(world: TestController, name: str = "db") -> RemoteApplication | None:
-    found: RemoteApplication | None = world.read(lambda tx: remote_applications.find(tx, world.model, name))
+    found: RemoteApplication | None = world.read(lambda tx: remote_applications.find(tx, name))
     return found
 
 
@@ -316,7 +316,7 @@ def test_one_proxy_for_all_relations_to_an_offer(twins: TwoModels) -> None:
     twins.offer("server", "fast")
     twins.relate("web:db", "prod.db:server")
     twins.relate("web:cache", "prod.db:fast")
-    proxies = twins.prod.read(lambda tx: remote_applications.every(tx, twins.prod.model))
+    proxies = twins.prod.read(remote_applications.every)
     assert len(proxies) == 1
     assert set(proxies[0].endpoints) == {"db", "cache"}
     assert remote(twins.prod, proxies[0].name) is None
@@ -420,7 +420,7 @@ def test_remove_saas(twins: TwoModels) -> None:
     assert document["application-endpoints"]["db"]["life"] == "dying"
     twins.settle()
     for world in (twins.shop, twins.prod):
-        world.write(lambda tx, world=world: removal.finish_applications(tx, world.model, world.clock.now()))
+        world.write(lambda tx, world=world: removal.finish_applications(tx, world.clock.now()))
     assert twins.shop.dump()["remote_application"] == []
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("", "")
     assert refused(lambda: consume.remove_saas(twins.ctx, twins.shop.model, "db")) == (
@@ -457,18 +457,18 @@ def test_a_model_that_goes(twins: TwoModels, side: str) -> None:
     world.write(lambda tx: removal.destroy_model(tx, model, now))
     twins.settle()
     for each in (twins.shop, twins.prod):
-        each.write(lambda tx, each=each: removal.finish_applications(tx, each.model, now))
+        each.write(lambda tx, each=each: removal.finish_applications(tx, now))
     dump = twins.shop.dump()
     assert (dump["relation"], dump["relation_scope"]) == ([], [])
-    assert world.read(lambda tx: tx.list(Application, "application_list", model=world.model)) == []
-    world.write(lambda tx: models.delete(tx, world.model))
+    assert world.read(lambda tx: tx.list(Application, "application_list")) == []
+    world.write(models.delete)
     left = [row[1] for row in twins.shop.dump()["remote_application"]]
     assert left == (["db"] if side == "prod" else [])
 
 
 def test_models_that_work_together(twins: TwoModels) -> None:
     def together() -> list[str]:
-        found: list[str] = twins.shop.read(lambda tx: consume.connected(tx, twins.shop.model))
+        found: list[str] = twins.shop.read(consume.connected)
         return found
 
     twins.offer()
@@ -482,12 +482,12 @@ def test_models_that_work_together(twins: TwoModels) -> None:
 
 
 def guard(world: TestController, machine: str = "0") -> None:
-    world.write(lambda tx: tx.run("firewall_add", model=world.model, machine=machine))
+    world.write(lambda tx: tx.run("firewall_add", machine=machine))
 
 
 def ingress(world: TestController, machine: str = "0") -> dict[str, tuple[str, ...]]:
     known = MachineFirewall(model=world.model, machine=machine)
-    rules = world.read(lambda tx: firewall.rules(tx, world.model, machine, known))
+    rules = world.read(lambda tx: firewall.rules(tx, machine, known))
     return {str(rule.range): rule.sources for rule in rules.ingress}
 
 
@@ -508,13 +508,13 @@ def test_consumers_reach_the_ports(twins: TwoModels) -> None:
     twins.ready_relation()
     assert ingress(twins.prod) == {"3306/tcp": ("10.0.0.2/32",)}
     assert ingress(twins.shop) == {}
-    with twins.ctx.store.write() as tx:
-        model_config.change(tx, twins.shop.model, {"egress-subnets": "192.168.0.0/16"})
+    with twins.ctx.write(twins.shop.model) as tx:
+        model_config.change(tx, {"egress-subnets": "192.168.0.0/16"})
     assert ingress(twins.prod) == {"3306/tcp": ("192.168.0.0/16",)}
     number = str(twins.relations(twins.prod)[0].id)
     integrate.set_suspended(twins.ctx, twins.prod.model, [number], suspended=True)
     assert ingress(twins.prod) == {}
-    row = twins.prod.read(lambda tx: firewall.state(tx, twins.prod.model, "0"))
+    row = twins.prod.read(lambda tx: firewall.state(tx, "0"))
     assert row.changes > row.seen
 
 
@@ -528,8 +528,8 @@ def test_via_is_what_is_let_in(twins: TwoModels) -> None:
 
 def test_who_is_not_let_in_is_told(twins: TwoModels) -> None:
     twins.offer()
-    with twins.ctx.store.write() as tx:
-        model_config.change(tx, twins.prod.model, {"saas-ingress-allow": "10.8.0.0/16"})
+    with twins.ctx.write(twins.prod.model) as tx:
+        model_config.change(tx, {"saas-ingress-allow": "10.8.0.0/16"})
     twins.ready_relation()
     open_port(twins.prod, "db/0")
     assert ingress(twins.prod) == {}
@@ -539,9 +539,9 @@ def test_who_is_not_let_in_is_told(twins: TwoModels) -> None:
     )
     listed = offer_documents.list_offers(twins.ctx, twins.prod.resolve_model(), Wanted())
     assert "ingress-subnets" not in listed["db"]["connections"][0]
-    with twins.ctx.store.write() as tx:
-        model_config.change(tx, twins.prod.model, {"saas-ingress-allow": "10.0.0.0/8"})
-        consume.config_changed(tx, twins.prod.model, twins.shop.clock.now())
+    with twins.ctx.write(twins.prod.model) as tx:
+        model_config.change(tx, {"saas-ingress-allow": "10.0.0.0/8"})
+        consume.config_changed(tx, twins.shop.clock.now())
     assert twins.shop.status(StatusKind.RELATION, "0") == ("joined", "")
     assert ingress(twins.prod) == {"3306/tcp": ("10.0.0.2/32",)}
 
@@ -562,8 +562,8 @@ def test_ports_that_open_later(twins: TwoModels) -> None:
     guard(twins.prod)
     port = {"endpoint": "", "protocol": "tcp", "from": 5432, "to": 5432}
     twins.prod.played().will("update-status", {"writes": {"ports": {"open": [port], "close": []}}})
-    before = twins.prod.read(lambda tx: firewall.state(tx, twins.prod.model, "0")).changes
+    before = twins.prod.read(lambda tx: firewall.state(tx, "0")).changes
     twins.shop.clock.advance(600)
     twins.settle()
-    assert twins.prod.read(lambda tx: firewall.state(tx, twins.prod.model, "0")).changes > before
+    assert twins.prod.read(lambda tx: firewall.state(tx, "0")).changes > before
     assert ingress(twins.prod) == {"5432/tcp": ("10.0.0.2/32",)}

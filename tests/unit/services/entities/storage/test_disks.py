@@ -138,7 +138,7 @@ def test_a_machine_is_not_kept_for_them(runtime: TestController, pool: str) -> N
     )
 
     def destroy(tx: Any) -> None:
-        for todo in list(storage_work.on_no_machine(tx, runtime.model)):
+        for todo in list(storage_work.on_no_machine(tx)):
             storage_work.destroyed(tx, todo.backing, runtime.clock.now())
 
     runtime.write(destroy)
@@ -151,10 +151,10 @@ def test_a_model_goes_without_a_word_for_them(runtime: TestController, destroy: 
     add(runtime, loop(), Directive(pool="local", size=8, count=1))
 
     def end(tx: Any) -> None:
-        model = models.get(tx, runtime.model)
+        model = models.get(tx)
         removal.destroy_model(tx, model, runtime.clock.now(), destroy_storage=destroy)
 
     runtime.write(end)
-    blockers = runtime.read(lambda tx: removal.blockers(tx, runtime.model))
+    blockers = runtime.read(removal.blockers)
     assert "disk of machine 0 is dying: pending" in blockers
-    assert runtime.read(lambda tx: tx.rows("storage_instance_list", model=runtime.model))[0]["releasing"] == 0
+    assert runtime.read(lambda tx: tx.rows("storage_instance_list"))[0]["releasing"] == 0

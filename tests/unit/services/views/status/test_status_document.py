@@ -43,12 +43,12 @@ def _current(entry: dict[str, Any]) -> tuple[str, str]:
 
 def _silent(runtime: TestController, machine: str = "0") -> None:
     now = to_iso(runtime.clock.now())
-    runtime.write(lambda tx: tx.run("machine_set_unreachable", model=runtime.model, id=machine, now=now))
+    runtime.write(lambda tx: tx.run("machine_set_unreachable", id=machine, now=now))
 
 
 def _say(runtime: TestController, kind: StatusKind, entity: str, *words: str, **more: Any) -> None:
     now = runtime.clock.now()
-    runtime.write(lambda tx: statuses.set_status(tx, runtime.model, kind, entity, *words, now=now, **more))
+    runtime.write(lambda tx: statuses.set_status(tx, kind, entity, *words, now=now, **more))
 
 
 # --- the whole --------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_model_that_is_destroyed(runtime: TestController) -> None:
     runtime.active()
     from pushjuju.services.entities.model import models
 
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
     found = _document(runtime)
     assert _current(found["model"]["model-status"]) == ("destroying", "")
     assert found["applications"]["web"]["life"] == "dying"
