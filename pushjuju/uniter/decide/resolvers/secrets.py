@@ -27,16 +27,15 @@ def _answers_for(remote: RemoteState, uri: str) -> bool:
     return remote.leader or not _owned(remote, uri).application
 
 
+def _hook(kind: HookKind, uri: str, revision: int, label: str) -> HookInfo:
+    return HookInfo(kind=kind, secret_uri=uri, secret_revision=revision, secret_label=label)
+
+
 def _expired(remote: RemoteState) -> Verdict:
     for item in remote.secrets_expired:
         if not _answers_for(remote, item.uri):
             continue
-        hook = HookInfo(
-            kind=HookKind.SECRET_EXPIRED,
-            secret_uri=item.uri,
-            secret_revision=item.revision,
-            secret_label=_owned(remote, item.uri).label,
-        )
+        hook = _hook(HookKind.SECRET_EXPIRED, item.uri, item.revision, _owned(remote, item.uri).label)
         return run_hook(remote, hook, f"revision {item.revision} of {item.uri} expired")
     return GO_ON
 
@@ -46,12 +45,7 @@ def _rotate(remote: RemoteState) -> Verdict:
         owned = _owned(remote, uri)
         if not _answers_for(remote, uri):
             continue
-        hook = HookInfo(
-            kind=HookKind.SECRET_ROTATE,
-            secret_uri=uri,
-            secret_revision=owned.revision,
-            secret_label=owned.label,
-        )
+        hook = _hook(HookKind.SECRET_ROTATE, uri, owned.revision, owned.label)
         return run_hook(remote, hook, f"the rotation of {uri} is due")
     return GO_ON
 
@@ -59,12 +53,7 @@ def _rotate(remote: RemoteState) -> Verdict:
 def _changed(local: LocalState, remote: RemoteState) -> Verdict:
     for uri, secret in sorted(remote.secrets_consumed.items()):
         if uri not in remote.secrets_deleted and secret.revision != local.secret_revisions.get(uri, 0):
-            hook = HookInfo(
-                kind=HookKind.SECRET_CHANGED,
-                secret_uri=uri,
-                secret_revision=secret.revision,
-                secret_label=secret.label,
-            )
+            hook = _hook(HookKind.SECRET_CHANGED, uri, secret.revision, secret.label)
             return run_hook(remote, hook, f"{uri} has revision {secret.revision}")
     return GO_ON
 
@@ -80,11 +69,6 @@ def _gone(local: LocalState, remote: RemoteState) -> Verdict:
             continue
         for revision in revisions:
             if revision not in local.secret_obsolete_revisions.get(uri, ()):
-                hook = HookInfo(
-                    kind=HookKind.SECRET_REMOVE,
-                    secret_uri=uri,
-                    secret_revision=revision,
-                    secret_label=_owned(remote, uri).label,
-                )
+                hook = _hook(HookKind.SECRET_REMOVE, uri, revision, _owned(remote, uri).label)
                 return run_hook(remote, hook, f"nobody tracks revision {revision} of {uri}")
     return GO_ON
