@@ -10,7 +10,7 @@ Mirrors: juju/cmd cmd.go, supercommand.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import click
@@ -112,7 +112,8 @@ class Command(click.Command):
         at_least: The smallest number of positional arguments, and the error text if there are fewer.
         at_most: The greatest number of positional arguments, or None for any number.
         interspersed: Whether flags may follow the first argument; false for the ssh family.
-        into: The dataclass that the function gets its flags in, or None for a keyword for each flag.
+        into: The dataclass that the function gets its flags in, or None for a keyword for each flag. A field
+            may have its flag as its default; `flags` has those that are shared, or not handed on.
     """
 
     def __init__(
@@ -131,10 +132,10 @@ class Command(click.Command):
         details: str = "",
         examples: str = "",
         see_also: Iterable[str] = (),
-        into: Callable[..., object] | None = None,
+        into: type[Any] | None = None,
     ) -> None:
         self.formats = tuple(formats)
-        self.specs = (*flags, *_output_flags(self.formats))
+        self.specs = (*flags, *_flags_of(into), *_output_flags(self.formats))
         super().__init__(
             name,
             params=[Flag(spec) for spec in self.specs],
@@ -225,6 +226,12 @@ def _apply_globals(cli: Cli, values: Mapping[str, Any]) -> None:
     cli.console.verbose, cli.console.quiet = values["verbose"], values["quiet"]
     cli.debug = values["debug"]
     logs.configure(values, cli.env, cli.console.stderr)
+
+
+def _flags_of(into: type[Any] | None) -> Iterable[FlagSpec]:
+    """Yield the flags that stand as the defaults of a dataclass's fields."""
+    defaults = (item.default for item in fields(into)) if into else ()
+    return (default for default in defaults if isinstance(default, FlagSpec))
 
 
 def _output_flags(formats: tuple[str, ...]) -> tuple[FlagSpec, ...]:

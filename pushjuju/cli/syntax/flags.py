@@ -1,6 +1,7 @@
 """Flags that several commands share, under Juju's names for the sets.
 
-Data only. Mirrors: juju cmd/modelcmd (3.6)
+Data only. A flag that is made here may stand as the default of a dataclass's field, whose type is that of the
+flag's value; so the functions return `Any`. Mirrors: juju cmd/modelcmd (3.6)
 """
 
 from __future__ import annotations
@@ -12,27 +13,27 @@ from pushjuju.core.errors import NotValid
 from pushjuju.portable.names import is_unit
 
 
-def switch(name: str, about: str, *, default: bool = False, **more: Any) -> FlagSpec:
+def switch(name: str, about: str, *, default: bool = False, **more: Any) -> Any:
     """Make a boolean flag."""
     return FlagSpec(name=name, kind=Kind.BOOL, default=default, help=about, **more)
 
 
-def text(name: str, about: str, **more: Any) -> FlagSpec:
+def text(name: str, about: str, **more: Any) -> Any:
     """Make a flag with one text; the last one wins."""
     return FlagSpec(name=name, kind=Kind.STRING, help=about, **{"default": "", **more})
 
 
-def number(name: str, about: str, *, default: int = 0, **more: Any) -> FlagSpec:
+def number(name: str, about: str, *, default: int = 0, **more: Any) -> Any:
     """Make a flag with an integer."""
     return FlagSpec(name=name, help=about, default=default, **{"kind": Kind.INT, **more})
 
 
-def duration(name: str, about: str, *, default: str = "unset", **more: Any) -> FlagSpec:
+def duration(name: str, about: str, *, default: str = "unset", **more: Any) -> Any:
     """Make a flag with a duration; the function gets seconds, or None for `unset`."""
     return FlagSpec(name=name, kind=Kind.DURATION, default=default, help=about, **more)
 
 
-def many(name: str, about: str, *, kind: Kind = Kind.LIST, **more: Any) -> FlagSpec:
+def many(name: str, about: str, *, kind: Kind = Kind.LIST, **more: Any) -> Any:
     """Make a flag that repeats."""
     return FlagSpec(name=name, kind=kind, help=about, **more)
 

@@ -57,12 +57,18 @@ class ExecFlags:
     background: bool
     wait: float | None
     utc: bool
-    every: bool
-    parallel: bool
-    execution_group: str
-    machine: tuple[str, ...]
-    application: tuple[str, ...]
-    unit: tuple[str, ...]
+    every: bool = flags.switch("all", "Run the commands on all the machines", dest="every")
+    parallel: bool = flags.switch(
+        "parallel", "Run the commands in parallel without holding the lock", default=True
+    )
+    execution_group: str = flags.text(
+        "execution-group", "Commands in the same execution group are run sequentially"
+    )
+    machine: tuple[str, ...] = flags.many("machine", "One or more machine ids", kind=Kind.COMMA_LIST)
+    application: tuple[str, ...] = flags.many(
+        "application", "One or more application names", kind=Kind.COMMA_LIST, short="a", aliases=("app",)
+    )
+    unit: tuple[str, ...] = flags.many("unit", "One or more unit ids", kind=Kind.COMMA_LIST, short="u")
 
 
 @command(
@@ -75,15 +81,7 @@ class ExecFlags:
         *flags.MODEL,
         *flags.LOGIN,
         *flags.TASK,
-        flags.switch("all", "Run the commands on all the machines", dest="every"),
         flags.switch("operator", "Accepted and ignored: for Kubernetes only", void=True),
-        flags.switch("parallel", "Run the commands in parallel without holding the lock", default=True),
-        flags.text("execution-group", "Commands in the same execution group are run sequentially"),
-        flags.many("machine", "One or more machine ids", kind=Kind.COMMA_LIST),
-        flags.many(
-            "application", "One or more application names", kind=Kind.COMMA_LIST, short="a", aliases=("app",)
-        ),
-        flags.many("unit", "One or more unit ids", kind=Kind.COMMA_LIST, short="u"),
     ),
     details="One argument is shell text; several are quoted and joined. On units the commands have the\n"
     "hook tools; on machines they run as the user ubuntu. Waits five minutes unless --wait says\n"

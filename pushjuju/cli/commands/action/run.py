@@ -92,7 +92,7 @@ class RunFlags:
     wait: float | None
     utc: bool
     params: str
-    string_args: bool
+    string_args: bool = flags.switch("string-args", "Use raw string values of command arguments")
 
 
 @command(
@@ -105,7 +105,6 @@ class RunFlags:
         *flags.LOGIN,
         *flags.TASK,
         FlagSpec(name="params", kind=Kind.PATH, default="", help="Path to yaml-formatted params file"),
-        flags.switch("string-args", "Use raw string values of command arguments"),
     ),
     details="A unit may be `<application>/leader`. Values are read as YAML unless --string-args is given;\n"
     "they win over those of the --params file. Waits one minute unless --wait says otherwise.",

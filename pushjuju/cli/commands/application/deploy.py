@@ -8,7 +8,6 @@ from pushjuju.cli.commands.application.deploy_flags import DeployFlags
 from pushjuju.cli.commands.bundle.bundling import OVERLAY
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.syntax.gnuflag import Kind
 
 
 @command(
@@ -21,25 +20,10 @@ from pushjuju.cli.syntax.gnuflag import Kind
         *flags.MODEL,
         *flags.LOGIN,
         *flags.UNIT,
-        flags.number(
-            "num-units", "Number of application units to deploy for principal charms", default=1, short="n"
-        ),
-        flags.text("channel", "Channel to use when deploying a charm or bundle from Charmhub"),
         CONFIG,
-        flags.switch("trust", "Allows charm to run hooks that require access credentials"),
         OVERLAY,
-        flags.many("constraints", "Set application constraints", kind=Kind.CONSTRAINTS, default=""),
-        flags.text("series", "The series on which to deploy (deprecated)"),
-        flags.text("base", "The base on which to deploy"),
-        flags.number("revision", "The revision to deploy", default=-1),
-        flags.switch("dry-run", "Just show what the deploy would do"),
-        flags.switch("force", "Allow a charm to be deployed on a base that it does not name"),
         flags.STORAGE,
-        flags.many("device", "For Kubernetes only", kind=Kind.KEY_VALUE, default=""),
-        flags.many("resource", "Resource to be uploaded to the controller", kind=Kind.KEY_VALUE, default=""),
-        flags.text("bind", "Configure application endpoint bindings to spaces"),
         flags.BUILD_SCRIPTS,
-        flags.text("map-machines", "Specify the existing machines to use for bundle deployments"),
         *flags.NO_WAIT,
     ),
     details="A local charm is a directory or a .charm file; its path starts with `.` or `/`.\n"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.gnuflag import Kind
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployFlags:
@@ -12,21 +15,29 @@ class DeployFlags:
     model: str
     to: str
     attach_storage: tuple[str, ...]
-    num_units: int
-    channel: str
+    num_units: int = flags.number(
+        "num-units", "Number of application units to deploy for principal charms", default=1, short="n"
+    )
+    channel: str = flags.text("channel", "Channel to use when deploying a charm or bundle from Charmhub")
     config: tuple[str, ...]
-    trust: bool
+    trust: bool = flags.switch("trust", "Allows charm to run hooks that require access credentials")
     overlay: tuple[str, ...]
-    constraints: tuple[str, ...]
-    series: str
-    base: str
-    revision: int
-    dry_run: bool
-    force: bool
+    constraints: tuple[str, ...] = flags.many(
+        "constraints", "Set application constraints", kind=Kind.CONSTRAINTS, default=""
+    )
+    series: str = flags.text("series", "The series on which to deploy (deprecated)")
+    base: str = flags.text("base", "The base on which to deploy")
+    revision: int = flags.number("revision", "The revision to deploy", default=-1)
+    dry_run: bool = flags.switch("dry-run", "Just show what the deploy would do")
+    force: bool = flags.switch("force", "Allow a charm to be deployed on a base that it does not name")
     storage: tuple[str, ...]
-    device: dict[str, str]
-    resource: dict[str, str]
-    bind: str
+    device: dict[str, str] = flags.many("device", "For Kubernetes only", kind=Kind.KEY_VALUE, default="")
+    resource: dict[str, str] = flags.many(
+        "resource", "Resource to be uploaded to the controller", kind=Kind.KEY_VALUE, default=""
+    )
+    bind: str = flags.text("bind", "Configure application endpoint bindings to spaces")
     allow_build_scripts: bool
-    map_machines: str
+    map_machines: str = flags.text(
+        "map-machines", "Specify the existing machines to use for bundle deployments"
+    )
     no_wait: bool

@@ -19,24 +19,13 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
     flags=(
         *flags.MODEL,
         *flags.LOGIN,
-        flags.switch("force", "Allow a charm to be refreshed past checks of safety"),
-        flags.switch("force-units", "Refresh all units immediately, even if in error state"),
-        flags.switch(
-            "force-base", "Refresh even if the base of the application is not supported by the charm",
-            aliases=("force-series",),
-        ),
-        flags.text("base", "Select a different base than what is currently running"),
-        flags.text("channel", "Channel to use when getting the charm from Charmhub"),
-        flags.text("switch", "Crossgrade to a different charm"),
-        flags.text("path", "Refresh to a charm located at path"),
         flags.BUILD_SCRIPTS,
-        flags.number("revision", "Explicit revision of current charm", default=-1),
-        flags.many("resource", "Resource to be uploaded to the controller", kind=Kind.KEY_VALUE, default=""),
         flags.STORAGE,
         CONFIG,
-        flags.text("bind", "Configure application endpoint bindings to spaces"),
         FlagSpec(
-            name="trust", kind=Kind.OPTIONAL_BOOL, default="unset",
+            name="trust",
+            kind=Kind.OPTIONAL_BOOL,
+            default="unset",
             help="Allows charm to run hooks that require access credentials",
         ),
         *flags.NO_WAIT,
@@ -48,7 +37,7 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
     "    pushjuju refresh web --switch ./other\n",
     into=RefreshFlags,
     see_also=("deploy",),
-)  # fmt: skip
+)
 def refresh(cli: Cli, args: tuple[str, ...], flags: RefreshFlags) -> None:
     """Put an application on another revision of its charm."""
     refreshing.refresh(cli, args[0], flags)

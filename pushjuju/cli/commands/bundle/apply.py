@@ -23,14 +23,16 @@ class ApplyFlags:
     no_prompt: bool
     overlay: tuple[str, ...]
     storage: tuple[str, ...]
-    channel: str
-    revision: int
-    map_machines: str
-    trust: bool
-    force: bool
-    prune: bool
-    destroy_storage: bool
-    dry_run: bool
+    channel: str = flags.text("channel", "Channel to use when getting the bundle from the model's store")
+    revision: int = flags.number("revision", "The revision of a bundle of the model's store", default=-1)
+    map_machines: str = flags.text("map-machines", "Specify the existing machines to use")
+    trust: bool = flags.switch("trust", "Allow the bundle's applications to read the cloud's credential")
+    force: bool = flags.switch("force", "Skip checks of bases and channels")
+    prune: bool = flags.switch("prune", "Remove what the bundle does not have; storage stays")
+    destroy_storage: bool = flags.switch(
+        "destroy-storage", "With --prune: destroy the storage of what is removed"
+    )
+    dry_run: bool = flags.switch("dry-run", "Only show the changes")
     save_plan: str
     plan: str
     no_wait: bool
@@ -47,14 +49,6 @@ class ApplyFlags:
         *flags.NO_PROMPT,
         bundling.OVERLAY,
         flags.STORAGE,
-        flags.text("channel", "Channel to use when getting the bundle from the model's store"),
-        flags.number("revision", "The revision of a bundle of the model's store", default=-1),
-        flags.text("map-machines", "Specify the existing machines to use"),
-        flags.switch("trust", "Allow the bundle's applications to read the cloud's credential"),
-        flags.switch("force", "Skip checks of bases and channels"),
-        flags.switch("prune", "Remove what the bundle does not have; storage stays"),
-        flags.switch("destroy-storage", "With --prune: destroy the storage of what is removed"),
-        flags.switch("dry-run", "Only show the changes"),
         FlagSpec(
             name="save-plan",
             kind=Kind.PATH,

@@ -23,12 +23,14 @@ class DiffFlags:
 
     model: str
     overlay: tuple[str, ...]
-    map_machines: str
-    annotations: bool
-    channel: str
-    arch: str
-    series: str
-    base: str
+    map_machines: str = flags.text(
+        "map-machines", "Indicates how existing machines correspond to bundle machines"
+    )
+    annotations: bool = flags.switch("annotations", "Include differences in annotations")
+    channel: str = flags.text("channel", "Channel to use when getting the bundle from Charmhub")
+    arch: str = flags.text("arch", "Architecture to compare with")
+    series: str = flags.text("series", "Specify a series (deprecated)")
+    base: str = flags.text("base", "Specify a base")
 
 
 @command(
@@ -37,17 +39,7 @@ class DiffFlags:
     summary="Compare a bundle with a model and report any differences.",
     at_least=(1, "no bundle specified"),
     at_most=1,
-    flags=(
-        *flags.MODEL,
-        *flags.LOGIN,
-        OVERLAY,
-        flags.text("map-machines", "Indicates how existing machines correspond to bundle machines"),
-        flags.switch("annotations", "Include differences in annotations"),
-        flags.text("channel", "Channel to use when getting the bundle from Charmhub"),
-        flags.text("arch", "Architecture to compare with"),
-        flags.text("series", "Specify a series (deprecated)"),
-        flags.text("base", "Specify a base"),
-    ),
+    flags=(*flags.MODEL, *flags.LOGIN, OVERLAY),
     details="Bases, constraints and options are compared by what they mean, not as they are written.\n"
     "A word that names no file or directory is a bundle of the model's store; --channel, --arch and --base\n"
     "tell which one.",

@@ -31,14 +31,14 @@ from pushjuju.services.supply import store_charms
 class DownloadFlags:
     """The flags of download, as they were written."""
 
-    arch: str
-    series: str
-    base: str
-    channel: str
-    revision: int
-    filepath: str
-    no_progress: bool
-    resources: bool
+    arch: str = flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY)
+    series: str = flags.text("series", "Specify a series (deprecated)", default=EVERY)
+    base: str = flags.text("base", "Specify a base")
+    channel: str = flags.text("channel", "Specify a channel to use instead of the default release")
+    revision: int = flags.number("revision", "Specify a revision of the charm to download", default=-1)
+    filepath: str = flags.text("filepath", "File path to download to, - for stdout")
+    no_progress: bool = flags.switch("no-progress", "Disable the progress bar")
+    resources: bool = flags.switch("resources", "Download its resources too")
     charmhub_url: str
 
 
@@ -47,17 +47,7 @@ class DownloadFlags:
     usage="<charm>",
     summary="Locates and then downloads a CharmHub charm.",
     at_least=(1, "expected a charm or bundle name"),
-    flags=(
-        flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY),
-        flags.text("series", "Specify a series (deprecated)", default=EVERY),
-        flags.text("base", "Specify a base"),
-        flags.text("channel", "Specify a channel to use instead of the default release"),
-        flags.number("revision", "Specify a revision of the charm to download", default=-1),
-        flags.text("filepath", "File path to download to, - for stdout"),
-        flags.switch("no-progress", "Disable the progress bar"),
-        flags.switch("resources", "Download its resources too"),
-        *flags.CHARMHUB,
-    ),
+    flags=(*flags.CHARMHUB,),
     details="A charm that was downloaded before comes out of the cache. A hyphen behind the name writes it\n"
     "to the standard output.",
     examples="    pushjuju download postgresql --channel 14/stable\n"

@@ -18,11 +18,11 @@ from pushjuju.portable.gotypes import Struct
 class FindFlags:
     """The flags of find, as they were written."""
 
-    category: str
-    channel: str
-    type: str
-    publisher: str
-    columns: str
+    category: str = flags.text("category", "Filter by category name")
+    channel: str = flags.text("channel", "Filter by channel")
+    type: str = flags.text("type", "Search by type <charm|bundle>")
+    publisher: str = flags.text("publisher", "Search by publisher")
+    columns: str = flags.text("columns", "Columns of the table: n b v p s a o S", default="nbvps")
     charmhub_url: str
 
 
@@ -32,14 +32,7 @@ class FindFlags:
     summary="Queries the CharmHub store for available charms or bundles.",
     at_most=1,
     formats=("tabular", "yaml", "json"),
-    flags=(
-        flags.text("category", "Filter by category name"),
-        flags.text("channel", "Filter by channel"),
-        flags.text("type", "Search by type <charm|bundle>"),
-        flags.text("publisher", "Search by publisher"),
-        flags.text("columns", "Columns of the table: n b v p s a o S", default="nbvps"),
-        *flags.CHARMHUB,
-    ),
+    flags=(*flags.CHARMHUB,),
     examples="    pushjuju find wordpress\n    pushjuju find --type bundle kubernetes\n",
     into=FindFlags,
     see_also=("info", "download"),

@@ -29,14 +29,14 @@ from pushjuju.portable.gotypes import Struct
 class InfoFlags:
     """The flags of info, as they were written."""
 
-    arch: str
-    series: str
-    base: str
-    channel: str
-    config: bool
-    unicode: str
-    revision: int
-    track: str
+    arch: str = flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY)
+    series: str = flags.text("series", "Specify a series (deprecated)", default=EVERY)
+    base: str = flags.text("base", "Specify a base")
+    channel: str = flags.text("channel", "Specify a channel to use instead of the default release")
+    config: bool = flags.switch("config", "Display config for this charm")
+    unicode: str = flags.text("unicode", "Display output using unicode <auto|never|always>", default="auto")
+    revision: int = flags.number("revision", "Show one revision", default=-1)
+    track: str = flags.text("track", "Show one track")
     charmhub_url: str
 
 
@@ -47,17 +47,7 @@ class InfoFlags:
     at_least=(1, "expected a charm or bundle name"),
     at_most=1,
     formats=("tabular", "yaml", "json"),
-    flags=(
-        flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY),
-        flags.text("series", "Specify a series (deprecated)", default=EVERY),
-        flags.text("base", "Specify a base"),
-        flags.text("channel", "Specify a channel to use instead of the default release"),
-        flags.switch("config", "Display config for this charm"),
-        flags.text("unicode", "Display output using unicode <auto|never|always>", default="auto"),
-        flags.number("revision", "Show one revision", default=-1),
-        flags.text("track", "Show one track"),
-        *flags.CHARMHUB,
-    ),
+    flags=(*flags.CHARMHUB,),
     details="Channels of a track are listed from the safest to the newest. An arrow: the channel gives what\n"
     "the one above it gives; a dash: nothing was released there.",
     examples="    pushjuju info postgresql\n    pushjuju info --config postgresql --channel 14/stable\n",

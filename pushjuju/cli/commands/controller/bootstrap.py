@@ -20,16 +20,35 @@ from pushjuju.workers.provision import checkup
 class BootstrapFlags:
     """The flags of bootstrap, as they were written."""
 
-    constraints: tuple[str, ...]
-    bootstrap_constraints: tuple[str, ...]
-    credential: str
-    config: tuple[str, ...]
-    model_default: tuple[str, ...]
-    storage_pool: tuple[str, ...]
-    add_model: str
-    clouds: bool
-    regions: str
-    no_switch: bool
+    constraints: tuple[str, ...] = flags.many(
+        "constraints", "Constraints of the controller model", kind=Kind.CONSTRAINTS, default=""
+    )
+    bootstrap_constraints: tuple[str, ...] = flags.many(
+        "bootstrap-constraints",
+        "Checked, and of no use: there is no controller machine",
+        kind=Kind.CONSTRAINTS,
+        default="",
+    )
+    credential: str = flags.text("credential", "Credential to use")
+    config: tuple[str, ...] = flags.many(
+        "config",
+        "Configuration, key=value or a YAML file; repeatable",
+        kind=Kind.KEY_VALUE_OR_FILE,
+        default="",
+    )
+    model_default: tuple[str, ...] = flags.many(
+        "model-default",
+        "Default configuration of all models, same form",
+        kind=Kind.KEY_VALUE_OR_FILE,
+        default="",
+    )
+    storage_pool: tuple[str, ...] = flags.many(
+        "storage-pool", "A storage pool of the controller model", kind=Kind.KEY_VALUE_OR_FILE, default=""
+    )
+    add_model: str = flags.text("add-model", "Also create this model")
+    clouds: bool = flags.switch("clouds", "List the clouds and stop")
+    regions: str = flags.text("regions", "List the regions of this cloud and stop")
+    no_switch: bool = flags.switch("no-switch", "Do not switch to the new controller")
 
 
 @command(
@@ -39,13 +58,6 @@ class BootstrapFlags:
     at_most=2,
     flags=(
         *flags.LOGIN,
-        flags.many("constraints", "Constraints of the controller model", kind=Kind.CONSTRAINTS, default=""),
-        flags.many(
-            "bootstrap-constraints",
-            "Checked, and of no use: there is no controller machine",
-            kind=Kind.CONSTRAINTS,
-            default="",
-        ),
         flags.text("bootstrap-series", "Accepted and ignored (deprecated)", void=True),
         flags.text("bootstrap-base", "Accepted and ignored: there is no controller machine", void=True),
         flags.text("bootstrap-image", "Accepted and ignored: there is no controller machine", void=True),
@@ -57,26 +69,6 @@ class BootstrapFlags:
         flags.switch("keep-broken", "Accepted and ignored", void=True),
         flags.switch("auto-upgrade", "Accepted and ignored", void=True),
         flags.text("agent-version", "Accepted and ignored: there are no agents", void=True),
-        flags.text("credential", "Credential to use"),
-        flags.many(
-            "config",
-            "Configuration, key=value or a YAML file; repeatable",
-            kind=Kind.KEY_VALUE_OR_FILE,
-            default="",
-        ),
-        flags.many(
-            "model-default",
-            "Default configuration of all models, same form",
-            kind=Kind.KEY_VALUE_OR_FILE,
-            default="",
-        ),
-        flags.many(
-            "storage-pool", "A storage pool of the controller model", kind=Kind.KEY_VALUE_OR_FILE, default=""
-        ),
-        flags.text("add-model", "Also create this model"),
-        flags.switch("clouds", "List the clouds and stop"),
-        flags.text("regions", "List the regions of this cloud and stop"),
-        flags.switch("no-switch", "Do not switch to the new controller"),
         flags.switch("force", "Accepted and ignored", void=True),
         flags.text("controller-charm-path", "Accepted and ignored", void=True),
         flags.text("controller-charm-channel", "Accepted and ignored", default="3.6/stable", void=True),

@@ -14,7 +14,7 @@ from pushjuju.cli.syntax.command import Cli, command
 class DebugCodeFlags(DebugFlags):
     """The flags of debug-code, as they were written."""
 
-    at: str
+    at: str = flags.text("at", "Interpreted by the charm for where you want to stop", default="all")
 
 
 @command(
@@ -23,11 +23,7 @@ class DebugCodeFlags(DebugFlags):
     summary="Launch a tmux session to debug hooks and/or actions.",
     at_least=(1, "no unit name specified"),
     interspersed=False,
-    flags=(
-        *FLAGS,
-        PTY,
-        flags.text("at", "Interpreted by the charm for where you want to stop", default="all"),
-    ),
+    flags=(*FLAGS, PTY),
     details="As debug-hooks, but the hooks run by themselves in their windows, with JUJU_DEBUG_AT set:\n"
     "charms that know it stop there and open their debugger.",
     examples="    pushjuju debug-code web/0 config-changed\n    pushjuju debug-code --at=hook web/0\n",

@@ -37,24 +37,42 @@ class DebugLogFlags:
     """The flags of debug-log, as they were written."""
 
     model: str
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    include_module: tuple[str, ...]
-    exclude_module: tuple[str, ...]
-    include_label: tuple[str, ...]
-    exclude_label: tuple[str, ...]
-    level: str
-    lines: int
-    limit: int
-    replay: bool
-    no_tail: bool
-    tail: bool
-    color: bool
-    utc: bool
-    location: bool
-    date: bool
-    ms: bool
-    retry: bool
+    include: tuple[str, ...] = flags.many("include", "Only show log messages for these entities", short="i")
+    exclude: tuple[str, ...] = flags.many("exclude", "Do not show log messages for these entities", short="x")
+    include_module: tuple[str, ...] = flags.many(
+        "include-module", "Only show log messages for these logging modules"
+    )
+    exclude_module: tuple[str, ...] = flags.many(
+        "exclude-module", "Do not show log messages for these logging modules"
+    )
+    include_label: tuple[str, ...] = flags.many(
+        "include-label", "Only show log messages for these logging labels"
+    )
+    exclude_label: tuple[str, ...] = flags.many(
+        "exclude-label", "Do not show log messages for these logging labels"
+    )
+    level: str = flags.text("level", f"Log level to show, one of [{', '.join(log_lines.CHOICES)}]", short="l")
+    lines: int = flags.number(
+        "lines",
+        "Show this many of the most recent lines, and continue to append",
+        kind=Kind.UINT,
+        default=10,
+        short="n",
+    )
+    limit: int = flags.number(
+        "limit", "Exit once this many of the most recent log lines are shown", kind=Kind.UINT
+    )
+    replay: bool = flags.switch(
+        "replay", "Show the entire log for the model, and continue to append new ones"
+    )
+    no_tail: bool = flags.switch("no-tail", "Show existing log messages and then exit")
+    tail: bool = flags.switch("tail", "Show existing log messages and continue to append new ones")
+    color: bool = flags.switch("color", "Force use of ANSI color codes")
+    utc: bool = flags.switch("utc", "Show times in UTC")
+    location: bool = flags.switch("location", "Show filename and line numbers")
+    date: bool = flags.switch("date", "Show dates as well as times")
+    ms: bool = flags.switch("ms", "Show times to millisecond precision")
+    retry: bool = flags.switch("retry", "Accepted: the log is on this computer")
 
 
 @command(
@@ -64,30 +82,6 @@ class DebugLogFlags:
     flags=(
         *flags.MODEL,
         *flags.LOGIN,
-        flags.many("include", "Only show log messages for these entities", short="i"),
-        flags.many("exclude", "Do not show log messages for these entities", short="x"),
-        flags.many("include-module", "Only show log messages for these logging modules"),
-        flags.many("exclude-module", "Do not show log messages for these logging modules"),
-        flags.many("include-label", "Only show log messages for these logging labels"),
-        flags.many("exclude-label", "Do not show log messages for these logging labels"),
-        flags.text("level", f"Log level to show, one of [{', '.join(log_lines.CHOICES)}]", short="l"),
-        flags.number(
-            "lines",
-            "Show this many of the most recent lines, and continue to append",
-            kind=Kind.UINT,
-            default=10,
-            short="n",
-        ),
-        flags.number("limit", "Exit once this many of the most recent log lines are shown", kind=Kind.UINT),
-        flags.switch("replay", "Show the entire log for the model, and continue to append new ones"),
-        flags.switch("no-tail", "Show existing log messages and then exit"),
-        flags.switch("tail", "Show existing log messages and continue to append new ones"),
-        flags.switch("color", "Force use of ANSI color codes"),
-        flags.switch("utc", "Show times in UTC"),
-        flags.switch("location", "Show filename and line numbers"),
-        flags.switch("date", "Show dates as well as times"),
-        flags.switch("ms", "Show times to millisecond precision"),
-        flags.switch("retry", "Accepted: the log is on this computer"),
         flags.duration("retry-delay", "Accepted and ignored", default="1s", void=True),
     ),
     examples="    pushjuju debug-log --replay --no-tail\n"
