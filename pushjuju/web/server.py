@@ -48,6 +48,14 @@ class Address:
             raise NotValid(f'"{text}" is not an address to listen at')
         return cls(parts.hostname or "0.0.0.0", PORT if port is None else port)  # noqa: S104 - asked for
 
+    @property
+    def is_every(self) -> bool:
+        """True for an address that stands for every address of the host."""
+        try:
+            return ipaddress.ip_address(self.host).is_unspecified
+        except ValueError:
+            return False
+
 
 class Server:
     """An API server of one controller."""
@@ -72,7 +80,7 @@ class Server:
         Raises:
             OSError: An address cannot be listened at.
         """
-        names = _names(self._listen)
+        names = names_of(self._listen)
         found = certificates.ready(self._ctx.controller.root / "api", names, SystemClock().now())
         self.api.ca = found.ca.read_text()
         self.fingerprint = certificates.fingerprint(found)
@@ -98,7 +106,7 @@ class Server:
         found: list[tuple[str, int]] = []
         for address, server in zip(self._listen, self._servers, strict=True):
             port = server.sockets[0].getsockname()[1]
-            hosts = ["127.0.0.1", sockets.gethostname()] if _is_every(address.host) else [address.host]
+            hosts = ["127.0.0.1", sockets.gethostname()] if address.is_every else [address.host]
             found += [(host, port) for host in hosts]
         return found
 
@@ -117,16 +125,9 @@ def _reopened(ctx: Context) -> Context:
     return replace(opened, random=ctx.random)
 
 
-def _is_every(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False
-
-
-def _names(listen: Sequence[Address]) -> list[str]:
+def names_of(listen: Sequence[Address]) -> list[str]:
     """Return the names and addresses that the server certificate is for."""
-    hosts = [address.host for address in listen if not _is_every(address.host)]
+    hosts = [address.host for address in listen if not address.is_every]
     return sorted({"127.0.0.1", "::1", sockets.gethostname(), *hosts})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store import processes
@@ -17,16 +18,29 @@ _TRIES = 20
 
 
 def serve(
-    ctx: Context, *, tell: Tell = silent, warn: Callable[[str], None] | None = None, until_idle: bool = False
+    ctx: Context,
+    *,
+    tell: Tell = silent,
+    warn: Callable[[str], None] | None = None,
+    until_idle: bool = False,
+    beside: AbstractAsyncContextManager[object] | None = None,
 ) -> bool:
     """Work everything of a controller until told to stop (SIGTERM, SIGINT), or until idle.
 
     A process that works for ever may run beside others; one that ends when idle leaves the work to another.
 
+    Args:
+        beside: What runs in the same loop meanwhile, a server for example.
+
     Returns:
         False when another process works for the controller, so this one has nothing to do.
     """
-    return asyncio.run(_serve(ctx, tell, warn, until_idle=until_idle))
+
+    async def work() -> bool:
+        async with beside or nullcontext():
+            return await _serve(ctx, tell, warn, until_idle=until_idle)
+
+    return asyncio.run(work())
 
 
 async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *, until_idle: bool) -> bool:

@@ -29,7 +29,7 @@ NOUNS: dict[str, str] = {
     "offer": "offer offers find-offers show-offer remove-offer consume remove-saas",
     "plan": "plan",
     "program": "version help documentation help-tool help-hook-commands help-action-commands plugins"
-    " completion schema man controller doctor",
+    " completion schema man controller api doctor",
     "relation": "integrate remove-relation suspend-relation resume-relation show-relation",
     "resource": "attach-resource resources charm-resources payloads",
     "secret": "add-secret update-secret remove-secret show-secret secrets grant-secret revoke-secret"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.progress import progress
+from pushjuju.cli.work import api as serve_api
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
 from pushjuju.services.requests.secret import keys
@@ -20,34 +21,38 @@ from pushjuju.workers import serving
     flags=(
         *flags.CONTROLLER,
         flags.switch("until-idle", "run: end when nothing was due for a while"),
+        flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]"),
         flags.switch("forget-old", "renew-key: take the old keys out of the file"),
     ),
-    details="For a service manager. Several may run beside each other and beside commands.\n\n"
+    details="For a service manager. Several may run beside each other and beside commands. With --api,\n"
+    "Juju's clients can connect; 127.0.0.1 stands for this host alone, port 17070 is the usual one.\n\n"
     "`controller renew-key` makes a new key for the secrets in the store and seals all of them with it.\n"
     "The old key stays in the file, for copies of the store from before, unless --forget-old is given.",
-    see_also=("update-status",),
+    see_also=("api", "update-status"),
 )
 def controller(
-    cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool, forget_old: bool
+    cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool, api: str, forget_old: bool
 ) -> None:
     """Work the queue of a controller, or renew its key."""
     if args[0] not in ("run", "renew-key"):
         raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` and `renew-key`')
-    if (forget_old and args[0] == "run") or (until_idle and args[0] != "run"):
+    if (forget_old and args[0] == "run") or ((until_idle or api) and args[0] != "run"):
         raise UsageError(f"controller {args[0]} does not take that flag")
     if args[0] == "renew-key":
         _renew_key(cli, controller, forget=forget_old)
     else:
-        _run(cli, controller, until_idle=until_idle)
+        _run(cli, controller, until_idle=until_idle, api=api)
 
 
-def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
+def _run(cli: Cli, controller: str, *, until_idle: bool, api: str) -> None:
     ctx = session.open_controller(cli, controller)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
     with progress(cli.console, lines=True) as report:  # the log of a service
-        serving.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle)
+        warn = cli.console.warn
+        beside = serve_api.serving()(cli, ctx, api).beside() if api else None
+        serving.serve(ctx, tell=report, warn=warn, until_idle=until_idle, beside=beside)
 
 
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:

@@ -1,16 +1,15 @@
-"""The command change-user-password. Mirrors: juju cmd/juju/user (3.6)"""
+"""The command change-user-password. Mirrors: juju cmd/juju/user/change_password.go (3.6)"""
 
 from __future__ import annotations
 
 from pushjuju.cli.commands.user.user_registration import NO_USE, registration
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.cli.syntax.refusing import refusal
+from pushjuju.cli.terminal.questions import Asking
 from pushjuju.cli.work import session
-from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.services.requests.user import passwords
 from pushjuju.services.views.listings import users as user_documents
-
-_NO_SERVER = "there is no server that asks for a password: who may read the data directory is admin"
 
 
 @command(
@@ -20,22 +19,40 @@ _NO_SERVER = "there is no server that asks for a password: who may read the data
     at_most=1,
     flags=(
         *flags.CONTROLLER,
-        flags.switch("reset", "Reset user password: makes a new registration string"),
-        flags.switch("no-prompt", "There is no password to read: of no use", void=True),
+        flags.switch("reset", "Reset user password: the user cannot log in until another one is set"),
+        flags.switch("no-prompt", "Read the new password from the standard input, without a question"),
     ),
-    details="There is no server that asks for a password: only --reset has a meaning.",
-    see_also=("add-user", "login"),
+    details="With this password the user logs in to the API (see `api`). Who may read the data directory\n"
+    "needs no password here. Connections of the time before end.",
+    examples="    pushjuju change-user-password\n    pushjuju change-user-password bob\n",
+    see_also=("add-user", "api", "login"),
 )
-def change_user_password(cli: Cli, args: tuple[str, ...], *, controller: str, reset: bool) -> None:
-    """Make a new registration string; a password cannot be set."""
-    if not reset:
-        raise refusal("change-user-password", _NO_SERVER)
-    if not args:
+def change_user_password(
+    cli: Cli, args: tuple[str, ...], *, controller: str, reset: bool, no_prompt: bool
+) -> None:
+    """Set a password, or take it away."""
+    if reset and not args:
         raise UsageError("no username supplied")
     ctx = session.open_controller(cli, controller)
-    user_documents.document(ctx, args[0])
-    if args[0] == ctx.user:
-        raise NotFound(f"{args[0]} works this controller and has no password")
-    cli.console.info(f'Password for "{args[0]}" has been reset.')
-    cli.console.info(f"Ask the user to run:\n    {cli.program} register {registration(ctx, args[0])}")
-    cli.console.info(NO_USE.format(name=args[0]))
+    name = args[0] if args else ctx.user
+    user_documents.document(ctx, name)
+    if not reset:
+        passwords.set_password(ctx, name, _read(cli, prompt=not no_prompt))
+        yours = "Your password" if name == ctx.user else f'Password for "{name}"'
+        cli.console.info(f"{yours} has been changed.")
+        return
+    passwords.reset(ctx, name)
+    cli.console.info(f'Password for "{name}" has been reset.')
+    cli.console.info(f"Ask the user to run:\n    {cli.program} register {registration(ctx, name)}")
+    cli.console.info(NO_USE.format(name=name))
+
+
+def _read(cli: Cli, *, prompt: bool) -> str:
+    """Return the new password."""
+    if not prompt:
+        return cli.console.stdin.readline().rstrip("\n")
+    asking = Asking(cli.console.stdin, cli.console.stderr)
+    first, again = asking.password("a new password"), asking.password("the new password again")
+    if first != again:
+        raise NotValid("Passwords do not match")
+    return first

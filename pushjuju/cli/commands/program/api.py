@@ -1,0 +1,46 @@
+"""The command api: serves the API of a controller, or writes the files of Juju's clients."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax.command import Cli, command
+from pushjuju.cli.work import api as serve_api
+from pushjuju.cli.work import session
+from pushjuju.core.errors import UsageError
+
+
+@command(
+    "api",
+    usage="[client-config <folder>]",
+    summary="Serves Juju's API, so that Juju's clients work this controller.",
+    at_most=2,
+    flags=(
+        *flags.CONTROLLER,
+        flags.text("listen", "Addresses to listen at, HOST[:PORT][,...]", default="127.0.0.1:17070"),
+        flags.text("user", "client-config: the user whose account it is", default="admin"),
+    ),
+    details="The server records what clients ask for, and starts background processes that work on it;\n"
+    "`controller run --api` does both in one process. It ends with Ctrl-C or SIGTERM. A user logs in with\n"
+    "the password that change-user-password sets.\n\n"
+    "`api client-config` writes the files by which Juju's clients find the controller into a new folder,\n"
+    "for the variable JUJU_DATA, with a new password of the user. It needs the server's --listen.",
+    examples="    pushjuju api --listen 192.0.2.7\n"
+    "    pushjuju api client-config ~/.local/share/juju --listen 192.0.2.7\n",
+    see_also=("controller", "change-user-password", "add-user", "grant"),
+)
+def api(cli: Cli, args: tuple[str, ...], *, controller: str, listen: str, user: str) -> None:
+    """Serve the API, or write the files of clients."""
+    if args and (args[0] != "client-config" or len(args) != 2):
+        raise UsageError("api takes no arguments, or client-config and a folder")
+    ctx = session.open_controller(cli, controller)
+    serving = serve_api.serving()(cli, ctx, listen)
+    if args:
+        folder = Path(args[1]).expanduser()
+        serving.write_client_files(folder, user)
+        cli.console.info(f"JUJU_DATA={folder} lets a Juju client work {ctx.controller.name} as {user}")
+        return
+    cli.on_interrupt = "Stopped; the work goes on with the next command."
+    asyncio.run(serving.alone())

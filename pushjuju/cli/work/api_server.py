@@ -1,0 +1,66 @@
+"""A server of the API in this process, beside what works the controller or alone."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.web import client_files
+from pushjuju.web.server import Address, Server
+from pushjuju.workers import background
+
+if TYPE_CHECKING:
+    from pushjuju.cli.syntax.command import Cli
+
+
+class ApiServing:
+    """Serves the API until the process is told to end."""
+
+    def __init__(self, cli: Cli, ctx: Context, listen: str) -> None:
+        self._cli = cli
+        self._ctx = ctx
+        self._listen = [Address.parse(text) for text in listen.split(",")]
+
+    @asynccontextmanager
+    async def beside(self, work: Callable[[], None] = lambda: None) -> AsyncIterator[Server]:
+        """Serve until the block ends.
+
+        Args:
+            work: Called after each change; it must get the work done.
+
+        Raises:
+            NotValid: An address cannot be listened at.
+        """
+        server = Server(self._ctx, self._listen, work)
+        try:
+            await server.start()
+        except OSError as error:
+            await server.close()
+            raise NotValid(f"the API cannot listen: {error.strerror or error}") from error
+        hosts = ", ".join(f"{host}:{port}" for host, port in server.api.addresses)
+        self._cli.console.info(f"The API listens at {hosts}; its CA has the fingerprint {server.fingerprint}")
+        try:
+            yield server
+        finally:
+            await server.close()
+
+    async def alone(self) -> None:
+        """Serve until SIGTERM or SIGINT; background processes do the work."""
+        stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        async with self.beside(self._work):
+            await stop.wait()
+
+    def _work(self) -> None:
+        background.ensure(self._ctx.controller, str(self._ctx.datadir.root), self._cli.env)
+
+    def write_client_files(self, folder: Path, user: str) -> None:
+        """Write the files by which Juju's clients find the controller; the user gets a new password."""
+        client_files.write(self._ctx, folder, self._listen, user)
