@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis import blocks, users
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.model import model_access
@@ -65,6 +65,16 @@ def require_self(ctx: Context, user: str) -> None:
     """
     if user != ctx.user:
         require_superuser(ctx)
+
+
+def require_unblocked(ctx: Context, model: str, act: str) -> None:
+    """Check that no disabled set of commands forbids an act in a model.
+
+    Raises:
+        Blocked: The act is disabled.
+    """
+    with ctx.read(model) as tx:
+        blocks.require(tx, act)
 
 
 def require_add_model(ctx: Context, cloud: str) -> None:

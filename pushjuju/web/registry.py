@@ -119,7 +119,8 @@ def facade(name: str, *, versions: Iterable[int], on: On) -> Callable[[C], C]:
 
     def register(kind: C) -> C:
         kind.name, kind.versions, kind.on = name, tuple(versions), on
-        found = [_method(kind, item) for item in vars(kind).values() if hasattr(item, "api")]
+        parts = (vars(part) for part in reversed(kind.__mro__))
+        found = [_method(kind, item) for part in parts for item in part.values() if hasattr(item, "api")]
         kind.methods = {item.name: item for item in found}
         FACADES[name] = kind
         return kind

@@ -18,6 +18,7 @@ from pushjuju.web import certificates, facades, limits
 from pushjuju.web.api import Api
 from pushjuju.web.connection import Connection
 from pushjuju.web.pool import Pool
+from pushjuju.web.uploads import Uploads
 
 PORT = 17070
 _HANDSHAKE_S = 10.0
@@ -139,6 +140,7 @@ def application(api: Api) -> web.Application:
     made.router.add_get("/health", _health)
     for path in ("/", "/api", "/model/{model}/api"):
         made.router.add_get(path, _connect)
+    made.add_routes(Uploads(api).routes())
     return made
 
 

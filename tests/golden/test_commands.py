@@ -44,7 +44,7 @@ OURS = {
     "apply",
 }
 OURS |= {"mirror", "pack"}
-OURS |= {"completion", "man", "backups", "restore-backup", "schema"}
+OURS |= {"api", "completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.
 OWN_FLAGS = {
     "allow-build-scripts": "builds source trees; Juju takes what charmcraft packed",

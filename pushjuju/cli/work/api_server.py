@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ApiServing:
-    """Serves the API until the process is told to end."""
+    """Serves the API until a signal ends the process."""
 
     def __init__(self, cli: Cli, ctx: Context, listen: str) -> None:
         self._cli = cli

@@ -5,6 +5,7 @@ Mirrors: juju apiserver/facades/client/application DestroyApplication, DestroyUn
 
 from __future__ import annotations
 
+from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
@@ -45,3 +46,17 @@ def remove_machines(
         for machine_id in ids:
             machine = machines.get(tx, machine_id)
             removal.destroy_machine(tx, machine, ctx.clock.now(), force=force, keep_instance=keep_instance)
+
+
+def doomed_units(ctx: Context, model: str, names: list[str]) -> list[str]:
+    """Return the units that would be removed, with their subordinates."""
+    with ctx.read(model) as tx:
+        found = removal.plan_units(tx, names)
+        return [*names, *(item.name for unit in found for item in removal.subordinates(tx, unit))]
+
+
+def units_of(ctx: Context, model: str, name: str) -> list[str]:
+    """Return the units that go with an application."""
+    with ctx.read(model) as tx:
+        removal.plan_applications(tx, [name])
+        return [unit.name for unit in units.of_application(tx, name)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from pushjuju.charms.format.url import name_in
 from pushjuju.core.base import Base
 from pushjuju.services.entities.application import applications, bindings
+from pushjuju.services.entities.application import units as of_units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.supply import origins
 from pushjuju.store.rows.records import Application, ExposedEndpoint
@@ -17,6 +18,33 @@ def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, A
     """Return the document of `show-application`: name -> application."""
     with ctx.read(model) as tx:
         return {name: _application(tx, applications.get(tx, name)) for name in names}
+
+
+class About(NamedTuple):
+    """What of an application the API tells in several places; the bindings are of all endpoints."""
+
+    charm: str
+    base: str
+    channel: str
+    trusted: bool
+    bindings: dict[str, str]
+
+
+def about(ctx: Context, model: str, name: str) -> About:
+    """Return that of one application."""
+    with ctx.read(model) as tx:
+        found = applications.get(tx, name)
+        origin = origins.find(tx, name)
+        bound = bindings.document(tx, found)
+    channel = origin.channel if origin else ""
+    return About(name_in(found.charm_url), found.base, channel, bool(found.trust), bound)
+
+
+def units(ctx: Context, model: str, name: str) -> list[str]:
+    """Return the names of the units of an application."""
+    with ctx.read(model) as tx:
+        applications.get(tx, name)
+        return [unit.name for unit in of_units.of_application(tx, name)]
 
 
 def _application(tx: ModelTx, application: Application) -> dict[str, Any]:

@@ -36,6 +36,14 @@ def relation_rows(ctx: Context, model: str) -> list[dict[str, Any]]:
     ]
 
 
+def sides(ctx: Context, model: str, relation: int) -> list[tuple[str, RelationEndpoint]]:
+    """Return the sides of a relation, each with the relation's scope."""
+    with ctx.read(model) as tx:
+        found = tx.get(Relation, "relation_get", f"relation {relation} not found", id=relation)
+        ends = tx.list(RelationEndpoint, "relation_endpoints", relation=relation)
+    return [(found.scope, end) for end in ends]
+
+
 def _row(relation: Relation, sides: list[RelationEndpoint], status: tuple[str, str]) -> dict[str, Any]:
     provider = next((side for side in sides if side.role != "requirer"), sides[0])
     requirer = next((side for side in sides if side.role == "requirer"), provider)

@@ -118,6 +118,12 @@ def show_task(ctx: Context, model: str, number: int) -> Document:
         return task_document(tx, actions.get_task(tx, number))
 
 
+def with_log(ctx: Context, model: str, number: int) -> tuple[Task, list[TaskLog]]:
+    """Return a task with its progress messages."""
+    with ctx.read(model) as tx:
+        return actions.get_task(tx, number), actions.log(tx, number)
+
+
 def show_operation(ctx: Context, model: str, number: int) -> Document:
     """Return an operation with its tasks."""
     with ctx.read(model) as tx:

@@ -13,6 +13,13 @@ _MODULES = (
     "model_config",
     "user_manager",
     "cloud",
+    "application",
+    "machine_manager",
+    "action",
+    "annotations",
+    "key_manager",
+    "model_secrets",
+    "charms",
 )
 
 

@@ -7,7 +7,6 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind
 from pushjuju.services.entities.model import new_models, sessions
 from pushjuju.services.entities.model.ssh_keys import KEY as KEYS
-from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.model import destroy_model, ssh_keys
 from pushjuju.services.requests.user import access
 from pushjuju.services.requests.user.access import AccessOptions
@@ -22,6 +21,7 @@ from pushjuju.web.call import (
 )
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades import model_shapes
+from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import Entities, Entity
@@ -100,13 +100,6 @@ class ModelManager(Facade):
     def _modify(self, item: shapes.ModifyModelAccess) -> None:
         found = reach(self.ctx, tags.model_to_reach(item.model_tag), "admin")
         change(self, Kind.MODEL, item.action, item.access, item.user_tag, (found.uuid,))
-
-
-def force_of(max_wait: int | None, *, force: bool | None) -> removal.Force | None:
-    """Return how a removal is forced, or None; the wait is in nanoseconds."""
-    if not force:
-        return None
-    return removal.Force() if max_wait is None else removal.Force(wait_s=max_wait / 1e9)
 
 
 _NOT_OURS = ("type", "uuid", "name", KEYS)  # clients repeat them among the settings

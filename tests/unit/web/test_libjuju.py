@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 
 from tests.world.api import ApiWorld
+from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.libjuju import ConfigValue, controller_of, model_of
 
@@ -33,6 +38,67 @@ async def test_changes_of_another_process_reach_a_model(served: ApiWorld, house:
         house.active("web")
         await model.block_until(lambda: "web" in model.applications, timeout=5)
         await model.wait_for_idle(timeout=20, idle_period=0.1, check_freq=0.1)
+
+
+@asynccontextmanager
+async def working(house: TestController) -> AsyncIterator[None]:
+    """Let the played machines work until the block ends."""
+
+    async def work() -> None:
+        while True:
+            house.settle()
+            await asyncio.sleep(0.02)
+
+    task = asyncio.create_task(work())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_local_charm_is_uploaded_deployed_and_removed(
+    served: ApiWorld, house: TestController, packs: Charms
+) -> None:
+    async with model_of(served, house.model) as model, working(house):
+        charm = packs.make().path.with_suffix(".charm")
+        charm.write_bytes(packs.make().path.read_bytes())
+        web = await model.deploy(str(charm), application_name="web", num_units=1)
+        await model.wait_for_idle(timeout=30, idle_period=0.1, check_freq=0.1, wait_for_exact_units=1)
+        assert web.name == "web"
+        await web.add_unit(1)
+        await model.wait_for_idle(timeout=30, idle_period=0.1, check_freq=0.1, wait_for_exact_units=2)
+        other = await model.deploy(str(charm), application_name="db")
+        await model.wait_for_idle(["db"], timeout=30, idle_period=0.1, check_freq=0.1)
+        assert other.name == "db"
+        await web.set_constraints({"mem": 4096})
+        assert (await web.get_constraints())["mem"] == 4096
+        await web.expose()
+        await web.unexpose()
+        await model.units["web/1"].destroy()
+        await model.block_until(lambda: "web/1" not in model.units, timeout=20)
+        await model.remove_application("db", block_until_done=True, timeout=20)
+        assert "db" not in model.applications
+
+
+async def test_notes_keys_machines_and_secrets(served: ApiWorld, house: TestController) -> None:
+    house.active("web")
+    async with model_of(served, house.model) as model, working(house):
+        await model.applications["web"].set_annotations({"gui-x": "1"})
+        assert await model.applications["web"].get_annotations() == {"gui-x": "1"}
+        machine = await model.add_machine(constraints={"mem": 1024})
+        assert machine.id == "1"
+        await machine.destroy(force=True)
+        uri = await model.add_secret("token", ["key=value"], info="a token")
+        assert uri.startswith("secret:")
+        (secret,) = await model.list_secrets(show_secrets=True)
+        assert (secret.label, secret.value.data) == ("token", {"key": "dmFsdWU="})
+        await model.grant_secret("token", "web")
+        await model.revoke_secret("token", "web")
+        await model.update_secret("token", ["key=other"], new_name="coin")
+        await model.remove_secret("coin")
+        assert await model.list_secrets() == []
+        assert (await model.get_ssh_keys())["results"][0].get("result") is None
 
 
 async def test_users_are_managed(served: ApiWorld) -> None:

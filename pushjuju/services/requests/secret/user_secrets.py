@@ -120,6 +120,12 @@ def lookup(tx: ModelTx, which: str) -> SecretRow:
     return named
 
 
+def require(ctx: Context, model: str, which: str) -> None:
+    """Check that a secret is one of the model itself."""
+    with ctx.read(model) as tx:
+        own(tx, which)
+
+
 def own(tx: ModelTx, which: str) -> SecretRow:
     """Return a secret of the model itself.
 

@@ -1,0 +1,30 @@
+"""A charm that a client sends: known to the model before any application has the charm.
+
+Mirrors: juju apiserver/charms.go (3.6)
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from pushjuju.charms.archive.pack import pack
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models
+from pushjuju.services.requests.application import new_application
+
+
+def upload_charm(ctx: Context, model: str, archive: Path) -> str:
+    """Make a model know the charm of an archive, and return the charm's URL there.
+
+    Raises:
+        NotValid: The file is not the archive of a charm, or the model dies.
+    """
+    if not archive.is_file():
+        raise NotValid("the charm is not an archive")
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+        packed = pack(archive, Path(folder) / "charm", origin="")
+        with ctx.write(model) as tx:
+            models.require_alive(tx)
+            return new_application.add_charm(ctx, tx, packed)[0]

@@ -1,0 +1,180 @@
+"""Action: actions and commands on units and machines. Mirrors: juju apiserver/facades/client/action (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.action import operations
+from pushjuju.services.views import tasks
+from pushjuju.store.rows.records import Task
+from pushjuju.web import errors, tags
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Entities, Results
+
+_RETURN_CODE = "return-code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionParams:
+    """An action for a unit."""
+
+    receiver: str = ""
+    name: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    parallel: bool | None = None
+    execution_group: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actions:
+    """Actions of one operation."""
+
+    actions: list[ActionParams] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunParams:
+    """Commands; the timeout is in nanoseconds."""
+
+    commands: str = ""
+    timeout: int = 0
+    machines: list[str] = field(default_factory=list)
+    applications: list[str] = field(default_factory=list)
+    units: list[str] = field(default_factory=list)
+    parallel: bool | None = None
+    execution_group: str | None = None
+
+
+_USUAL_S = 300.0
+
+
+@facade("Action", versions=[7], on=On.MODEL)
+class Action(Facade):
+    """The actions of the model."""
+
+    @method(Needs.READ)
+    def actions(self, params: Entities) -> Results:
+        """Return tasks with what came of them."""
+        return {"results": [self._task(item.tag) for item in params.entities]}
+
+    def _task(self, tag: str) -> dict[str, Any]:
+        try:
+            return _result(*tasks.with_log(self.ctx, self.model, _number(tags.action(tag))))
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def enqueue_operation(self, params: Actions) -> dict[str, Any]:
+        """Ask for actions."""
+        found: list[dict[str, Any]] = []
+        operation = 0
+        for item in params.actions:
+            made = self._enqueue(item)
+            operation = operation or made.operation
+            found += [_result(task) for task in made.tasks]
+            found += [{"error": {"message": text, "code": ""}} for text in made.errors]
+        return {"operation": f"operation-{operation}", "actions": found}
+
+    def _enqueue(self, item: ActionParams) -> operations.Enqueued:
+        name = item.receiver
+        if name.startswith("unit-"):
+            name = tags.unit(name)
+        request = operations.ActionRequest(
+            action=item.name,
+            receivers=[name],
+            parameters=item.parameters,
+            parallel=item.parallel,
+            execution_group=item.execution_group,
+        )
+        return operations.enqueue(self.ctx, self.model, request)
+
+    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def run(self, params: RunParams) -> dict[str, Any]:
+        """Run commands on units and machines, as root."""
+        return self._run(params)
+
+    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def run_on_all_machines(self, params: RunParams) -> dict[str, Any]:
+        """Run commands on all machines, as root."""
+        return self._run(params, every=True)
+
+    def _run(self, params: RunParams, *, every: bool = False) -> dict[str, Any]:
+        request = operations.CommandRequest(
+            command=params.commands,
+            timeout_s=params.timeout / 1e9 if params.timeout > 0 else _USUAL_S,
+            units=params.units,
+            applications=params.applications,
+            machines=params.machines,
+            every_machine=every,
+            parallel=True if params.parallel is None else params.parallel,
+            execution_group=params.execution_group or "",
+        )
+        made = operations.enqueue_commands(self.ctx, self.model, request)
+        found = [_result(task) for task in made.tasks]
+        found += [{"error": {"message": text, "code": ""}} for text in made.errors]
+        return {"operation": f"operation-{made.operation}", "actions": found}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def cancel(self, params: Entities) -> Results:
+        """Cancel tasks."""
+        return {"results": [self._cancel(item.tag) for item in params.entities]}
+
+    def _cancel(self, tag: str) -> dict[str, Any]:
+        try:
+            return _result(operations.cancel(self.ctx, self.model, [_number(tags.action(tag))])[0])
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+
+    @method(Needs.WRITE)
+    def applications_charms_actions(self, params: Entities) -> Results:
+        """Return the actions of the charms of applications, with their schemas."""
+        return {"results": [self._specs(item.tag) for item in params.entities]}
+
+    def _specs(self, tag: str) -> dict[str, Any]:
+        try:
+            found = tasks.specs_of(self.ctx, self.model, tags.application(tag))
+        except PushjujuError as error:
+            return {"application-tag": tag, "error": errors.told(error)}
+        actions = {
+            name: {"description": spec.description, "params": dict(spec.schema)}
+            for name, spec in found.items()
+        }
+        return {"application-tag": tag, "actions": actions}
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise NotFound(f'action "{text}" not found')
+    return int(text)
+
+
+def _result(task: Task, log: Sequence[Any] = ()) -> dict[str, Any]:
+    kind = tags.of_unit(task.receiver) if task.kind == "unit" else tags.of_machine(task.receiver)
+    found: dict[str, Any] = {
+        "action": {
+            "tag": f"action-{task.id}",
+            "receiver": kind,
+            "name": task.action,
+            "parameters": dict(task.parameters),
+        },
+        "enqueued": task.enqueued,
+        "status": task.status,
+        "message": task.message,
+        "output": _output(dict(task.results)),
+        "log": [{"timestamp": line.time, "message": line.message} for line in log],
+    }
+    if task.started:
+        found["started"] = task.started
+    if task.completed:
+        found["completed"] = task.completed
+    return found
+
+
+def _output(results: dict[str, Any]) -> dict[str, Any]:
+    """Return what a task set; its exit status is a number."""
+    code = results.get(_RETURN_CODE)
+    return {**results, _RETURN_CODE: int(code)} if code is not None else results

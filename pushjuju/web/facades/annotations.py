@@ -1,0 +1,63 @@
+"""Annotations: notes at entities. Mirrors: juju apiserver/facades/client/annotations (3.6)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.basis.annotations import Kind
+from pushjuju.services.requests.model import annotate
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each
+from pushjuju.web.errors import ErrorResults
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Entities, Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityAnnotations:
+    """Notes of an entity; an empty value takes its key away."""
+
+    entity: str = ""
+    annotations: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotationsSet:
+    """Notes of entities."""
+
+    annotations: list[EntityAnnotations] = field(default_factory=list)
+
+
+def _named(tag: str) -> tuple[Kind, str]:
+    kind = tags.kind_of(tag)
+    if kind not in tuple(Kind):
+        raise errors.not_supported(f"annotations of a {kind} are not supported")
+    return Kind(kind), tags.name_of(tag)
+
+
+@facade("Annotations", versions=[2], on=On.MODEL)
+class Annotations(Facade):
+    """The notes of the model."""
+
+    @method(Needs.READ)
+    def get(self, params: Entities) -> Results:
+        """Return notes of entities."""
+        return {"results": [self._get(item.tag) for item in params.entities]}
+
+    def _get(self, tag: str) -> dict[str, Any]:
+        try:
+            found = annotate.annotations_of(self.ctx, self.model, *_named(tag))
+        except PushjujuError as error:
+            return {"entity": tag, "annotations": {}, "error": {"error": errors.told(error)}}
+        return {"entity": tag, "annotations": found}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set(self, params: AnnotationsSet) -> ErrorResults:
+        """Note values."""
+        return {"results": [each(self._set, item) for item in params.annotations]}
+
+    def _set(self, item: EntityAnnotations) -> None:
+        annotate.annotate(self.ctx, self.model, *_named(item.entity), item.annotations)

@@ -1,0 +1,21 @@
+"""Application: what is deployed in a model. Mirrors: juju apiserver/facades/client/application (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.web import errors
+from pushjuju.web.facades.application_deploy import Deploying
+from pushjuju.web.facades.application_documents import Showing
+from pushjuju.web.facades.application_settings import Settings
+from pushjuju.web.registry import Needs, On, facade, method
+from pushjuju.web.shapes import applications as shapes
+
+
+@facade("Application", versions=range(17, 23), on=On.MODEL)
+class Application(Deploying, Settings, Showing):
+    """The applications of the model."""
+
+    @method(Needs.WRITE)
+    def scale_applications(self, params: shapes.ScaleApplications) -> None:
+        """Refuse: machines have units, not a scale."""
+        del params
+        raise errors.not_supported("scaling IAAS applications not supported")

@@ -1,0 +1,202 @@
+"""The part of Application that deploys and removes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from pushjuju.charms.format import yamlload
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.application import add_units, deploy
+from pushjuju.services.requests.application.deploy import DeployOptions
+from pushjuju.services.requests.application.new_application import Deployed
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each
+from pushjuju.web.errors import ErrorResults
+from pushjuju.web.facades.removing import force_of
+from pushjuju.web.registry import Facade, Needs, method
+from pushjuju.web.shapes import applications as shapes
+from pushjuju.web.shapes.common import Results
+from pushjuju.web.shapes.constraints import known
+from pushjuju.web.shapes.placement import directives, places
+
+_LOCAL = re.compile(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
+_STORE = re.compile(r"(?:ch:)?(?:[a-z0-9]+/){0,2}[a-z][a-z0-9-]*")
+_REVISION = re.compile(r"-([0-9]{1,9})$")
+_TRUST = "trust"
+
+
+def settings_of(text: str, application: str) -> tuple[dict[str, Any], bool]:
+    """Return the settings of a YAML document, and whether it says that the application is trusted.
+
+    Raises:
+        NotValid: The text is no such document.
+    """
+    raw = yamlload.load(text, text_keys=3) if text else {}
+    found = raw.get(application) if isinstance(raw, Mapping) else None
+    if raw and not isinstance(found, Mapping):
+        raise NotValid(f'no settings found for "{application}"')
+    own = dict(found or {})
+    return own, str(own.pop(_TRUST, "")).lower() == "true"
+
+
+def _files(settings: Mapping[str, Any], application: str) -> list[bytes]:
+    return [yaml.safe_dump({application: dict(settings)}).encode()] if settings else []
+
+
+class Deploying(Facade):
+    """Deploys applications, adds and removes units."""
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def deploy(self, params: shapes.ApplicationsDeploy) -> ErrorResults:
+        """Deploy charms that were uploaded to the model before."""
+        return {"results": [each(self._deploy, item) for item in params.applications]}
+
+    def _deploy(self, item: shapes.ApplicationDeploy) -> None:
+        if not _LOCAL.fullmatch(item.charm_url):  # anything else could be a file of this host
+            raise errors.not_supported("charms of a store are deployed with DeployFromRepository")
+        if item.devices:
+            raise errors.not_supported("devices are for Kubernetes only")
+        if item.resources:
+            raise errors.not_supported("pending resources are not supported")
+        settings, trust = settings_of(item.config_yaml, item.application)
+        given = dict(item.config)
+        trust = trust or given.pop(_TRUST, "").lower() == "true"
+        options = DeployOptions(
+            charm=item.charm_url,
+            application=item.application,
+            num_units=item.num_units,
+            base=item.charm_origin.base.value,
+            config=given,
+            config_files=_files(settings, item.application),
+            trust=trust,
+            constraints=known(item.constraints),
+            placements=places(item.placement, self.model),
+            storage=directives(item.storage),
+            attach_storage=[tags.storage(tag) for tag in item.attach_storage],
+            bind=item.endpoint_bindings,
+            force=item.force,
+        )
+        deploy.deploy(self.ctx, self.model, options)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def deploy_from_repository(
+        self, params: shapes.DeployFromRepositoryArgs
+    ) -> shapes.DeployFromRepositoryResults:
+        """Deploy charms of the model's store."""
+        return {"Results": [self._from_store(item) for item in params.args]}
+
+    def _from_store(self, item: shapes.DeployFromRepositoryArg) -> shapes.DeployFromRepositoryResult:
+        try:
+            deployed = deploy.deploy(self.ctx, self.model, self._store_options(item))
+        except PushjujuError as error:
+            return {"Errors": [errors.told(error)], "Info": _nothing(), "PendingResourceUploads": []}
+        return {"Errors": [], "Info": _info(deployed), "PendingResourceUploads": _uploads(item.resources)}
+
+    def _store_options(self, item: shapes.DeployFromRepositoryArg) -> DeployOptions:
+        """Return what a client asks for.
+
+        Raises:
+            PushjujuError: The name is none of a charm of a store, or something does not fit.
+        """
+        number = _REVISION.search(item.charm_name) if item.charm_name.startswith("ch:") else None
+        name = item.charm_name[: number.start()] if number else item.charm_name
+        if not _STORE.fullmatch(name):  # a path would be a file of this host
+            raise NotValid(f'charm name "{item.charm_name}" not valid')
+        if item.devices:
+            raise errors.not_supported("devices are for Kubernetes only")
+        application = item.application_name or name.rpartition("/")[2].removeprefix("ch:")
+        settings, trust = settings_of(item.config_yaml, application)
+        revision = item.revision if item.revision is not None else int(number[1]) if number else -1
+        return DeployOptions(
+            charm=name if "/" not in name else f"ch:{name.removeprefix('ch:')}",
+            application=application,
+            num_units=item.num_units,
+            base=item.base.value,
+            channel=item.channel or ("stable" if revision >= 0 else ""),
+            revision=revision,
+            config_files=_files(settings, application),
+            trust=trust or item.trust,
+            constraints=known(item.cons),
+            placements=places(item.placement, self.model),
+            storage=directives(item.storage),
+            attach_storage=[tags.storage(tag) for tag in item.attach_storage],
+            resources={key: value for key, value in item.resources.items() if value.isdigit()},
+            bind=item.endpoint_bindings,
+            force=item.force,
+            dry_run=item.dry_run,
+        )
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def add_units(self, params: shapes.AddApplicationUnits) -> shapes.AddUnitsResults:
+        """Add units to an application."""
+        options = add_units.AddUnitsOptions(
+            application=params.application,
+            num_units=params.num_units,
+            placements=places(params.placement, self.model),
+            attach_storage=[tags.storage(tag) for tag in params.attach_storage],
+        )
+        return {"units": add_units.add_units(self.ctx, self.model, options)}
+
+    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_unit(self, params: shapes.DestroyUnits) -> Results:
+        """Remove units."""
+        return {"results": [self._unit(item) for item in params.units]}
+
+    def _unit(self, item: shapes.DestroyUnit) -> dict[str, Any]:
+        try:
+            name, force = tags.unit(item.unit_tag), force_of(item.max_wait, force=item.force)
+            found = removals.doomed_units(self.ctx, self.model, [name])
+            if not item.dry_run:
+                removals.remove_units(
+                    self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
+                )
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        del found
+        return {"info": {"destroyed-storage": [], "detached-storage": []}}
+
+    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_application(self, params: shapes.DestroyApplications) -> Results:
+        """Remove applications with their units."""
+        return {"results": [self._application(item) for item in params.applications]}
+
+    def _application(self, item: shapes.DestroyApplication) -> dict[str, Any]:
+        try:
+            name, force = tags.application(item.application_tag), force_of(item.max_wait, force=item.force)
+            found = removals.units_of(self.ctx, self.model, name)
+            if not item.dry_run:
+                removals.remove_applications(
+                    self.ctx, self.model, [name], force, destroy_storage=item.destroy_storage
+                )
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        units = [{"tag": tags.of_unit(unit)} for unit in found]
+        return {"info": {"destroyed-units": units, "destroyed-storage": [], "detached-storage": []}}
+
+
+def _nothing() -> shapes.Info:
+    base = {"name": "", "channel": ""}
+    return {"architecture": "", "base": base, "channel": "", "name": "", "revision": 0}  # type: ignore[typeddict-item]
+
+
+def _info(deployed: Deployed) -> shapes.Info:
+    return {
+        "architecture": "amd64",
+        "base": {"name": deployed.base.os, "channel": deployed.base.channel},
+        "channel": deployed.channel,
+        "effective-channel": deployed.channel,
+        "name": deployed.charm,
+        "revision": deployed.revision,
+    }
+
+
+def _uploads(resources: Mapping[str, str]) -> list[shapes.PendingUpload]:
+    """Return what the client uploads afterwards: values that are no revisions."""
+    given: Iterable[tuple[str, str]] = resources.items()
+    return [{"Name": name, "Type": "file", "Filename": value} for name, value in given if not value.isdigit()]

@@ -1,0 +1,128 @@
+"""The part of Application that shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.views import application_documents, unit_documents
+from pushjuju.services.views.listings import applications
+from pushjuju.web import errors, tags
+from pushjuju.web.registry import Facade, Needs, method
+from pushjuju.web.shapes import applications as shapes
+from pushjuju.web.shapes.common import Base as BaseShape
+from pushjuju.web.shapes.common import Entities, Results
+
+_TRUST = {"description": "Does this application have access to trusted credentials", "type": "bool"}
+
+
+def _base(text: str) -> BaseShape:
+    base = Base.parse(text)
+    return {"name": base.os, "channel": base.channel}
+
+
+class Showing(Facade):
+    """Shows applications and units."""
+
+    @method(Needs.READ)
+    def get(self, params: shapes.ApplicationGet) -> shapes.ApplicationGetResults:
+        """Return the settings of an application with what else clients show of it."""
+        name = params.application
+        config = applications.config(self.ctx, self.model, name)
+        about = application_documents.about(self.ctx, self.model, name)
+        trust = config.get("application-config", {}).get("trust", {})
+        own = {"value": about.trusted, "source": "user" if about.trusted else "default", **_TRUST}
+        return {
+            "application": name,
+            "charm": about.charm,
+            "config": config.get("settings", {}),
+            "application-config": {"trust": {**trust, **own}},
+            "constraints": dict(applications.constraints(self.ctx, self.model, name)),
+            "base": _base(about.base),
+            "channel": about.channel,
+            "endpoint-bindings": about.bindings,
+        }
+
+    @method(Needs.READ)
+    def get_constraints(self, params: Entities) -> Results:
+        """Return the constraints of applications."""
+        return {"results": [self._constraints(item.tag) for item in params.entities]}
+
+    def _constraints(self, tag: str) -> dict[str, Any]:
+        try:
+            found = applications.constraints(self.ctx, self.model, tags.application(tag))
+        except PushjujuError as error:
+            return {"constraints": {}, "error": errors.told(error)}
+        return {"constraints": dict(found)}
+
+    @method(Needs.READ)
+    def applications_info(self, params: Entities) -> Results:
+        """Return what there is to know of applications."""
+        return {"results": [self._info(item.tag) for item in params.entities]}
+
+    def _info(self, tag: str) -> dict[str, Any]:
+        try:
+            name = tags.application(tag)
+            known = application_documents.show_applications(self.ctx, self.model, [name])[name]
+            about = application_documents.about(self.ctx, self.model, name)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        result = {
+            "tag": tag,
+            "charm": known["charm"],
+            "base": _base(about.base),
+            "channel": about.channel,
+            "constraints": known.get("constraints", {}),
+            "principal": known["principal"],
+            "exposed": known["exposed"],
+            "remote": False,
+            "life": known["life"],
+            "endpoint-bindings": about.bindings,
+            "exposed-endpoints": known.get("exposed-endpoints", {}),
+        }
+        return {"result": result}
+
+    @method(Needs.READ)
+    def units_info(self, params: Entities) -> Results:
+        """Return what there is to know of units, or of all units of applications."""
+        return {"results": [entry for item in params.entities for entry in self._units(item.tag)]}
+
+    def _units(self, tag: str) -> list[dict[str, Any]]:
+        try:
+            if tags.kind_of(tag) == "application":
+                names = application_documents.units(self.ctx, self.model, tags.application(tag))
+            else:
+                names = [tags.unit(tag)]
+            found = unit_documents.show_units(self.ctx, self.model, names)
+        except PushjujuError as error:
+            return [{"error": errors.told(error)}]
+        return [{"result": _unit(name, known)} for name, known in found.items()]
+
+
+def _unit(name: str, known: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "tag": tags.of_unit(name),
+        "workload-version": known.get("workload-version", ""),
+        "machine": known.get("machine", ""),
+        "opened-ports": known.get("opened-ports", []),
+        "public-address": known.get("public-address", ""),
+        "charm": known["charm"],
+        "leader": known["leader"],
+        "life": known["life"],
+        "relation-data": [_relation(entry) for entry in known.get("relation-info", ())],
+    }
+
+
+def _relation(entry: dict[str, Any]) -> dict[str, Any]:
+    units = {**entry.get("related-units", {})}
+    return {
+        "relation-id": entry["relation-id"],
+        "endpoint": entry["endpoint"],
+        "cross-model": bool(entry.get("cross-model")),
+        "related-endpoint": entry["related-endpoint"],
+        "ApplicationData": entry["application-data"],
+        "unit-relation-data": {
+            unit: {"InScope": data["in-scope"], "UnitData": data["data"]} for unit, data in units.items()
+        },
+    }

@@ -1,0 +1,101 @@
+"""The part of Application that changes what is there: settings, relations, exposure, failed hooks."""
+
+from __future__ import annotations
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.application import expose, resolved, settings
+from pushjuju.services.requests.relation import integrate
+from pushjuju.services.views import relation_rows
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each
+from pushjuju.web.errors import ErrorResult, ErrorResults
+from pushjuju.web.facades.removing import force_of
+from pushjuju.web.registry import Facade, Needs, method
+from pushjuju.web.shapes import applications as shapes
+from pushjuju.web.shapes.constraints import known
+
+
+class Settings(Facade):
+    """Changes applications."""
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_configs(self, params: shapes.ConfigSetArgs) -> ErrorResults:
+        """Change settings; `trust` is among them."""
+        return {"results": [each(self._set_config, item) for item in params.args]}
+
+    def _set_config(self, item: shapes.ConfigSet) -> None:
+        file = item.config_yaml.encode() or None
+        settings.set_config(self.ctx, self.model, item.application, values=item.config, file=file)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def unset_applications_config(self, params: shapes.ApplicationConfigUnsetArgs) -> ErrorResults:
+        """Take settings back to their defaults."""
+        return {"results": [each(self._unset, item) for item in params.args]}
+
+    def _unset(self, item: shapes.ApplicationUnset) -> None:
+        settings.set_config(self.ctx, self.model, item.application, reset=item.options)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_constraints(self, params: shapes.SetConstraints) -> None:
+        """Replace the constraints of future machines."""
+        settings.set_constraints(self.ctx, self.model, params.application, known(params.constraints))
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def add_relation(self, params: shapes.AddRelation) -> shapes.AddRelationResults:
+        """Relate two applications."""
+        if len(params.endpoints) != 2:
+            raise errors.ApiError(f"expected 2 endpoints, got {len(params.endpoints)}", errors.BAD_REQUEST)
+        first, second = params.endpoints
+        number = integrate.integrate(self.ctx, self.model, first, second, via=params.via_cidrs)
+        found: dict[str, shapes.RelationEnd] = {
+            side.application: {
+                "name": side.endpoint,
+                "role": side.role,
+                "interface": side.interface,
+                "optional": False,
+                "limit": side.capacity,
+                "scope": scope,
+            }
+            for scope, side in relation_rows.sides(self.ctx, self.model, number)
+        }
+        return {"endpoints": found}
+
+    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_relation(self, params: shapes.DestroyRelation) -> None:
+        """End a relation."""
+        names = params.endpoints or [str(params.relation_id)]
+        force = force_of(params.max_wait, force=params.force)
+        integrate.remove_relation(self.ctx, self.model, names, force)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def expose(self, params: shapes.ApplicationExpose) -> None:
+        """Let open ports be reached from outside."""
+        if not params.exposed_endpoints:
+            expose.expose(self.ctx, self.model, params.application)
+        for endpoint, item in params.exposed_endpoints.items():
+            names = [endpoint] if endpoint else []
+            spaces, cidrs = item.expose_to_spaces, item.expose_to_cidrs
+            expose.expose(
+                self.ctx, self.model, params.application, endpoints=names, spaces=spaces, cidrs=cidrs
+            )
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def unexpose(self, params: shapes.ApplicationUnexpose) -> None:
+        """Close what was exposed."""
+        expose.unexpose(self.ctx, self.model, params.application, params.exposed_endpoints)
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def resolve_unit_errors(self, params: shapes.UnitsResolved) -> ErrorResults:
+        """Go on after failed hooks."""
+        if params.all:
+            resolved.resolve_all(self.ctx, self.model, retry=params.retry)
+            return {"results": []}
+        return {"results": [self._resolve(item.tag, retry=params.retry) for item in params.tags.entities]}
+
+    def _resolve(self, tag: str, *, retry: bool) -> ErrorResult:
+        try:
+            resolved.resolve(self.ctx, self.model, [tags.unit(tag)], retry=retry)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {}

@@ -1,0 +1,75 @@
+"""KeyManager: the public keys of the model. Mirrors: juju apiserver/facades/client/keymanager (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.model import ssh_keys
+from pushjuju.services.views.listings import ssh_keys as listing
+from pushjuju.web.errors import ErrorResults
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Entities, Results, StringsResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSSHKeys:
+    """Whose keys to list; the mode True stands for whole keys, False for fingerprints."""
+
+    entities: Entities = field(default_factory=Entities)
+    mode: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModifyUserSSHKeys:
+    """Keys to add, or what names keys to delete."""
+
+    user: str = ""
+    ssh_keys: list[str] = field(default_factory=list)
+
+
+@facade("KeyManager", versions=[1], on=On.MODEL)
+class KeyManager(Facade):
+    """The keys that may log in to the machines of the model."""
+
+    @method(Needs.READ)
+    def list_keys(self, params: ListSSHKeys) -> Results:
+        """Return the keys, the same for all users."""
+        return {"results": [self._listed(whole=params.mode) for _ in params.entities.entities]}
+
+    def _listed(self, *, whole: bool) -> StringsResult:
+        every = [key for key in listing.listed(self.ctx, self.model) if not ssh_keys.is_internal(key)]
+        shown = [
+            key.line if whole else f"{key.fingerprint} ({key.comment})" if key.comment else key.fingerprint
+            for key in every
+        ]
+        return {"result": shown} if shown else {}
+
+    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def add_keys(self, params: ModifyUserSSHKeys) -> ErrorResults:
+        """Add keys."""
+        return self._change(ssh_keys.add, params.ssh_keys)
+
+    @method(Needs.ADMIN, blocked_by=blocks.REMOVE)
+    def delete_keys(self, params: ModifyUserSSHKeys) -> ErrorResults:
+        """Delete keys, named by themselves, their fingerprints or comments."""
+        hidden = {
+            word
+            for key in listing.listed(self.ctx, self.model)
+            if ssh_keys.is_internal(key)
+            for word in (key.fingerprint, key.comment)
+        }
+        named = {key.line: key.fingerprint for key in listing.listed(self.ctx, self.model)}
+        ids = [named.get(" ".join(text.split(None, 2)).strip(), text) for text in params.ssh_keys]
+        return self._change(
+            ssh_keys.remove, [text if text not in hidden else f"internal {text}" for text in ids]
+        )
+
+    def _change(self, act: Callable[..., Sequence[ssh_keys.Refusal]], texts: Sequence[str]) -> ErrorResults:
+        refused = {item.key: item.reason for item in act(self.ctx, self.model, texts)}
+        return {
+            "results": [
+                {"error": {"message": refused[text], "code": ""}} if text in refused else {} for text in texts
+            ]
+        }

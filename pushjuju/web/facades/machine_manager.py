@@ -1,0 +1,126 @@
+"""MachineManager: machines without units. Mirrors: juju apiserver/facades/client/machinemanager (3.6)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.core.names import is_machine
+from pushjuju.core.storage import Directive
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.model import constraints
+from pushjuju.services.requests import removals
+from pushjuju.services.requests.machine import provisioning
+from pushjuju.services.requests.machine.add_machines import AddMachinesOptions, add_machines
+from pushjuju.services.views import removal_plan
+from pushjuju.web import errors, tags
+from pushjuju.web.facades.removing import force_of
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Results
+from pushjuju.web.shapes.constraints import Value, known
+from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams, place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddMachineParams:
+    """A machine to add; with a type of container and a parent, a container in that machine."""
+
+    base: BaseParams = field(default_factory=BaseParams)
+    constraints: Value = field(default_factory=Value)
+    container_type: str = ""
+    parent_id: str = ""
+    placement: PlacementParams | None = None
+    disks: list[StorageParams] = field(default_factory=list)
+    instance_id: str = ""
+    nonce: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddMachines:
+    """Machines to add."""
+
+    params: list[AddMachineParams] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyMachines:
+    """Machines to remove; the wait is in nanoseconds."""
+
+    machine_tags: list[str] = field(default_factory=list)
+    force: bool = False
+    keep: bool = False
+    dry_run: bool = False
+    max_wait: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryProvisioning:
+    """Machines whose start is to be tried again."""
+
+    machines: list[str] = field(default_factory=list)
+    all: bool = False
+
+
+@facade("MachineManager", versions=[9, 10, 11], on=On.MODEL)
+class MachineManager(Facade):
+    """The machines of the model."""
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def add_machines(self, params: AddMachines) -> dict[str, Any]:
+        """Add machines."""
+        return {"machines": [self._add(item) for item in params.params]}
+
+    def _add(self, item: AddMachineParams) -> dict[str, Any]:
+        try:
+            return {"machine": add_machines(self.ctx, self.model, self._options(item))[0]}
+        except PushjujuError as error:
+            return {"machine": "", "error": errors.told(error)}
+
+    def _options(self, item: AddMachineParams) -> AddMachinesOptions:
+        if item.instance_id or item.nonce:
+            raise errors.not_supported(
+                "machines that are there already are added on the host of the controller"
+            )
+        placed = place(item.placement, self.model) if item.placement else None
+        container = placed if placed and placed.kind is PlacementKind.CONTAINER else None
+        if item.container_type:
+            if item.parent_id and not is_machine(item.parent_id):
+                raise NotValid(f'"{item.parent_id}" is not a valid machine id')
+            container = Placement(PlacementKind.CONTAINER, item.container_type, item.parent_id or None)
+        return AddMachinesOptions(
+            base=item.base.value or constraints.default_base(self.ctx, self.model),
+            constraints=known(item.constraints),
+            placement=placed.value if placed and placed.kind is PlacementKind.PROVIDER else "",
+            container=container,
+            disks=[Directive(pool=disk.pool, size=disk.size, count=disk.count or 1) for disk in item.disks],
+        )
+
+    @method(Needs.WRITE, blocked_by=blocks.REMOVE)
+    def destroy_machine_with_params(self, params: DestroyMachines) -> Results:
+        """Remove machines."""
+        return {"results": [self._destroy(tag, params) for tag in params.machine_tags]}
+
+    def _destroy(self, tag: str, params: DestroyMachines) -> dict[str, Any]:
+        try:
+            name, force = tags.machine(tag), force_of(params.max_wait, force=params.force)
+            units = removal_plan.unit_names(self.ctx, self.model, [name])
+            if not params.dry_run:
+                removals.remove_machines(self.ctx, self.model, [name], force=force, keep_instance=params.keep)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        gone = [{"tag": tags.of_unit(unit)} for unit in units]
+        return {"info": {"machine-id": name, "destroyed-units": gone}}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def retry_provisioning(self, params: RetryProvisioning) -> Results:
+        """Try again to start machines."""
+        ids = [] if params.all else [tags.machine(tag) for tag in params.machines]
+        provisioning.retry_provisioning(self.ctx, self.model, ids)
+        return {"results": [{} for _ in params.machines]}
+
+    @method(Needs.WRITE)
+    def provisioning_script(self) -> None:
+        """Refuse: there is no agent to install."""
+        raise errors.not_supported("machines have no agent that a script could install")

@@ -1,0 +1,280 @@
+"""Shapes of the facade Application."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NotRequired, TypedDict
+
+from pushjuju.web.errors import Error
+from pushjuju.web.shapes.common import Base, Entities
+from pushjuju.web.shapes.constraints import Value
+from pushjuju.web.shapes.placement import BaseParams, PlacementParams, StorageParams
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmOriginParams:
+    """Where a charm comes from."""
+
+    source: str = ""
+    type: str = ""
+    id: str = ""
+    hash: str = ""
+    risk: str = ""
+    revision: int | None = None
+    track: str | None = None
+    branch: str | None = None
+    architecture: str = ""
+    base: BaseParams = field(default_factory=BaseParams)
+
+    @property
+    def channel(self) -> str:
+        """The channel as one text; empty without a risk."""
+        parts = [part for part in (self.track, self.risk, self.branch) if part]
+        return "/".join(parts) if self.risk else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationDeploy:
+    """An application of a charm that the model has."""
+
+    application: str = ""
+    charm_url: str = ""
+    charm_origin: CharmOriginParams = field(default_factory=CharmOriginParams)
+    num_units: int = 0
+    config: dict[str, str] = field(default_factory=dict)
+    config_yaml: str = ""
+    constraints: Value = field(default_factory=Value)
+    placement: list[PlacementParams] = field(default_factory=list)
+    storage: dict[str, StorageParams] = field(default_factory=dict)
+    attach_storage: list[str] = field(default_factory=list)
+    endpoint_bindings: dict[str, str] = field(default_factory=dict)
+    resources: dict[str, str] = field(default_factory=dict)
+    devices: dict[str, Any] = field(default_factory=dict)
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationsDeploy:
+    """Applications to deploy."""
+
+    applications: list[ApplicationDeploy] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployFromRepositoryArg:
+    """An application of a charm of the model's store."""
+
+    application_name: str = field(default="", metadata={"wire": "ApplicationName"})
+    attach_storage: list[str] = field(default_factory=list, metadata={"wire": "AttachStorage"})
+    charm_name: str = field(default="", metadata={"wire": "CharmName"})
+    config_yaml: str = field(default="", metadata={"wire": "ConfigYAML"})
+    cons: Value = field(default_factory=Value)
+    devices: dict[str, Any] = field(default_factory=dict)
+    dry_run: bool = field(default=False, metadata={"wire": "DryRun"})
+    placement: list[PlacementParams] = field(default_factory=list)
+    storage: dict[str, StorageParams] = field(default_factory=dict)
+    trust: bool = False
+    base: BaseParams = field(default_factory=BaseParams)
+    channel: str = ""
+    endpoint_bindings: dict[str, str] = field(default_factory=dict)
+    force: bool = False
+    num_units: int | None = None
+    resources: dict[str, str] = field(default_factory=dict)
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployFromRepositoryArgs:
+    """Applications to deploy."""
+
+    args: list[DeployFromRepositoryArg] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddApplicationUnits:
+    """Units to add."""
+
+    application: str = ""
+    num_units: int = 0
+    placement: list[PlacementParams] = field(default_factory=list)
+    attach_storage: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyUnit:
+    """A unit to remove; the wait is in nanoseconds."""
+
+    unit_tag: str = ""
+    destroy_storage: bool = False
+    force: bool = False
+    max_wait: int | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyUnits:
+    """Units to remove."""
+
+    units: list[DestroyUnit] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyApplication:
+    """An application to remove; the wait is in nanoseconds."""
+
+    application_tag: str = ""
+    destroy_storage: bool = False
+    force: bool = False
+    max_wait: int | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyApplications:
+    """Applications to remove."""
+
+    applications: list[DestroyApplication] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationGet:
+    """One application by its name."""
+
+    application: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigSet:
+    """New settings of an application."""
+
+    application: str = ""
+    config: dict[str, str] = field(default_factory=dict)
+    config_yaml: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigSetArgs:
+    """New settings of applications."""
+
+    args: list[ConfigSet] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationUnset:
+    """Settings of an application to take back."""
+
+    application: str = ""
+    options: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationConfigUnsetArgs:
+    """Settings of applications to take back."""
+
+    args: list[ApplicationUnset] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetConstraints:
+    """New constraints of an application."""
+
+    application: str = ""
+    constraints: Value = field(default_factory=Value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddRelation:
+    """Two endpoints to relate."""
+
+    endpoints: list[str] = field(default_factory=list)
+    via_cidrs: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyRelation:
+    """A relation to end, by its endpoints or its id."""
+
+    endpoints: list[str] = field(default_factory=list)
+    relation_id: int = 0
+    force: bool = False
+    max_wait: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposedEndpointParams:
+    """From where an endpoint may be reached."""
+
+    expose_to_spaces: list[str] = field(default_factory=list)
+    expose_to_cidrs: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationExpose:
+    """What to expose of an application."""
+
+    application: str = ""
+    exposed_endpoints: dict[str, ExposedEndpointParams] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationUnexpose:
+    """What not to expose any more."""
+
+    application: str = ""
+    exposed_endpoints: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitsResolved:
+    """Units in error whose hook is to be tried again or passed over."""
+
+    tags: Entities = field(default_factory=Entities)
+    retry: bool = False
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleApplications:
+    """Applications of Kubernetes."""
+
+    applications: list[Any] = field(default_factory=list)
+
+
+Info = TypedDict(
+    "Info",
+    {
+        "architecture": str,
+        "base": Base,
+        "channel": str,
+        "effective-channel": NotRequired[str],
+        "name": str,
+        "revision": int,
+    },
+)
+PendingUpload = TypedDict("PendingUpload", {"Name": str, "Type": str, "Filename": str})
+DeployFromRepositoryResult = TypedDict(
+    "DeployFromRepositoryResult",
+    {"Errors": list[Error], "Info": Info, "PendingResourceUploads": list[PendingUpload]},
+)
+DeployFromRepositoryResults = TypedDict(
+    "DeployFromRepositoryResults", {"Results": list[DeployFromRepositoryResult]}
+)
+AddUnitsResults = TypedDict("AddUnitsResults", {"units": list[str]})
+RelationEnd = TypedDict(
+    "RelationEnd",
+    {"name": str, "role": str, "interface": str, "optional": bool, "limit": int, "scope": str},
+)
+AddRelationResults = TypedDict("AddRelationResults", {"endpoints": dict[str, RelationEnd]})
+ApplicationGetResults = TypedDict(
+    "ApplicationGetResults",
+    {
+        "application": str,
+        "charm": str,
+        "config": dict[str, Any],
+        "application-config": dict[str, Any],
+        "constraints": dict[str, Any],
+        "base": Base,
+        "channel": str,
+        "endpoint-bindings": dict[str, str],
+    },
+)
