@@ -22,8 +22,9 @@ from pushjuju.store.rows.records import Model, Task
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.apply.flush import Writes, flush, refusal
-from pushjuju.uniter.decide import LocalState, Operation, OperationName, decide
-from pushjuju.uniter.decide.decision import MACHINE_LOCK
+from pushjuju.uniter.decide.decision import MACHINE_LOCK, Operation, OperationName
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.state import LocalState
 from pushjuju.uniter.input.environment import hook_environment
 from pushjuju.uniter.input.hookcontext import hook_context
 from pushjuju.uniter.input.snapshot import View, store_local

@@ -24,29 +24,16 @@ from pushjuju.services.entities.basis.decision_text import packed
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import ModelTx, Tx
-from pushjuju.uniter.decide import (
-    Answer,
-    Decision,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationName,
-    decide,
-    from_wire,
-    reconcile_effects,
-    record_text,
-)
+from pushjuju.uniter.decide.decision import Answer, Decision, Operation, OperationName
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.reconcile import reconcile_effects
+from pushjuju.uniter.decide.state import HookKind, LocalState
+from pushjuju.uniter.decide.wire import from_wire, record_text
 from pushjuju.uniter.dispatch import Dispatch, announce, document_of, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import View
-from pushjuju.uniter.state.operation import (
-    Outcome,
-    commit_effects,
-    committed,
-    executed,
-    prepare,
-    skip_reason,
-    workload_before,
-)
+from pushjuju.uniter.state.effects import commit_effects
+from pushjuju.uniter.state.messages import workload_before
+from pushjuju.uniter.state.operation import Outcome, committed, executed, prepare, skip_reason
 
 MOST = 8  # hooks of one plan, the first one not counted
 _HOOKS = frozenset(

@@ -36,19 +36,15 @@ from pushjuju.uniter.action_runs import commit_action, commit_commands, task_num
 from pushjuju.uniter.ahead import drop, promote
 from pushjuju.uniter.apply.flush import flush, refusal
 from pushjuju.uniter.apply.perform import perform
-from pushjuju.uniter.decide import LocalState, Operation, OperationName, text_of
+from pushjuju.uniter.decide.decision import Operation, OperationName
+from pushjuju.uniter.decide.state import LocalState
+from pushjuju.uniter.decide.wire import text_of
 from pushjuju.uniter.dispatch import read_operation
 from pushjuju.uniter.input.snapshot import View, read_view, store_local
 from pushjuju.uniter.requests import commit_request
-from pushjuju.uniter.state.operation import (
-    Outcome,
-    apply_effects,
-    commit_effects,
-    committed,
-    executed,
-    is_success,
-    workload_after,
-)
+from pushjuju.uniter.state.effects import apply_effects, commit_effects
+from pushjuju.uniter.state.messages import workload_after
+from pushjuju.uniter.state.operation import Outcome, committed, executed, is_success
 from pushjuju.uniter.turn import Decided, decide_next
 
 _FREE_TEXTS = ("message", "line", "version")

@@ -14,21 +14,15 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config, models
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import action_frame
-from pushjuju.uniter.decide import (
-    Answer,
-    Decision,
-    LocalState,
-    Operation,
-    OperationName,
-    from_wire,
-    hook_name,
-    to_wire,
-)
+from pushjuju.uniter.decide.decision import Answer, Decision, Operation, OperationName
+from pushjuju.uniter.decide.naming import hook_name
+from pushjuju.uniter.decide.state import LocalState
+from pushjuju.uniter.decide.wire import from_wire, to_wire
 from pushjuju.uniter.input.environment import hook_environment
 from pushjuju.uniter.input.hookcontext import hook_context
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.requests import TITLE, Request, read_request, request_frame
-from pushjuju.uniter.state.operation import executing_message, workload_before
+from pushjuju.uniter.state.messages import executing_message, workload_before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

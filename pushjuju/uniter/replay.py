@@ -11,17 +11,12 @@ from typing import Any
 
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.jsontext import compact
-from pushjuju.uniter.decide import (
-    RESOLVERS,
-    Decision,
-    Effect,
-    LocalState,
-    RemoteState,
-    from_wire,
-    reconcile_effects,
-    replay,
-    to_wire,
-)
+from pushjuju.uniter.decide.decision import Decision, Effect
+from pushjuju.uniter.decide.loop import RESOLVERS
+from pushjuju.uniter.decide.reconcile import reconcile_effects
+from pushjuju.uniter.decide.remote import RemoteState
+from pushjuju.uniter.decide.state import LocalState
+from pushjuju.uniter.decide.wire import from_wire, replay, to_wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from pushjuju.store.rows.records import Model
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.apply.flush import Writes, flush, refusal
-from pushjuju.uniter.decide import Operation
+from pushjuju.uniter.decide.decision import Operation
 from pushjuju.uniter.input.environment import hook_environment
 from pushjuju.uniter.input.hookcontext import hook_context
 from pushjuju.uniter.input.snapshot import View, store_local

@@ -37,33 +37,18 @@ from pushjuju.store.tx import ModelTx, Tx
 from pushjuju.uniter.action_runs import settled_in_model
 from pushjuju.uniter.ahead import plan
 from pushjuju.uniter.apply.perform import perform
-from pushjuju.uniter.decide import (
-    Answer,
-    Decision,
-    EffectKind,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationName,
-    RemoteState,
-    Step,
-    decide,
-    next_update_status,
-    reconcile_effects,
-    record_text,
-)
+from pushjuju.uniter.decide.decision import Answer, Decision, EffectKind, Operation, OperationName
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.reconcile import reconcile_effects
+from pushjuju.uniter.decide.remote import RemoteState
+from pushjuju.uniter.decide.state import HookKind, LocalState, Step
+from pushjuju.uniter.decide.timing import next_update_status
+from pushjuju.uniter.decide.wire import record_text
 from pushjuju.uniter.dispatch import Dispatch, announce, document_of, prepared_operation
 from pushjuju.uniter.input.snapshot import View, read_view, store_local
 from pushjuju.uniter.requests import Refusal, Request, Waiting
-from pushjuju.uniter.state.operation import (
-    apply_effects,
-    begin_effects,
-    commit_effects,
-    committed,
-    prepare,
-    restarted,
-    skip_reason,
-)
+from pushjuju.uniter.state.effects import apply_effects, begin_effects, commit_effects, restarted
+from pushjuju.uniter.state.operation import committed, prepare, skip_reason
 
 MAX_STEPS = 100  # decisions of one turn; more means that deciding goes round in circles
 _NOT_ON_MACHINE = (

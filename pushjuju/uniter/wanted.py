@@ -8,7 +8,9 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.views.explain_basis import Wanted
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import ModelTx
-from pushjuju.uniter.decide import Decision, decide, from_wire
+from pushjuju.uniter.decide.decision import Decision
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.wire import from_wire
 from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.replay import decision_text
 

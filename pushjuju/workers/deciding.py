@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.views import explain
 from pushjuju.services.views.explain_basis import Reason
-from pushjuju.uniter.decide import Decision
+from pushjuju.uniter.decide.decision import Decision
 from pushjuju.uniter.replay import Replayed, decision_text, replayed
 from pushjuju.uniter.wanted import wanted
 

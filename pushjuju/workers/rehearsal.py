@@ -29,7 +29,8 @@ from pushjuju.store.rows.records import Machine, Model, Operation, Unit
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.action_runs import task_number
 from pushjuju.uniter.commit import commit
-from pushjuju.uniter.decide import Answer, HookKind, OperationName
+from pushjuju.uniter.decide.decision import Answer, OperationName
+from pushjuju.uniter.decide.state import HookKind
 from pushjuju.uniter.dispatch import read_operation
 from pushjuju.uniter.turn import Turn, take_turn
 from pushjuju.workers.loops.cleaner import force, forced_ends

@@ -16,7 +16,7 @@ from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.rows.records import Operation
 from pushjuju.store.tx import ModelTx
-from pushjuju.uniter.decide import decide
+from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.dispatch import prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
 from tests.bench.figures import Report

@@ -19,7 +19,10 @@ from pushjuju.services.entities.application.decisions import Decided
 from pushjuju.services.views.hook_runs import HookRun
 from pushjuju.services.views.inventory import Change
 from pushjuju.services.views.relation_view import Member, RelationSide, RelationView
-from pushjuju.uniter.decide import LocalState, RemoteState, decide, record
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.remote import RemoteState
+from pushjuju.uniter.decide.state import LocalState
+from pushjuju.uniter.decide.wire import record
 from pushjuju.uniter.replay import replayed as decided_again
 from pushjuju.workers.rehearsal import Foreseen
 from tests.world.printed import NINE, Golden

@@ -31,7 +31,7 @@ from pushjuju.store.db import Store
 from pushjuju.store.rows.records import Application, Machine, Model, Operation, Relation, Unit
 from pushjuju.store.tx import ModelTx
 from pushjuju.uniter.commit import Committed, commit
-from pushjuju.uniter.decide import Answer
+from pushjuju.uniter.decide.decision import Answer
 from pushjuju.uniter.dispatch import Dispatch
 from pushjuju.uniter.requests import Request
 from pushjuju.uniter.turn import Turn, take_turn

@@ -6,35 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    Answer,
-    Decision,
-    Effect,
-    EffectKind,
-    HookInfo,
-    LocalState,
-    Operation,
-    OperationName,
-    RemoteRelation,
-    RemoteState,
-    ResolvedMode,
-    SeriesStatus,
-    decide,
-    initial_state,
-    reconcile_effects,
-)
-from pushjuju.uniter.state.operation import (
-    Outcome,
-    apply_effects,
-    commit_effects,
-    committed,
-    executed,
-    hook_name,
-    is_success,
-    prepare,
-    restarted,
-    skip_reason,
-)
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.uniter.decide.decision import Answer, Decision, Effect, EffectKind, Operation, OperationName
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.naming import hook_name
+from pushjuju.uniter.decide.reconcile import reconcile_effects
+from pushjuju.uniter.decide.remote import RemoteRelation, RemoteState
+from pushjuju.uniter.decide.state import HookInfo, LocalState, ResolvedMode, initial_state
+from pushjuju.uniter.state.effects import apply_effects, commit_effects, restarted
+from pushjuju.uniter.state.operation import Outcome, committed, executed, is_success, prepare, skip_reason
 
 CHARM = "local:web-0"
 DEPLOYED = RemoteState(

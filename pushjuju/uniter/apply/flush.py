@@ -19,7 +19,8 @@ from pushjuju.services.entities.model import controller_config, firewall
 from pushjuju.services.entities.relation import relations
 from pushjuju.store.rows.records import Port
 from pushjuju.store.tx import ModelTx, Tx
-from pushjuju.uniter.decide import HookKind, Operation
+from pushjuju.uniter.decide.decision import Operation
+from pushjuju.uniter.decide.state import HookKind
 from pushjuju.uniter.input.hookcontext import binding_names, relation_settings
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_secrets import flush_secrets, secrets_refused

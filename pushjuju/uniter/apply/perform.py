@@ -21,7 +21,8 @@ from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Relation, RelationScope
 from pushjuju.store.tx import ModelTx, Tx
-from pushjuju.uniter.decide import Effect, EffectKind, retry_delay
+from pushjuju.uniter.decide.decision import Effect, EffectKind
+from pushjuju.uniter.decide.timing import retry_delay
 from pushjuju.uniter.input.hookcontext import relation_settings
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_secrets import note

@@ -12,7 +12,9 @@ from pushjuju.core.base import SERIES, Base
 from pushjuju.services.entities.model import model_config
 from pushjuju.store.rows.records import Machine, Model, Unit
 from pushjuju.store.tx import ModelTx
-from pushjuju.uniter.decide import HookInfo, HookKind, Operation, hook_name
+from pushjuju.uniter.decide.decision import Operation
+from pushjuju.uniter.decide.naming import hook_name
+from pushjuju.uniter.decide.state import HookInfo, HookKind
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_storage import storage_variables
 

@@ -22,7 +22,9 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.store.rows.records import Bag, Model, Port, Relation, Unit
 from pushjuju.store.tx import ModelTx
-from pushjuju.uniter.decide import HookInfo, HookKind, LocalState, Operation, hook_name
+from pushjuju.uniter.decide.decision import Operation
+from pushjuju.uniter.decide.naming import hook_name
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_secrets import context_secrets
 from pushjuju.uniter.input.unit_storage import storage_context

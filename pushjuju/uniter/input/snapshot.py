@@ -35,17 +35,9 @@ from pushjuju.store.rows.records import (
     Unit,
 )
 from pushjuju.store.tx import ModelTx, Tx
-from pushjuju.uniter.decide import (
-    LocalState,
-    PendingAction,
-    RemoteRelation,
-    RemoteState,
-    ResolvedMode,
-    from_wire,
-    initial_state,
-    text_of,
-    validate_local,
-)
+from pushjuju.uniter.decide.remote import PendingAction, RemoteRelation, RemoteState
+from pushjuju.uniter.decide.state import LocalState, ResolvedMode, initial_state, validate_local
+from pushjuju.uniter.decide.wire import from_wire, text_of
 from pushjuju.uniter.input.unit_secrets import with_secrets
 from pushjuju.uniter.input.unit_storage import remote_storage
 

@@ -25,14 +25,9 @@ from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.secret_records import GrantRow, SecretRow
 from pushjuju.store.tx import ModelTx
-from pushjuju.uniter.decide import (
-    ConsumedSecret,
-    Effect,
-    LocalState,
-    OwnedSecret,
-    RemoteState,
-    SecretRevision,
-)
+from pushjuju.uniter.decide.decision import Effect
+from pushjuju.uniter.decide.remote import ConsumedSecret, OwnedSecret, RemoteState, SecretRevision
+from pushjuju.uniter.decide.state import LocalState
 
 Writes = Mapping[str, Any]
 _TIME = "%Y-%m-%dT%H:%M:%SZ"

@@ -20,7 +20,8 @@ from pushjuju.services.views.status.storage_document import device_path
 from pushjuju.store.rows.records import Unit
 from pushjuju.store.rows.storage_records import StorageDirective
 from pushjuju.store.tx import ModelTx
-from pushjuju.uniter.decide import HookInfo, RemoteState, RemoteStorage
+from pushjuju.uniter.decide.remote import RemoteState, RemoteStorage
+from pushjuju.uniter.decide.state import HookInfo
 
 
 def remote_storage(tx: ModelTx, unit: Unit, charm: Charm) -> dict[str, RemoteStorage]:

@@ -8,17 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.values import changed
-from pushjuju.uniter.decide import (
-    Effect,
-    EffectKind,
-    HookInfo,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationName,
-    SeriesStatus,
-)
+from pushjuju.uniter.decide.decision import Effect, EffectKind, Operation, OperationName
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState
 from pushjuju.uniter.state import hook_records
 
 _HOOKS = (OperationName.RUN_HOOK, OperationName.SKIP_HOOK)

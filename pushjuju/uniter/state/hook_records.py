@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.values import changed
-from pushjuju.uniter.decide import HookInfo, HookKind, LocalState, RelationRecord
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, RelationRecord
 
 K = TypeVar("K", int, str)
 V = TypeVar("V")

@@ -8,7 +8,9 @@ Mirrors: juju worker/uniter/op_callbacks.go, worker/uniter/operation/runhook.go 
 from __future__ import annotations
 
 from pushjuju.core.status import CLEANING_UP, INSTALLING_CHARM, STOPPING_CHARM, StatusInfo, Workload
-from pushjuju.uniter.decide import HookInfo, HookKind, LocalState, Operation, OperationName, hook_name
+from pushjuju.uniter.decide.decision import Operation, OperationName
+from pushjuju.uniter.decide.naming import hook_name
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState
 
 _WITH_REVISION = (HookKind.SECRET_EXPIRED, HookKind.SECRET_REMOVE)
 

@@ -23,47 +23,23 @@ from enum import StrEnum
 from typing import Final
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.values import changed
-from pushjuju.uniter.decide import (
+from pushjuju.uniter.decide.decision import Operation, OperationName
+from pushjuju.uniter.decide.remote import RemoteState
+from pushjuju.uniter.decide.state import (
     HookInfo,
     HookKind,
     LocalState,
-    Operation,
     OperationKind,
-    OperationName,
-    RemoteState,
-    SeriesStatus,
     Step,
-    hook_name,
     validate_hook,
     validate_local,
 )
 from pushjuju.uniter.state import hook_records
 from pushjuju.uniter.state.effects import (
     SERIES_AFTER,
-    apply_effects,
-    begin_effects,
-    commit_effects,
-    restarted,
 )
-from pushjuju.uniter.state.messages import executing_message, workload_after, workload_before
-
-__all__ = [
-    "Outcome",
-    "apply_effects",
-    "begin_effects",
-    "commit_effects",
-    "committed",
-    "executed",
-    "executing_message",
-    "hook_name",
-    "is_success",
-    "prepare",
-    "restarted",
-    "skip_reason",
-    "workload_after",
-    "workload_before",
-]
 
 
 class Outcome(StrEnum):

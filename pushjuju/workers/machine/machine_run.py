@@ -45,7 +45,7 @@ from pushjuju.store.queue import ROUTINE
 from pushjuju.store.rows.records import Machine, Operation, Relation, Seat, Unit
 from pushjuju.uniter.action_runs import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit, take_flood
-from pushjuju.uniter.decide import Answer
+from pushjuju.uniter.decide.decision import Answer
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.requests import relation_of

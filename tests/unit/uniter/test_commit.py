@@ -18,7 +18,8 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
 from pushjuju.uniter import turn
 from pushjuju.uniter.commit import commit, take_events, take_flood
-from pushjuju.uniter.decide import LocalState, OperationKind, Step, from_wire
+from pushjuju.uniter.decide.state import LocalState, OperationKind, Step
+from pushjuju.uniter.decide.wire import from_wire
 from pushjuju.uniter.dispatch import Dispatch
 from tests.world.controller import TestController
 from tests.world.machine import event, failed, ok, status_event

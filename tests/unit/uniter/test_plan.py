@@ -15,7 +15,7 @@ from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
 from pushjuju.uniter.commit import Committed, commit
-from pushjuju.uniter.decide import HookKind
+from pushjuju.uniter.decide.state import HookKind
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
 from pushjuju.uniter.turn import Turn, take_turn

@@ -11,17 +11,9 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.services.requests.application import settings
 from pushjuju.store.rows.records import Operation as OperationRow
-from pushjuju.uniter.decide import (
-    HookInfo,
-    HookKind,
-    LocalState,
-    OperationKind,
-    PendingAction,
-    RelationRecord,
-    RemoteState,
-    Step,
-    decide,
-)
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.remote import PendingAction, RemoteState
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind, RelationRecord, Step
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import View, read_view
 from pushjuju.uniter.requests import Request, error_of, placed, read_request

@@ -17,7 +17,9 @@ from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved
 from pushjuju.services.requests.application.update_status import make_due
 from pushjuju.uniter import turn as turns
-from pushjuju.uniter.decide import Answer, Decision, LocalState, Step, from_wire, replay
+from pushjuju.uniter.decide.decision import Answer, Decision
+from pushjuju.uniter.decide.state import LocalState, Step
+from pushjuju.uniter.decide.wire import from_wire, replay
 from pushjuju.uniter.dispatch import prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
 from tests.world.charms import SETUP

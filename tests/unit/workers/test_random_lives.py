@@ -20,7 +20,8 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings, update_status
 from pushjuju.uniter.commit import commit
-from pushjuju.uniter.decide import Answer, Decision, from_wire, replay
+from pushjuju.uniter.decide.decision import Answer, Decision
+from pushjuju.uniter.decide.wire import from_wire, replay
 from pushjuju.uniter.dispatch import Dispatch, prepared_operation, read_operation
 from pushjuju.uniter.input.snapshot import read_view
 from tests.world.charms import Charms

@@ -16,7 +16,9 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.store.queue import machine_key
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Relation, RelationScope, Unit
 from pushjuju.store.tx import ModelTx
-from pushjuju.uniter.decide import Answer, decide, reconcile_effects
+from pushjuju.uniter.decide.decision import Answer
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.reconcile import reconcile_effects
 from pushjuju.uniter.input.snapshot import read_view
 from tests.world.stepped.random_model import RandomModel
 

@@ -12,18 +12,6 @@ from pushjuju.store.db import Store
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.store.tx import ModelTx, Tx
 
-__all__ = (
-    "ALL",
-    "Among",
-    "after",
-    "append",
-    "newest",
-    "newest_first",
-    "pages_after",
-    "prune",
-    "unknown",
-)
-
 _FIRST_PAGE = 32
 _PAGE = 2048
 _BATCH = 2000  # lines that are forgotten in one transaction

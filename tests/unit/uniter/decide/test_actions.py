@@ -8,17 +8,10 @@ from typing import Any
 
 import pytest
 
-from pushjuju.uniter.decide import (
-    Answer,
-    HookInfo,
-    HookKind,
-    LocalState,
-    OperationKind,
-    PendingAction,
-    RemoteState,
-    Step,
-    decide,
-)
+from pushjuju.uniter.decide.decision import Answer
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.remote import PendingAction, RemoteState
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind, Step
 from pushjuju.uniter.state.operation import Outcome, committed, skip_reason
 from tests.world.decided_unit import decided_text
 

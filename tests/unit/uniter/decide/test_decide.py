@@ -8,24 +8,17 @@ from typing import Any
 import pytest
 
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    RESOLVERS,
-    Decision,
-    EffectKind,
-    HookInfo,
-    HookKind,
-    LocalState,
-    OperationKind,
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.uniter.decide.decision import Decision, EffectKind
+from pushjuju.uniter.decide.loop import RESOLVERS, decide
+from pushjuju.uniter.decide.remote import (
     PendingAction,
-    RelationRecord,
     RemoteRelation,
     RemoteState,
     RemoteStorage,
     SecretRevision,
-    SeriesStatus,
-    Step,
-    decide,
 )
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind, RelationRecord, Step
 
 SAME = {"config_hash": "c", "trust_hash": "t", "addresses_hash": "a"}
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1", boot_id="boot-1", **SAME)

@@ -9,28 +9,22 @@ from typing import Any
 import pytest
 
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    Answer,
-    Effect,
-    EffectKind,
+from pushjuju.uniter.decide.decision import Answer, Effect, EffectKind, OperationName
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.naming import hook_error
+from pushjuju.uniter.decide.remote import PendingAction, RemoteRelation, RemoteState, RemoteStorage
+from pushjuju.uniter.decide.state import (
     HookInfo,
     HookKind,
     LocalState,
     OperationKind,
-    OperationName,
-    PendingAction,
     RelationRecord,
-    RemoteRelation,
-    RemoteState,
-    RemoteStorage,
     ResolvedMode,
     Step,
-    decide,
-    hook_error,
-    next_update_status,
-    retry_delay,
 )
-from pushjuju.uniter.state.operation import Outcome, apply_effects, committed
+from pushjuju.uniter.decide.timing import next_update_status, retry_delay
+from pushjuju.uniter.state.effects import apply_effects
+from pushjuju.uniter.state.operation import Outcome, committed
 
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")
 URI = "secret:9m4e2mr0ui3e8a215n4g"

@@ -10,15 +10,9 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    HookInfo,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationKind,
-    OperationName,
-    RemoteState,
-)
+from pushjuju.uniter.decide.decision import Operation, OperationName
+from pushjuju.uniter.decide.remote import RemoteState
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind
 from pushjuju.uniter.state.operation import committed, skip_reason
 from tests.world.decided_unit import decided_text
 

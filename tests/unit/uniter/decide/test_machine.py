@@ -9,19 +9,14 @@ from typing import Any
 import pytest
 
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    EffectKind,
-    LocalState,
-    OperationKind,
-    RelationRecord,
-    RemoteRelation,
-    RemoteState,
-    SeriesStatus,
-    Step,
-    decide,
-    reconcile_effects,
-)
-from pushjuju.uniter.state.operation import Outcome, begin_effects, commit_effects
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.uniter.decide.decision import EffectKind
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.reconcile import reconcile_effects
+from pushjuju.uniter.decide.remote import RemoteRelation, RemoteState
+from pushjuju.uniter.decide.state import LocalState, OperationKind, RelationRecord, Step
+from pushjuju.uniter.state.effects import begin_effects, commit_effects
+from pushjuju.uniter.state.operation import Outcome
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")

@@ -12,29 +12,29 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    Answer,
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.uniter.decide.decision import Answer, EffectKind, OperationName
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.remote import (
     ConsumedSecret,
-    EffectKind,
+    OwnedSecret,
+    PendingAction,
+    RemoteRelation,
+    RemoteState,
+    RemoteStorage,
+    SecretRevision,
+)
+from pushjuju.uniter.decide.state import (
     HookInfo,
     HookKind,
     LocalState,
     OperationKind,
-    OperationName,
-    OwnedSecret,
-    PendingAction,
     RelationRecord,
-    RemoteRelation,
-    RemoteState,
-    RemoteStorage,
     ResolvedMode,
-    SecretRevision,
-    SeriesStatus,
     Step,
-    decide,
-    to_wire,
     validate_local,
 )
+from pushjuju.uniter.decide.wire import to_wire
 from pushjuju.uniter.state.operation import Outcome, committed, executed, prepare, skip_reason
 
 WORLD = Callable[..., Any]

@@ -10,22 +10,11 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    Answer,
-    Effect,
-    EffectKind,
-    HookInfo,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationKind,
-    OperationName,
-    RelationRecord,
-    RemoteRelation,
-    RemoteState,
-    decide,
-    reconcile_effects,
-)
+from pushjuju.uniter.decide.decision import Answer, Effect, EffectKind, Operation, OperationName
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.reconcile import reconcile_effects
+from pushjuju.uniter.decide.remote import RemoteRelation, RemoteState
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind, RelationRecord
 from pushjuju.uniter.state.operation import committed, prepare, skip_reason
 
 WORLD = Callable[..., Any]

@@ -8,20 +8,11 @@ from typing import Any
 
 import pytest
 
-from pushjuju.uniter.decide import (
-    ConsumedSecret,
-    EffectKind,
-    HookInfo,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationName,
-    OwnedSecret,
-    RemoteState,
-    ResolvedMode,
-    SecretRevision,
-)
-from pushjuju.uniter.state.operation import commit_effects, skip_reason
+from pushjuju.uniter.decide.decision import EffectKind, Operation, OperationName
+from pushjuju.uniter.decide.remote import ConsumedSecret, OwnedSecret, RemoteState, SecretRevision
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, ResolvedMode
+from pushjuju.uniter.state.effects import commit_effects
+from pushjuju.uniter.state.operation import skip_reason
 from tests.world.decided_unit import decided_text
 
 WORLD = Callable[..., Any]

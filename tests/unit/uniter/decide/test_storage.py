@@ -10,18 +10,10 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    Answer,
-    EffectKind,
-    HookInfo,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationName,
-    RemoteState,
-    RemoteStorage,
-    reconcile_effects,
-)
+from pushjuju.uniter.decide.decision import Answer, EffectKind, Operation, OperationName
+from pushjuju.uniter.decide.reconcile import reconcile_effects
+from pushjuju.uniter.decide.remote import RemoteState, RemoteStorage
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState
 from pushjuju.uniter.state.operation import prepare
 from tests.world.decided_unit import decided_text
 

@@ -9,16 +9,9 @@ from typing import Any
 import pytest
 
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    Answer,
-    EffectKind,
-    OperationKind,
-    PendingAction,
-    RemoteRelation,
-    RemoteStorage,
-    ResolvedMode,
-    Step,
-)
+from pushjuju.uniter.decide.decision import Answer, EffectKind
+from pushjuju.uniter.decide.remote import PendingAction, RemoteRelation, RemoteStorage
+from pushjuju.uniter.decide.state import OperationKind, ResolvedMode, Step
 from pushjuju.uniter.state.operation import Outcome
 
 WORLD = Callable[..., Any]

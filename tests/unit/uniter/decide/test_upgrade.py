@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
-    Answer,
-    EffectKind,
-    HookKind,
-    OperationKind,
-    PendingAction,
-    RemoteStorage,
-    ResolvedMode,
-    Step,
-)
+from pushjuju.uniter.decide.decision import Answer, EffectKind
+from pushjuju.uniter.decide.remote import PendingAction, RemoteStorage
+from pushjuju.uniter.decide.state import HookKind, OperationKind, ResolvedMode, Step
 from pushjuju.uniter.state.operation import Outcome
 
 NEW = {"charm_url": "ch:2", "charm_modified_version": 1, "config_hash": "config-2"}

@@ -11,31 +11,28 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
-from pushjuju.uniter.decide import (
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.uniter.decide.decision import Decision, Operation
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.remote import (
     ConsumedSecret,
-    Decision,
-    HookInfo,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationKind,
     OwnedSecret,
     PendingAction,
-    RelationRecord,
     RemoteRelation,
     RemoteState,
     RemoteStorage,
-    ResolvedMode,
     SecretRevision,
-    SeriesStatus,
-    Step,
-    decide,
-    from_wire,
-    record,
-    record_text,
-    replay,
-    to_wire,
 )
+from pushjuju.uniter.decide.state import (
+    HookInfo,
+    HookKind,
+    LocalState,
+    OperationKind,
+    RelationRecord,
+    ResolvedMode,
+    Step,
+)
+from pushjuju.uniter.decide.wire import from_wire, record, record_text, replay, to_wire
 
 URI = "secret:9m4e2mr0ui3e8a215n4g"
 LOCAL = LocalState(

@@ -9,40 +9,24 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.uniter.decide import (
-    Effect,
-    EffectKind,
+from pushjuju.core.model.series import SeriesStatus
+from pushjuju.uniter.decide.decision import Effect, EffectKind, Operation, OperationName, Seen, Variant
+from pushjuju.uniter.decide.naming import hook_name
+from pushjuju.uniter.decide.remote import PendingAction, RemoteState
+from pushjuju.uniter.decide.state import (
     HookInfo,
     HookKind,
     LocalState,
-    Operation,
     OperationKind,
-    OperationName,
-    PendingAction,
     RelationRecord,
-    RemoteState,
-    Seen,
-    SeriesStatus,
     Step,
-    Variant,
     initial_state,
     validate_hook,
     validate_local,
 )
-from pushjuju.uniter.state.operation import (
-    Outcome,
-    apply_effects,
-    committed,
-    executed,
-    executing_message,
-    hook_name,
-    is_success,
-    prepare,
-    restarted,
-    skip_reason,
-    workload_after,
-    workload_before,
-)
+from pushjuju.uniter.state.effects import apply_effects, restarted
+from pushjuju.uniter.state.messages import executing_message, workload_after, workload_before
+from pushjuju.uniter.state.operation import Outcome, committed, executed, is_success, prepare, skip_reason
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1", actions=(PendingAction(id="7", name="dump"),))

@@ -7,21 +7,10 @@ from typing import Any
 
 import pytest
 
-from pushjuju.uniter.decide import (
-    Answer,
-    EffectKind,
-    HookInfo,
-    HookKind,
-    LocalState,
-    Operation,
-    OperationKind,
-    OperationName,
-    PendingAction,
-    RemoteState,
-    Step,
-    decide,
-    initial_state,
-)
+from pushjuju.uniter.decide.decision import Answer, EffectKind, Operation, OperationName
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.remote import PendingAction, RemoteState
+from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, OperationKind, Step, initial_state
 from pushjuju.uniter.state.operation import Outcome, committed, executed, prepare, skip_reason
 
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1", config_hash="c")

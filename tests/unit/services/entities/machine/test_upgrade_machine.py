@@ -25,7 +25,7 @@ from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings
 from pushjuju.services.requests.application.update_status import make_due
 from pushjuju.services.requests.machine import upgrade_machine as upgrade_machine_requests
-from pushjuju.uniter.decide import Answer
+from pushjuju.uniter.decide.decision import Answer
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.machine import failed, ok
