@@ -72,6 +72,11 @@ class MachineRules:
 # --- CIDRs ------------------------------------------------------------------------------------------------
 
 
+def split(text: str) -> list[str]:
+    """Read a list with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def parse_cidr(text: str) -> str:
     """Return a CIDR as networks are written; `10.1.2.3/8` is 10.0.0.0/8.
 

@@ -15,6 +15,7 @@ from pushjuju.charms.format.actions import validate_params
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.model.tasks import EXEC, TaskStatus
 from pushjuju.portable.frames import Op
+from pushjuju.runner.remote.base.results import TIMED_OUT
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
@@ -32,7 +33,6 @@ from pushjuju.uniter.state.operation import Outcome, committed, executed, prepar
 
 TERMINATED = "action terminated"
 NOT_COMMITTED = "committing requested changes failed"
-TIMED_OUT = "command cancelled"  # the machine's word for commands that took too long
 MACHINE = "machine"  # the lock of hooks, as the machine calls it
 Result = Mapping[str, Any]
 
@@ -220,10 +220,9 @@ def judge(task: Task, result: Result) -> Ending:
         return Ending(status=TaskStatus.FAILED, message=f'action not implemented on unit "{task.receiver}"')
     results = _results(task, result, said)
     if word == "interrupted":
-        status = TaskStatus.FAILED if message == TIMED_OUT else TaskStatus.ABORTED
-        return Ending(
-            status=status, message=message if message == TIMED_OUT else "terminated", results=results
-        )
+        if result.get("code") == TIMED_OUT:
+            return Ending(status=TaskStatus.FAILED, message=message, results=results)
+        return Ending(status=TaskStatus.ABORTED, message="terminated", results=results)
     if word == "ok" and said.get("failed"):
         return Ending(
             status=TaskStatus.FAILED, message=str(said.get("message", "")), results=results, keeps=True

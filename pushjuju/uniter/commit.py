@@ -24,6 +24,7 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.values import changed
 from pushjuju.portable import loglevels
+from pushjuju.runner.remote.base.results import CHARM_GONE
 from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, wake
@@ -53,7 +54,6 @@ _COLLECTIONS = ("relations", "storage", "secret_revisions", "secret_obsolete_rev
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
 CONFLICT = "conflict"  # the code of an upgrade that the machine could not unpack
-CHARM_GONE = "charm missing from disk"  # what a machine answers without the charm's directory
 Result = Mapping[str, Any]
 Event = Mapping[str, Any]
 
@@ -350,7 +350,7 @@ def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Resu
     store_local(tx, view.unit, local)
     reboot = _ask_reboot(ctx, tx, view) if outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW) else ""
     _after(ctx, tx, view, operation, outcome, problem)
-    _note_charm(tx, view, operation, outcome, problem)
+    _note_charm(tx, view, operation, outcome, result)
     return Committed(
         ok=not problem,
         message=problem,
@@ -369,9 +369,9 @@ def _is_tried_again(operation: Operation, outcome: Outcome) -> bool:
     return outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS
 
 
-def _note_charm(tx: ModelTx, view: View, operation: Operation, outcome: Outcome, problem: str) -> None:
+def _note_charm(tx: ModelTx, view: View, operation: Operation, outcome: Outcome, result: Result) -> None:
     """Note whether the charm's directory is on the machine, when the operation tells."""
-    gone = problem == CHARM_GONE
+    gone = result.get("code") == CHARM_GONE
     if gone or (operation.name in _DEPLOYS and outcome is Outcome.OK):
         tx.run("unit_set_charm_gone", name=view.unit.name, gone=int(gone))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pushjuju.core import children
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
-from pushjuju.services.entities.model import controllers
+from pushjuju.services.requests.controller import controllers
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.files.places import locate
 

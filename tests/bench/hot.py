@@ -19,8 +19,10 @@ from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import new_controllers, new_models
 from pushjuju.services.requests.application import new_application, settings, update_status
+from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.controller import new_controllers
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord
 from pushjuju.uniter.commit import commit
@@ -67,7 +69,7 @@ class Hot:
         self.base = base
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
         self.ctx.store.remember()  # as every process that works the queue does
-        self.model = new_models.add_model(self.ctx, "bench").uuid
+        self.model = add_model(self.ctx, AddModelOptions(name="bench")).uuid
         self._shop = Runtime(self.ctx, silent)
         self._round = 0
 
@@ -95,7 +97,9 @@ class Hot:
     def change(self) -> None:
         """Change a setting, so that config-changed is due."""
         self._round += 1
-        settings.set_config(self.ctx, self.model, "quick", values={"round": str(self._round)})
+        settings.set_config(
+            self.ctx, self.model, ConfigOptions(application="quick", values={"round": str(self._round)})
+        )
 
     async def hook(self, session: MachineSession) -> Hook:
         """Run the hook that is due, with everything that belongs to it."""

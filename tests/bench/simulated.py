@@ -26,6 +26,7 @@ from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.requests.application import new_application, settings, update_status
 from pushjuju.services.requests.application.new_application import NewApplication
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
 from tests.world import wire
@@ -155,7 +156,11 @@ class Simulation:
     def change_one(self) -> None:
         """Change a setting of one application."""
         number = len(self.phases)
-        settings.set_config(self.world.ctx, self.world.model, "log-s0x", values={"title": str(number)})
+        settings.set_config(
+            self.world.ctx,
+            self.world.model,
+            ConfigOptions(application="log-s0x", values={"title": str(number)}),
+        )
 
     def passes(self) -> dict[str, Callable[[], object]]:
         """Return what is measured once all is at rest: name -> what prepares it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.services.entities.model import new_models
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from tests.bench.figures import Report
 from tests.bench.models import crowd
 from tests.bench.processes import Run, cpu_note, pushjuju, runs, weighed
@@ -68,7 +68,7 @@ def test_a_large_model(report: Report, world: TestController) -> None:
 @pytest.mark.bench
 def test_many_models(report: Report, world: TestController) -> None:
     for number in range(MODELS - 1):
-        new_models.add_model(world.ctx, f"m{number}")
+        add_model(world.ctx, AddModelOptions(name=f"m{number}"))
     env = focus(world)
     samples = runs(pushjuju("models"), times=7, env=env)
     add(report, f"`pushjuju models`, {MODELS} models", samples, "< 250 ms")

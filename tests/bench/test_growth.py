@@ -10,6 +10,7 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings, update_status
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.store.queue import SqliteWorkQueue
@@ -37,7 +38,11 @@ def surrounded(root: Path, count: int, apps: int = 10) -> TestController:
 
 
 def set_config(world: TestController) -> None:
-    settings.set_config(world.ctx, world.model, "web", values={"port": str(len(world.played().frames))})
+    settings.set_config(
+        world.ctx,
+        world.model,
+        ConfigOptions(application="web", values={"port": str(len(world.played().frames))}),
+    )
 
 
 def hook(world: TestController) -> None:

@@ -12,6 +12,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store.db import Store
 from pushjuju.store.deferred import DeferredStore
 from pushjuju.store.rows.records import Operation
@@ -75,7 +76,9 @@ def web(world: TestController) -> TestController:
 
 def change(world: TestController, number: int) -> None:
     """Make config-changed due."""
-    settings.set_config(world.ctx, world.model, "web", values={"port": str(number)})
+    settings.set_config(
+        world.ctx, world.model, ConfigOptions(application="web", values={"port": str(number)})
+    )
 
 
 def surround(world: TestController, count: int) -> None:

@@ -34,10 +34,13 @@ from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import model_config, models, new_controllers, new_models
+from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import new_application, new_charm, resolved, settings
+from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.controller import new_controllers
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.driver import Driver, Settled
@@ -64,7 +67,7 @@ class RealController:
         own = models.resolve(self.ctx, models.CONTROLLER)
         with self.ctx.write(own.uuid) as tx:  # the tests count the rows of `chaos`
             models.purge(tx)
-        self.model: Model = new_models.add_model(self.ctx, "chaos")
+        self.model: Model = add_model(self.ctx, AddModelOptions(name="chaos"))
         self.told: list[str] = []
 
     @property
@@ -130,7 +133,7 @@ class RealController:
 
     def config(self, name: str = "tally", **values: str) -> None:
         """Change settings."""
-        settings.set_config(self.ctx, self.uuid, name, values=values)
+        settings.set_config(self.ctx, self.uuid, ConfigOptions(application=name, values=values))
 
     def model_config(self, **values: str) -> None:
         """Change the model's configuration."""

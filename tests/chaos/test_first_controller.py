@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.services.entities.model import controllers
+from pushjuju.services.requests.controller import controllers
 from pushjuju.store.datadir import DataDir
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 GONE = 'Controller "{}" was removed: the command that made it was cut off\n'
 DEPLOY = ("deploy", "./web")
-EARLY = "before:pushjuju.services.entities.model.new_controllers:_prepare"
+EARLY = "before:pushjuju.services.requests.controller.new_controllers:_prepare"
 # Where the process dies: before anything is on the controller.
 EMPTY = (
-    "after:pushjuju.services.entities.model.new_controllers:bootstrap",
+    "after:pushjuju.services.requests.controller.new_controllers:bootstrap",
     "before:pushjuju.services.entities.model.new_models:add_model",
     "after:pushjuju.services.entities.model.new_models:add_model",
     "after:pushjuju.services.entities.model.sessions:focus",
@@ -105,7 +105,10 @@ def test_a_bootstrap_of_a_name_that_is_taken_touches_nothing(call: Run) -> None:
     assert call("", "bootstrap", "local", "lab").returncode == 0
     assert (
         call(
-            "before:pushjuju.services.entities.model.new_controllers:_prepare", "bootstrap", "local", "lab"
+            "before:pushjuju.services.requests.controller.new_controllers:_prepare",
+            "bootstrap",
+            "local",
+            "lab",
         ).returncode
         == 1
     )

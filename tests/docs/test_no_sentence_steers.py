@@ -33,15 +33,9 @@ ALLOWED = {
     ("plugins/providers/lxd/server.py", "name_in"): "an error without a text of its own names the cloud",
     ("plugins/sources/charmhub.py", "_renamed"): "the answer 404 has no code",
     ("services/entities/basis/statuses.py", "*"): _SAME,
-    ("services/entities/relation/remote_applications.py", "_set_status"): _SAME,
-    ("services/entities/storage/storage_instances.py", "*"): _SAME,
     ("services/requests/controller/backups.py", "*"): _FOREIGN,
     ("store/files/waits.py", "*"): _FOREIGN,
     ("testing", "*"): "what tests of plugins assert",
-    ("uniter/apply/perform.py", "*"): _SAME,
-    ("workers/loops/poller.py", "*"): _SAME,
-    ("workers/machine/contact.py", "*"): _SAME,
-    ("workers/provision/installing.py", "*"): _SAME,
 }
 
 

@@ -15,7 +15,7 @@ from pushjuju.cli.commands.status import reason_table
 from pushjuju.cli.terminal.output import render
 from pushjuju.core.status import StatusInfo
 from pushjuju.portable.gotypes import Struct
-from pushjuju.services.entities.application.decisions import Decided
+from pushjuju.services.views.decisions import Decided
 from pushjuju.services.views.hook_runs import HookRun
 from pushjuju.services.views.inventory import Change
 from pushjuju.services.views.relation_view import Member, RelationSide, RelationView

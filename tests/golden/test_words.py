@@ -21,7 +21,8 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.charm import payloads
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import new_controllers, new_models
+from pushjuju.services.entities.model import new_models
+from pushjuju.services.requests.controller import new_controllers
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.records import Unit
 from tests.world import HELLO_PAGE

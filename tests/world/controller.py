@@ -21,10 +21,12 @@ from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import models, new_controllers, new_models
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests.application import new_application, new_charm
+from pushjuju.services.requests.controller import new_controllers
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
@@ -68,7 +70,7 @@ class TestController:
         own = models.resolve(ctx, models.CONTROLLER)
         with ctx.write(own.uuid) as tx:  # the tests count the rows of `shop`
             models.purge(tx)
-        return cls(ctx, clock, charms, new_models.add_model(ctx, "shop"))
+        return cls(ctx, clock, charms, add_model(ctx, AddModelOptions(name="shop")))
 
     @classmethod
     def copy(cls, source: Path, root: Path, charms: Charms) -> Self:

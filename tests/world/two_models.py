@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.core.model.offerurl import parse
-from pushjuju.services.entities.model import models, new_models
-from pushjuju.services.entities.relation import offers, relations
-from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
+from pushjuju.services.requests.relation import consume, integrate, offers
 from pushjuju.store.rows.records import Offer, Relation
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -36,7 +37,7 @@ class TwoModels:
     def __init__(self, root: Path, charms: Charms) -> None:
         self.shop = TestController.build(root, charms)
         ctx = self.shop.ctx
-        self.prod = TestController(ctx, self.shop.clock, charms, new_models.add_model(ctx, "prod"))
+        self.prod = TestController(ctx, self.shop.clock, charms, add_model(ctx, AddModelOptions(name="prod")))
         self.prod.played_machines = OtherMachines(self.prod)
         self.charms = charms
 

@@ -15,13 +15,15 @@ from pushjuju.cli.terminal.console import Console
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, UsageError
-from pushjuju.core.model.placement import Placement
+from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.core.names import is_machine
 from pushjuju.core.storage import Directive, parse_directives
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import ssh_keys
 
 MAX_FILE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
+_BINDINGS = "--bind must be in the form '[<default-space>] [<endpoint-name>=<space> ...]'; {}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,3 +187,39 @@ def application_name(args: tuple[str, ...]) -> str:
     if not is_application(args[0]):
         raise UsageError(f'invalid application name "{args[0]}"')
     return args[0]
+
+
+def bindings(text: str) -> dict[str, str]:
+    """Read the bindings that a user typed: endpoint -> name of a space; the default has an empty endpoint."""
+    found: dict[str, str] = {}
+    for word in text.split():
+        parts = word.split("=")
+        if len(parts) > 2:
+            problem = 'found multiple "=" in binding. Did you forget to space-separate the binding list?'
+            raise NotValid(_BINDINGS.format(problem))
+        if len(parts) == 2 and not parts[0]:
+            problem = 'found "=" without endpoint name. Use a lone space name to set the default.'
+            raise NotValid(_BINDINGS.format(problem))
+        endpoint, space = parts if len(parts) == 2 else ("", parts[0])
+        found[endpoint] = space.strip('"')
+    return found
+
+
+def machine_placement(text: str) -> Placement | None:
+    """Read the argument of add-machine."""
+    if not text:
+        return None
+    try:
+        placement = Placement.parse(text)
+    except NotValid as error:
+        raise UsageError(error.message) from error
+    if placement.kind is PlacementKind.MACHINE:
+        raise NotValid("machine-id cannot be specified when adding machines")
+    return placement
+
+
+def machine_id(text: str) -> str:
+    """Read a machine id."""
+    if not is_machine(text):
+        raise UsageError(f'invalid machine id "{text}"')
+    return text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli.terminal.log_lines import Look, Selection, line
 from pushjuju.cli.work import hints
-from pushjuju.cli.work.subjects import EVERY_MACHINE, storage_subject
+from pushjuju.cli.work.subjects import EVERY_MACHINE
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import HookFailed
 from pushjuju.core.names import is_machine
@@ -43,7 +43,7 @@ def around_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
     homes, stored = next_steps.homes_and_storage(ctx, model, names)
     parts = [home.split("/") for home in homes.union(filter(is_machine, names))]
     hosts = sorted({"/".join(words[:end]) for words in parts for end in range(1, len(words) + 1, 2)})
-    return [*hosts, *map(storage_subject, stored)]
+    return [*hosts, *(str(Subject("storage", name)) for name in stored)]
 
 
 def _concerns(subject: Subject | None, touched: Sequence[str] | None) -> bool:
@@ -51,7 +51,7 @@ def _concerns(subject: Subject | None, touched: Sequence[str] | None) -> bool:
     if touched is None or subject is None:
         return True
     if subject.kind == "storage":
-        return storage_subject(subject.name) in touched
+        return str(subject) in touched
     if subject.kind == "unit":
         return subject.name in touched or subject.name.partition("/")[0] in touched
     return subject.name in touched or EVERY_MACHINE[0] in touched

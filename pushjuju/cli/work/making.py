@@ -7,7 +7,9 @@ from contextlib import contextmanager
 
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import scope, session
-from pushjuju.services.entities.model import controllers, new_controllers, new_models, sessions
+from pushjuju.services.entities.model import sessions
+from pushjuju.services.requests.controller import controllers, new_controllers
+from pushjuju.services.requests.model import add_model as request
 
 FIRST_CLOUD = "local"
 FIRST_MODEL = "default"
@@ -21,7 +23,7 @@ def open_or_make_model(cli: Cli, text: str = "") -> sessions.Session:
         return session.open_model(cli, text)
     make_controller(cli, FIRST_CLOUD, FIRST_CLOUD)
     ctx = session.open_controller(cli, FIRST_CLOUD)
-    model = new_models.add_model(ctx, FIRST_MODEL)
+    model = request.add_model(ctx, request.AddModelOptions(name=FIRST_MODEL))
     sessions.focus(ctx, model)
     cli.console.info(
         f'No controller yet: made controller "{FIRST_CLOUD}" for machines on this computer, '

@@ -5,24 +5,24 @@ Mirrors: juju cmd/modelcmd/modelcommand.go, controller.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.work import blocking
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis import blocks, context
-from pushjuju.services.entities.model import controllers, sessions
+from pushjuju.services.entities.model import sessions
+from pushjuju.services.requests.controller import controllers
 
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
-    from pushjuju.services.entities.model.sessions import DataDir
 
 _SWEPT = "swept"
 _FIRST_CLAIM = "first claim"  # the number of the next claim when this call began
 
 
-def data_dir(cli: Cli) -> DataDir:
+def data_dir(cli: Cli) -> sessions.DataDir:
     """Return the data directory of this call; what a dead process left unfinished there is gone."""
     found = sessions.data_dir(cli.env)
     if _SWEPT not in cli.extra:
@@ -61,6 +61,12 @@ def warn_of_controller(cli: Cli, name: str, error: PushjujuError, what: str = ""
         cli.extra[key] = True
         lines = (f"controller {name}: {error.message}", error.detail, what, error.hint)
         cli.console.warn("\n".join(line for line in lines if line))
+
+
+def warn_of_controllers(cli: Cli, unread: Mapping[str, PushjujuError], what: str) -> None:
+    """Warn as `warn_of_controller` of each controller that a request could not read."""
+    for name, error in unread.items():
+        warn_of_controller(cli, name, error, what)
 
 
 def split_model(text: str) -> tuple[str, str]:

@@ -4,8 +4,3 @@ from __future__ import annotations
 
 EVERY_MACHINE = ("every machine",)
 """What a command touched that is about the machines of the model, whatever runs on them."""
-
-
-def storage_subject(storage: str) -> str:
-    """Return the name of a storage among the subjects of a command, which no unit can have."""
-    return f"storage {storage}"

@@ -37,6 +37,7 @@ from pushjuju.portable.frames import (
     Writes,
 )
 from pushjuju.runner.remote.base import wire
+from pushjuju.runner.remote.base.results import CHARM_GONE, TIMED_OUT
 from pushjuju.runner.trust import frames, secret_writes
 
 Document = dict[str, Any]
@@ -426,6 +427,8 @@ def _result(message: Mapping[str, object]) -> Result:
     for stream in _STREAMS:
         result.update(_stream(message, stream))
     result["writes"] = _writes(_map("writes", message.get("writes")))
+    if code := _CODES_OF_OLD.get((result["outcome"], str(result.get("message", "")))):
+        result["code"] = code
     checked: Result = result
     return checked
 
@@ -447,6 +450,13 @@ _RESULT: dict[str, Callable[[str, object], Any]] = {
     "recovered": _flag,
     "started": _moment,
     "ended": _moment,
+}
+
+
+# What a program of an older pushjuju says in words alone, and may have in its journal.
+_CODES_OF_OLD = {
+    ("failed", "charm missing from disk"): CHARM_GONE,
+    ("interrupted", "command cancelled"): TIMED_OUT,
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.clouds import ProviderType
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users as people
@@ -18,30 +18,6 @@ from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.views.listings import users as user_documents
-from pushjuju.store.cloudfiles import CloudFiles
-
-
-def client_clouds(host: PluginHost, client: CloudFiles) -> dict[str, tuple[str, Cloud]]:
-    """Return the clouds of this client: name -> (`public`, `built-in` or `local`, cloud)."""
-    found = {name: ("public", cloud) for name, cloud in clouds.public_clouds(host).items()}
-    found |= {name: ("built-in", clouds.definition((), name)) for name in clouds.BUILT_IN}
-    for name in client.clouds():
-        found[name] = ("local", clouds.definition((client,), name))
-    return found
-
-
-def controller_clouds(ctx: Context, host: PluginHost) -> dict[str, Cloud]:
-    """Return the clouds that a controller works with: its own, those of its models, and what it was given."""
-    places = clouds.folders(ctx.datadir, ctx.controller)
-    names = {str(ctx.controller.settings().get("cloud", "local")), *ctx.controller.cloud_files.clouds()}
-    names |= {model.cloud for model in models.list_models(ctx)}
-    found = {}
-    for name in sorted(names):
-        try:
-            found[name] = clouds.definition(places, name, host)
-        except NotFound:
-            continue
-    return found
 
 
 def controller_credentials(ctx: Context) -> dict[str, CloudCredentials]:
@@ -60,12 +36,6 @@ def controller_credentials(ctx: Context) -> dict[str, CloudCredentials]:
                 credentials={**known.credentials, name: item},
             )
     return found
-
-
-def users_of(ctx: Context, cloud: str, credential: str | None = None) -> list[str]:
-    """Return the models of a cloud, or of one of its credentials, as `owner/name`."""
-    listed = (model for model in models.list_models(ctx) if model.cloud == cloud)
-    return [model.qualified for model in listed if credential in (None, model.credential)]
 
 
 def validity_of(ctx: Context, cloud: str, credential: str) -> str:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
-from pushjuju.core.status import Agent, StatusKind, Workload
+from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
@@ -93,9 +93,8 @@ def _report_waiting(tx: ModelTx, view: View, message: str, now: datetime) -> Non
     if view.local.installed:
         statuses.set_agent_status(tx, unit.name, Agent.IDLE, message, now=now)
         return
-    told = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
-    if told is None or (told.status, told.message) != (Workload.WAITING, message):
-        statuses.set_status(tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, message, now=now)
+    told = StatusInfo(status=Workload.WAITING, message=message)
+    statuses.set_once(tx, StatusKind.WORKLOAD, unit.name, told, now=now)
 
 
 def _tell_consumers(tx: ModelTx, view: View, now: datetime) -> None:

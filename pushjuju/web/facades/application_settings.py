@@ -5,6 +5,8 @@ from __future__ import annotations
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.application import expose, resolved, settings
+from pushjuju.services.requests.application.expose import ExposeOptions
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import relation_rows
 from pushjuju.web import errors, tags
@@ -26,7 +28,8 @@ class Settings(Facade):
 
     def _set_config(self, item: shapes.ConfigSet) -> None:
         file = item.config_yaml.encode() or None
-        settings.set_config(self.ctx, self.model, item.application, values=item.config, file=file)
+        options = ConfigOptions(application=item.application, values=item.config, file=file)
+        settings.set_config(self.ctx, self.model, options)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def unset_applications_config(self, params: shapes.ApplicationConfigUnsetArgs) -> ErrorResults:
@@ -34,7 +37,8 @@ class Settings(Facade):
         return {"results": [each(self._unset, item) for item in params.args]}
 
     def _unset(self, item: shapes.ApplicationUnset) -> None:
-        settings.set_config(self.ctx, self.model, item.application, reset=item.options)
+        options = ConfigOptions(application=item.application, reset=item.options)
+        settings.set_config(self.ctx, self.model, options)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set_constraints(self, params: shapes.SetConstraints) -> None:
@@ -72,13 +76,16 @@ class Settings(Facade):
     def expose(self, params: shapes.ApplicationExpose) -> None:
         """Let open ports be reached from outside."""
         if not params.exposed_endpoints:
-            expose.expose(self.ctx, self.model, params.application)
+            expose.expose(self.ctx, self.model, ExposeOptions(application=params.application))
         for endpoint, item in params.exposed_endpoints.items():
             names = [endpoint] if endpoint else []
-            spaces, cidrs = item.expose_to_spaces, item.expose_to_cidrs
-            expose.expose(
-                self.ctx, self.model, params.application, endpoints=names, spaces=spaces, cidrs=cidrs
+            options = ExposeOptions(
+                application=params.application,
+                endpoints=names,
+                spaces=item.expose_to_spaces,
+                cidrs=item.expose_to_cidrs,
             )
+            expose.expose(self.ctx, self.model, options)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def unexpose(self, params: shapes.ApplicationUnexpose) -> None:

@@ -9,6 +9,7 @@ from pushjuju.core.errors import PushjujuError, not_found
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.plugin_host import PluginHost
 from pushjuju.services.entities.basis.users import Kind
+from pushjuju.services.requests.cloud import definitions
 from pushjuju.services.views import cloud_documents
 from pushjuju.store.tx import Tx
 from pushjuju.web import errors, tags
@@ -70,7 +71,7 @@ class Cloud(Facade):
             return {"error": errors.told(error)}
 
     def _visible(self) -> dict[str, Definition]:
-        found = cloud_documents.controller_clouds(self.ctx, PluginHost(environ=self.ctx.environ))
+        found = definitions.controller_clouds(self.ctx, PluginHost(environ=self.ctx.environ))
         with self.ctx.store.read() as tx:
             return {name: item for name, item in found.items() if self._may_see(tx, name)}
 

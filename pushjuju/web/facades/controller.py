@@ -9,8 +9,8 @@ from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.model import controller_config
 from pushjuju.services.requests.controller import controller_config as change_config
+from pushjuju.services.views.listings import settings
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, reach, require_self
 from pushjuju.web.errors import Error, ErrorResults
@@ -49,7 +49,7 @@ class Controller(Facade):
     @method(Needs.LOGIN)
     def controller_config(self) -> ControllerConfigResult:
         """Return the settings of the controller."""
-        found = controller_config.document(self.ctx)
+        found = settings.of_controller(self.ctx)
         own = {
             "controller-uuid": self.call.server.controller_uuid,
             "controller-name": self.ctx.controller.name,

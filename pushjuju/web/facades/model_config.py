@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from pushjuju.services.entities.basis import blocks
-from pushjuju.services.entities.model import constraints, models
+from pushjuju.services.entities.model import models
 from pushjuju.services.requests.model import model_config
 from pushjuju.services.requests.model.model_config import ModelConfigOptions
+from pushjuju.services.views.listings import settings
 from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
 from pushjuju.web.registry import Facade, Needs, On, facade, method
@@ -73,7 +74,7 @@ class ModelConfig(Facade):
     @method(Needs.READ)
     def get_model_constraints(self) -> GetConstraintsResults:
         """Return the constraints of new machines."""
-        return {"constraints": constraints.get(self.ctx, self._model().uuid)}
+        return {"constraints": settings.model_constraints(self.ctx, self._model().uuid)}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def set_model_constraints(self, params: SetConstraints) -> None:

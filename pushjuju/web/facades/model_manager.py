@@ -5,9 +5,10 @@ from __future__ import annotations
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind
-from pushjuju.services.entities.model import new_models, sessions
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.entities.model.ssh_keys import KEY as KEYS
 from pushjuju.services.requests.model import destroy_model, ssh_keys
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.user import access
 from pushjuju.services.requests.user.access import AccessOptions
 from pushjuju.web import errors, tags
@@ -41,14 +42,14 @@ class ModelManager(Facade):
         cloud = tags.cloud(params.cloud_tag) if params.cloud_tag else ""
         require_add_model(self.ctx, cloud)
         credential = tags.credential(params.credential)[2] if params.credential else ""
-        made = new_models.add_model(
-            self.ctx,
-            params.name,
-            cloud=f"{cloud}/{params.region}" if cloud else None,
+        options = AddModelOptions(
+            name=params.name,
+            cloud=f"{cloud}/{params.region}" if cloud else "",
             credential=credential,
             config={key: value for key, value in params.config.items() if key not in _NOT_OURS},
             owner=owner,
         )
+        made = add_model(self.ctx, options)
         ssh_keys.put_first(self.ctx, made.uuid, str(params.config.get(KEYS) or ""))
         return model_shapes.info(self.ctx, made, self.call.version)
 

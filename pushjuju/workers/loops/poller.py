@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from pushjuju.core.errors import InstanceGone, NotFound, PushjujuError
 from pushjuju.core.names import parent_machine
-from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, StatusInfo, StatusKind
 from pushjuju.plugins.api.providers import Instance, Provider
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
@@ -113,23 +113,13 @@ def _note(
             status, message = (
                 (instance.status, instance.message) if instance else (InstanceStatus.UNKNOWN, GONE)
             )
-            shown = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
             if machine.id in targets:
                 found_again.append((machine, machines.set_ssh(tx, machine, targets[machine.id], now)))
                 wake.machine(tx, machine.id, now, "it has an address")
                 changed = True
-            if shown is None or (shown.status, shown.message) != (status, message):
-                data = {} if instance else {"code": InstanceGone.code}
-                statuses.set_status(
-                    tx,
-                    StatusKind.INSTANCE,
-                    machine.id,
-                    status,
-                    message,
-                    now=now,
-                    data=data,
-                )
-                changed = True
+            data = {} if instance else {"code": InstanceGone.code}
+            told = StatusInfo(status=status, message=message, data=data)
+            changed |= statuses.set_once(tx, StatusKind.INSTANCE, machine.id, told, now=now)
     for before, after in found_again:
         moved(ctx, before, after)
     return changed

@@ -25,7 +25,7 @@ from pushjuju.core.errors import (
 from pushjuju.core.holding import way_out
 from pushjuju.core.model.life import Life
 from pushjuju.core.names import parent_machine
-from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, MachineStatus, StatusInfo, StatusKind
 from pushjuju.plugins.api.providers import Provider, Resumer
 from pushjuju.portable.frames import Hello
 from pushjuju.runner.session import MachineSession
@@ -163,7 +163,13 @@ async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> boo
         return False
     with runtime.ctx.write(machine.model) as tx:
         now = runtime.ctx.clock.now()
-        _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.STOPPED, RESUMING, now)
+        statuses.set_once(
+            tx,
+            StatusKind.INSTANCE,
+            machine.id,
+            StatusInfo(status=InstanceStatus.STOPPED, message=RESUMING),
+            now=now,
+        )
         logs.append(tx, f"machine-{machine.id}", "WARNING", LOGGER, RESUMING, now=now)
     runtime.tell(Event(entity=f"machine {machine.id}", text=RESUMING))
     await runtime.within(START_S, provider.resume(machine.instance_id))
@@ -239,7 +245,13 @@ def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
             _note_addresses(tx, machine, addresses, now)
         if machine.life == Life.ALIVE:
             kept = removal.kept_text(tx, machine)
-            _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, kept, now)
+            statuses.set_once(
+                tx,
+                StatusKind.MACHINE,
+                machine.id,
+                StatusInfo(status=MachineStatus.STARTED, message=kept),
+                now=now,
+            )
         if not _fails(tx, machine):
             _note_running(tx, machine, hello, now)
 
@@ -279,7 +291,13 @@ def _fails(tx: ModelTx, machine: Machine) -> bool:
 
 def _note_running(tx: ModelTx, machine: Machine, hello: Hello, now: datetime) -> None:
     text = upgrade_machine.instance_message(tx, machine.id) or _running(machine, hello)
-    _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
+    statuses.set_once(
+        tx,
+        StatusKind.INSTANCE,
+        machine.id,
+        StatusInfo(status=InstanceStatus.RUNNING, message=text),
+        now=now,
+    )
 
 
 def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, Any]], now: datetime) -> None:
@@ -313,7 +331,13 @@ def _note_unusable(
     if isinstance(error, InstanceGone):
         known["code"] = error.code
     status = _instance_status(tx, machine, error)
-    _set_once(tx, machine, StatusKind.INSTANCE, status, error.message, now, known)
+    statuses.set_once(
+        tx,
+        StatusKind.INSTANCE,
+        machine.id,
+        StatusInfo(status=status, message=error.message, data=known),
+        now=now,
+    )
 
 
 def _instance_status(tx: ModelTx, machine: Machine, error: PushjujuError) -> InstanceStatus:
@@ -354,17 +378,3 @@ def _hardware(hello: Hello) -> dict[str, str]:
         "mem": f"{hello['mem_mib']}M" if hello.get("mem_mib") else "",
     }
     return {key: value for key, value in found.items() if value}
-
-
-def _set_once(
-    tx: ModelTx,
-    machine: Machine,
-    kind: StatusKind,
-    status: str,
-    message: str,
-    now: datetime,
-    data: Mapping[str, Any] | None = None,
-) -> None:
-    present = statuses.get_status(tx, kind, machine.id)
-    if present is None or (present.status, present.message) != (str(status), message):
-        statuses.set_status(tx, kind, machine.id, status, message, now=now, data=data)

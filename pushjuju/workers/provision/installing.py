@@ -13,7 +13,7 @@ from typing import Any
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
-from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, StatusInfo, StatusKind
 from pushjuju.plugins.api.providers import Instance, Provider
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
@@ -80,13 +80,9 @@ def _has_units(ctx: Context, machine: Machine) -> bool:
 def _note(ctx: Context, machine: Machine, instance: Instance) -> bool:
     """Record what the cloud says of a machine; return True when that is new."""
     with ctx.write(machine.model) as tx:
-        shown = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
-        if shown is not None and (shown.status, shown.message) == (instance.status, instance.message):
-            return False
-        statuses.set_status(
-            tx, StatusKind.INSTANCE, machine.id, instance.status, instance.message, now=ctx.clock.now()
-        )
-        return True
+        told = StatusInfo(status=instance.status, message=instance.message)
+        kind, now = StatusKind.INSTANCE, ctx.clock.now()
+        return statuses.set_once(tx, kind, machine.id, told, now=now)
 
 
 async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: Instance) -> Machine:

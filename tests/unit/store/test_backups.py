@@ -14,9 +14,9 @@ import pytest
 
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import Conflict, LeaseLost, NotValid, StoreDamaged, StoreError, StoreTooNew
-from pushjuju.services.entities.model import new_controllers
 from pushjuju.services.requests.application import settings
-from pushjuju.services.requests.controller import backups
+from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.controller import backups, new_controllers
 from pushjuju.store.backup import check_copy, copy_store
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.db import Store
@@ -39,7 +39,9 @@ def test_copy_brings_everything_back(runtime: TestController, tmp_path: Path) ->
     made = backups.create(runtime.ctx, tmp_path / "copy.tar")
     assert (made.path, made.blobs) == (tmp_path / "copy.tar", 1)
     assert oct(made.path.stat().st_mode)[-3:] == "600"
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "later"})
+    settings.set_config(
+        runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "later"})
+    )
     runtime.deploy("other")
     for name in runtime.blobs():
         runtime.ctx.controller.blobs.delete(name)

@@ -176,7 +176,7 @@ def test_commands_choose_their_lock(runtime: TestController, more: dict[str, Any
             False,
         ),
         (
-            result("failed", None, message="charm missing from disk"),
+            {**result("failed", None, message="charm missing from disk"), "code": "charm-gone"},
             "failed",
             "charm missing from disk",
             {},
@@ -223,7 +223,10 @@ def test_how_an_action_ends(
             True,
         ),
         (
-            result("interrupted", None, signal=15, message="command cancelled", stdout="so far\n"),
+            {
+                **result("interrupted", None, signal=15, message="command cancelled", stdout="so far\n"),
+                "code": "timed-out",
+            },
             "failed",
             "command cancelled",
             {"return-code": -1, "stdout": "so far\n"},

@@ -11,6 +11,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import hook_runs
 from pushjuju.store.rows.records import Operation
@@ -144,7 +145,7 @@ def test_what_people_change_meanwhile_is_seen_by_the_hooks_after_the_plan(runtim
     lone(runtime)
     turn = ahead(runtime)
     assert turn.dispatch is not None
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
     for item in (turn.dispatch, *turn.plan):
         ended(runtime, item)
     again = runtime.prepared()
@@ -192,7 +193,7 @@ def test_a_unit_at_work_plans_nothing(runtime: TestController) -> None:
     for item in (turn := ahead(runtime)).plan and (turn.dispatch, *turn.plan):
         assert item is not None
         ended(runtime, item)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
     turn = ahead(runtime)
     assert titles(turn) == [HookKind.CONFIG_CHANGED]
     assert "then" not in (turn.dispatch.frame if turn.dispatch else {})

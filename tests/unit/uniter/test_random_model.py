@@ -19,9 +19,10 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from pushjuju.services.entities.machine import upgrade_machine
-from pushjuju.services.entities.model import models, new_models
+from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests.application import update_status
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 from tests.world.stepped.checks import check_nothing_left, check_rest
@@ -54,7 +55,7 @@ def two_models(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A controller with the model `shop`, and a model `other` that nobody touches."""
     root = tmp_path_factory.mktemp("two")
     world = TestController.build(root, packs)
-    runtime, world.model = world.model, new_models.add_model(world.ctx, "other").uuid
+    runtime, world.model = world.model, add_model(world.ctx, AddModelOptions(name="other")).uuid
     for name in ("web", "db"):
         world.deploy(name, packed=charm(packs, name, 0))
     world.settle()

@@ -10,6 +10,7 @@ import pytest
 from pushjuju.core.errors import NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store.rows.records import Operation as OperationRow
 from pushjuju.uniter.decide.loop import decide
 from pushjuju.uniter.decide.remote import PendingAction, RemoteState
@@ -271,7 +272,7 @@ def test_a_reboot_is_honoured(unit: TestController, when: str) -> None:
 
 
 def test_a_unit_in_error_stays_in_error(unit: TestController) -> None:
-    settings.set_config(unit.ctx, unit.model, "web", values={"title": "new"})
+    settings.set_config(unit.ctx, unit.model, ConfigOptions(application="web", values={"title": "new"}))
     unit.hook("config-changed", result("failed", 1))
     assert unit.turn().dispatch is None
     error = unit.agent()

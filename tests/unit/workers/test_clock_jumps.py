@@ -21,6 +21,7 @@ from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store import db
 from pushjuju.store.queue import LEASE_S, SqliteWorkQueue
 from pushjuju.store.rows.records import Machine
@@ -78,7 +79,7 @@ async def test_failed_hook_is_retried_soon_after_a_clock_was_ahead(
     await drive(runtime, work)
     runtime.clock.advance(jump)
     runtime.played_machines["0"].fail("config-changed", 1)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
     await drive(runtime, work)
     assert runtime.agent()[0] == "error"
     runtime.clock.advance(-jump)
@@ -94,7 +95,7 @@ async def test_change_made_while_a_clock_was_ahead_is_worked_by_the_next_command
     runtime.deploy()
     await drive(runtime, PlayedRuntime(runtime))
     runtime.clock.advance(jump)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
     assert SqliteWorkQueue(runtime.ctx.store, "elsewhere:1:1").claim("", runtime.clock.now())
     runtime.clock.advance(-jump)
     after_jump(runtime.ctx)
@@ -207,7 +208,7 @@ async def test_silence_of_a_machine_counts_from_now_on_after_a_clock_was_ahead(
     lost, other = ("0", "web/1") if leader == "web/0" else ("1", "web/0")
     work.unreachable[lost] = AuthFailed("refused", retryable=False)
     runtime.clock.advance(jump)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
     await drive(runtime, work)
     runtime.clock.advance(-jump)
     for _ in range(3):

@@ -21,10 +21,12 @@ from pushjuju.core.errors import (
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import model_config, new_models
+from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings, update_status
+from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.queue import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
 from pushjuju.workers import driver as drives
 from pushjuju.workers.driver import Driver
@@ -96,7 +98,7 @@ async def test_a_touch_is_heard_during_the_rest(runtime: TestController) -> None
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
     await drive(runtime, work)
     work.unreachable.clear()
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     assert (await drive(runtime, work)).problems == ()
     assert runtime.agent() == ("idle", "")
 
@@ -282,7 +284,7 @@ async def test_controller_told_to_stop(runtime: TestController, monkeypatch: pyt
 
 async def test_one_prefix_leaves_other_models_alone(runtime: TestController) -> None:
 
-    other = new_models.add_model(runtime.ctx, "other")
+    other = add_model(runtime.ctx, AddModelOptions(name="other"))
     runtime.deploy()
     runtime.write(lambda tx: wake.machine(tx.beside(other.uuid), "0", runtime.clock.now(), "r"))
     await drive(runtime, PlayedRuntime(runtime))
@@ -465,7 +467,7 @@ async def test_store_that_fails_is_not_the_fault_of_the_machine(
     runtime.deploy()
     work = PlayedRuntime(runtime)
     assert (await drive(runtime, work)).problems == ()
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
     monkeypatch.setattr("pushjuju.workers.machine.machine_run.commit", _full)
     before = runtime.machine("0")
     settled = await drive(runtime, work)
@@ -490,7 +492,7 @@ async def test_store_that_was_restored_catches_up_with_its_machines(
     await drive(runtime, work)
     later = lease_at_least(runtime.clock.now()) + 5000  # what machines heard of after the copy was made
     _overtake(monkeypatch, later)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
     assert (await drive(runtime, work)).problems == ()
     assert runtime.played_machines["0"].of("web/0")[-1] == "config-changed"
     with runtime.ctx.store.read() as tx:
@@ -504,7 +506,7 @@ async def test_lease_that_a_machine_made_up_is_not_followed(
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     _overtake(monkeypatch, 2**60)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "new"}))
     assert problems_of(await drive(runtime, work)) == (
         "machine 0: it works for another controller process now",
     )
@@ -556,7 +558,9 @@ async def test_a_command_does_not_wait_for_update_status_that_becomes_due_meanwh
             ("two", ["update-status"]),
         ):
             runtime.clock.advance(2)
-            settings.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
+            settings.set_config(
+                runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": title})
+            )
             before = [len(runtime.played_machines[name].of(f"web/{name}")) for name in "012"]
             await drive(runtime, work)  # what was overdue when it began is worked with it, once
             after = [
@@ -592,7 +596,7 @@ async def test_what_another_process_does_in_its_own_time_is_not_waited_for(runti
     (claim,) = other.claim_some(f"{runtime.model}/machine", runtime.clock.now(), 5)
     assert made.anything_due()
     assert not made._anything_asked(since)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     assert made._anything_asked(since)
     other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(seconds=1))
     assert made._anything_asked(since)  # touched while it was worked
@@ -623,7 +627,7 @@ async def test_a_command_ends_though_an_update_status_that_was_due_takes_long(
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.clock.advance(600)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     endless.clear()
     async with asyncio.timeout(5):
         settled = await drive(runtime, work)
@@ -683,7 +687,7 @@ async def test_an_update_status_in_another_process_is_not_waited_for(
     runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
     await drive(runtime, work)
     runtime.clock.advance(600)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     endless.clear()
     other = driver(runtime, PlayedRuntime(runtime))
     other.queue = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: True)
@@ -695,7 +699,7 @@ async def test_an_update_status_in_another_process_is_not_waited_for(
         settled = await mine.settle()
     assert (problems_of(settled), settled.left) == ((), False)
     assert endless == ["web/0 config-changed", "db/0 update-status"]
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "y"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "y"}))
     waiting = asyncio.create_task(mine.settle())
     await stays(lambda: not waiting.done(), 0.3)  # for its own change there
     for task in (waiting, serving):

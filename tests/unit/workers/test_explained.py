@@ -16,6 +16,7 @@ from pushjuju.core.errors import DiskFull, PushjujuError, Unreachable
 from pushjuju.core.status import StatusKind
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.views import explain
 from pushjuju.services.views.explain_basis import Reason
 from pushjuju.services.views.status import document as status_document
@@ -53,7 +54,7 @@ async def changed(runtime: TestController, work: PlayedRuntime, error: PushjujuE
     runtime.deploy()
     await drive(runtime, work)
     work.unreachable["0"] = error
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     await drive(runtime, work)
 
 
@@ -66,7 +67,7 @@ async def test_a_change_that_waits_for_its_machine_says_so(
     await drive(runtime, work)
     failed_at = runtime.clock.now() + timedelta(seconds=30)
     work.unreachable["0"] = error
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     await drive(runtime, work)
     unit, machine = told(runtime, "web/0", "0")
     assert (unit.doing, unit.since, machine.since) == ("waiting", failed_at, failed_at)
@@ -160,7 +161,7 @@ async def test_a_hook_whose_result_is_not_known_is_not_called_running(runtime: T
 
 def test_work_that_was_only_recorded_is_told_as_waiting_for_somebody(runtime: TestController) -> None:
     runtime.active()
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     unit, machine = told(runtime, "web/0", "0")
     assert (unit.doing, unit.reason) == ("waiting", f"to run config-changed hook: {CHANGE} (core)")
     assert unit.unattended
@@ -178,7 +179,7 @@ def test_update_status_that_is_overdue_is_not_told_as_at_rest(runtime: TestContr
 
 def test_a_process_that_is_dead_is_not_named_as_working(runtime: TestController) -> None:
     runtime.active()
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     dead = f"{os.uname().nodename}:{os.getpid()}:1"  # the process of that number began at another time
     for owner, working in ((dead, False), (process_owner(), True)):
         claim = SqliteWorkQueue(runtime.ctx.store, owner).claim(

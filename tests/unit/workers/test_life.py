@@ -8,6 +8,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from tests.world.charms import PEERS
 from tests.world.controller import TestController
 from tests.world.runtime import PlayedRuntime, drive
@@ -90,7 +91,9 @@ class Life:
             assert frame["context"]["config"]["title"] == "new"
 
     def configure(self, title: str) -> None:
-        settings.set_config(self.world.ctx, self.world.model, "web", values={"title": title})
+        settings.set_config(
+            self.world.ctx, self.world.model, ConfigOptions(application="web", values={"title": title})
+        )
 
     async def refreshed_with_another_peer_endpoint(self) -> None:
         self.world.refresh(self.world.charms.make(peers={**PEERS, "gossip": {"interface": "g"}}))

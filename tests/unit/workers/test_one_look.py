@@ -12,6 +12,7 @@ import pytest
 from pushjuju.core.clock import to_iso
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.store.db import Store
 from tests.bench.one_change import deployed, looks, traced, work
 from tests.bench.statements import counted
@@ -33,7 +34,11 @@ def at_rest(tmp_path: Path) -> Iterator[World]:
 def change(world: TestController) -> None:
     """Make config-changed due, in another process: nothing that was read before is known any more."""
     other = Store.open(world.ctx.store.path)
-    settings.set_config(replace(world.ctx, store=other), world.model, "log", values={"title": "new"})
+    settings.set_config(
+        replace(world.ctx, store=other),
+        world.model,
+        ConfigOptions(application="log", values={"title": "new"}),
+    )
     other.close()
 
 

@@ -19,6 +19,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings, update_status
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.decide.decision import Answer, Decision
 from pushjuju.uniter.decide.wire import from_wire, replay
@@ -113,7 +114,11 @@ class Life:
 
     def configure(self) -> None:
         values = {"title": str(self.chance.randint(0, 2))}
-        settings.set_config(self.runtime.ctx, self.runtime.model, self._application(), values=values)
+        settings.set_config(
+            self.runtime.ctx,
+            self.runtime.model,
+            ConfigOptions(application=self._application(), values=values),
+        )
 
     def refresh(self) -> None:
         packed = self.runtime.charms.make(files={"x": str(self.chance.randint(0, 3))})

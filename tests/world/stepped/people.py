@@ -18,6 +18,8 @@ from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import expose, new_application, new_charm, settings
 from pushjuju.services.requests.application import resolved as resolved_requests
+from pushjuju.services.requests.application.expose import ExposeOptions
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.machine import upgrade_machine as upgrade_machine_requests
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.rows.records import Unit
@@ -123,14 +125,18 @@ class People:
         """Change a setting."""
         town = self.town
         name = _pick(town.applications(), which)
-        settings.set_config(town.ctx, town.model, name, values={"title": str(how)})
+        settings.set_config(town.ctx, town.model, ConfigOptions(application=name, values={"title": str(how)}))
 
     def expose(self, which: int, how: int) -> None:
         """Expose an application to somebody, or to nobody any more."""
         town = self.town
         name = _pick(town.applications(), which)
         if how % 3:
-            expose.expose(town.ctx, town.model, name, cidrs=[f"10.{how % 200}.0.0/16"] if how % 2 else ())
+            expose.expose(
+                town.ctx,
+                town.model,
+                ExposeOptions(application=name, cidrs=[f"10.{how % 200}.0.0/16"] if how % 2 else ()),
+            )
         else:
             expose.unexpose(town.ctx, town.model, name)
 

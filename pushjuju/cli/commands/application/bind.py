@@ -5,7 +5,6 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
-from pushjuju.services.entities.application import bindings
 from pushjuju.services.requests.application import settings
 
 
@@ -27,7 +26,7 @@ from pushjuju.services.requests.application import settings
 def bind(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
     """Bind endpoints to spaces."""
     name = values.application_name(args)
-    options = bindings.parse(" ".join(args[1:]))
+    options = values.bindings(" ".join(args[1:]))
     opened = session.open_model(cli, model)
     for change in settings.bind(opened.ctx, opened.uuid, name, options, force=force):
         cli.console.info(change)

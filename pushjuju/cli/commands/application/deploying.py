@@ -16,7 +16,6 @@ from pushjuju.cli.syntax import values
 from pushjuju.cli.work import drive, making, session
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.bundles import requests
-from pushjuju.services.entities.application import bindings
 from pushjuju.services.requests.application import deploy as request
 from pushjuju.services.supply import charm_places, store_charms
 from pushjuju.workers.provision import precheck
@@ -95,7 +94,7 @@ def _options(cli: Cli, argument: str, name: str, flags: DeployFlags) -> DeployOp
         storage=values.storage(flags.storage),
         attach_storage=flags.attach_storage,
         resources=flags.resource,
-        bind=bindings.parse(flags.bind),
+        bind=values.bindings(flags.bind),
         build_scripts=flags.allow_build_scripts,
         force=flags.force,
         dry_run=flags.dry_run,

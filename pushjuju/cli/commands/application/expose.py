@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
-from pushjuju.services.entities.model import firewall
+from pushjuju.core.firewall import split
 from pushjuju.services.requests.application import expose as service
 
 
@@ -44,9 +44,8 @@ def expose(
     service.expose(
         opened.ctx,
         opened.uuid,
-        args[0],
-        endpoints=firewall.split(endpoints),
-        spaces=firewall.split(to_spaces),
-        cidrs=firewall.split(to_cidrs),
+        service.ExposeOptions(
+            application=args[0], endpoints=split(endpoints), spaces=split(to_spaces), cidrs=split(to_cidrs)
+        ),
     )
     drive.settle(cli, opened.ctx, opened.uuid, touched=(args[0],), no_wait=no_wait)

@@ -11,7 +11,6 @@ from pushjuju.cli.syntax import values
 from pushjuju.cli.work import drive, hints, session
 from pushjuju.core.base import Base
 from pushjuju.core.errors import HookFailed, UsageError
-from pushjuju.services.entities.application import bindings
 from pushjuju.services.requests.application import refresh as request
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def _options(name: str, flags: RefreshFlags) -> RefreshOptions:
         trust=flags.trust,
         resources=flags.resource,
         storage=values.storage(flags.storage),
-        bind=bindings.parse(flags.bind),
+        bind=values.bindings(flags.bind),
         build_scripts=flags.allow_build_scripts,
     )
 

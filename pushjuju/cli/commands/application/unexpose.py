@@ -5,7 +5,7 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, session
-from pushjuju.services.entities.model import firewall
+from pushjuju.core import firewall
 from pushjuju.services.requests.application import expose as service
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.cli.commands.cloud.cloud_sources import cloud_of_file
 from pushjuju.cli.syntax import flags, values
@@ -11,14 +11,12 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.questions import Asking, something
 from pushjuju.cli.work import scope
 from pushjuju.core.clouds import Cloud, is_cloud
-from pushjuju.core.errors import NotValid, PushjujuError, UsageError
+from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.entities.basis import plugin_host
+from pushjuju.services.entities.cloud import clouds as cloud_types
 from pushjuju.services.entities.model import sides
-from pushjuju.services.views import cloud_documents as documents
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.plugin_host import ProviderType, Question
+from pushjuju.services.requests.cloud import definitions
 
 _NO_CREDENTIAL = (
     "You will need to add a credential for this cloud (`{program} add-credential {name}`)\n"
@@ -68,72 +66,42 @@ def add_cloud(
     where = scope.for_writing(cli, client=client, controller=controller)
     if path:
         cloud = cloud_of_file(cli, where, path, name)
-        _refuse_known(where, cloud.name, force=force)
-    elif name and where.ctx and not where.client and _known(where, name):
-        cloud = service.definition((where.files,), name, where.host)
+        definitions.require_free(where, cloud.name, force=force)
+    elif name and where.ctx and not where.client and name in _clouds_here(where):
+        cloud = _clouds_here(where)[name][1]
     else:
         cloud = _interview(cli, where, name)
     if where.client:
-        where.files.put_cloud(cloud.name, cloud.to_document())
-        _told_local(cli, where, cloud)
+        _add_here(cli, where, cloud)
     if where.ctx:
-        where.ctx.controller.cloud_files.put_cloud(cloud.name, cloud.to_document())
-        cli.console.info(f"Cloud {quote(cloud.name)} added to controller {quote(where.ctx.controller.name)}.")
-        _hand_over(cli, where, cloud, credential)
+        _add_there(cli, where, cloud, credential, where.ctx.controller.name)
 
 
-def _told_local(cli: Cli, where: sides.Sides, cloud: Cloud) -> None:
+def _clouds_here(where: sides.Sides) -> dict[str, tuple[str, Cloud]]:
+    return definitions.client_clouds(where.host, where.files)
+
+
+def _add_here(cli: Cli, where: sides.Sides, cloud: Cloud) -> None:
+    needs_credential = definitions.put_on_client(where, cloud)
     cli.console.info(f"Cloud {quote(cloud.name)} successfully added to your local client.")
-    kind = service.kind_of(where.host, cloud.type)
-    if (
-        kind
-        and "empty" not in kind.credential_schemas
-        and not where.files.credentials(cloud.name).credentials
-    ):
+    if needs_credential:
         cli.console.info(_NO_CREDENTIAL.format(program=cli.program, name=cloud.name))
 
 
-def _hand_over(cli: Cli, where: sides.Sides, cloud: Cloud, credential: str) -> None:
-    """Give a credential of the client's to the controller with the cloud."""
-    kind = service.kind_of(where.host, cloud.type)
-    try:
-        name = service.choose_credential((where.files,), cloud.name, credential)
-    except PushjujuError as error:
-        raise type(error)(f"loading credentials: {error.message}", hint=error.hint) from None
-    if not name:
-        if kind and "empty" not in kind.credential_schemas:
-            cli.console.warn(f"loading credentials: credentials for cloud {cloud.name} not found")
-            cli.console.info(
-                f"To upload a credential to the controller for cloud {quote(cloud.name)}, use \n"
-                "* 'add-model' with --credential option or\n"
-                f"* 'add-credential -c {cloud.name}'."
-            )
-        return
-    found = where.files.credentials(cloud.name).credentials[name]
-    secret = service.secret_attributes(kind, found.auth_type, list(found.attributes))
-    where.controller.controller.cloud_files.put_credential(cloud.name, name, found, secret)
-    cli.console.info(f"Credential {quote(name)} for cloud {quote(cloud.name)} added to controller.")
-
-
-def _known(where: sides.Sides, name: str) -> bool:
-    return name in documents.client_clouds(where.host, where.files)
-
-
-def _taken(where: sides.Sides, name: str) -> str:
-    """Return why a name is not free, or an empty text."""
-    if name in service.BUILT_IN:
-        return f"{quote(name)} is the name of a built-in cloud"
-    if name in service.public_clouds(where.host):
-        return f"{quote(name)} is the name of a public cloud"
-    return ""
-
-
-def _refuse_known(where: sides.Sides, name: str, *, force: bool) -> None:
-    files = where.files if where.client else where.controller.controller.cloud_files
-    if name in files.clouds():
-        raise NotValid(f"{quote(name)} already exists; use `update-cloud` to replace this existing cloud")
-    if taken := "" if force else _taken(where, name):
-        raise NotValid(f"{taken}; use `update-cloud` to override this definition")
+def _add_there(cli: Cli, where: sides.Sides, cloud: Cloud, credential: str, controller: str) -> None:
+    """Add a cloud to the controller, with a credential of the client's."""
+    definitions.put_on_controller(where, cloud)
+    cli.console.info(f"Cloud {quote(cloud.name)} added to controller {quote(controller)}.")
+    given = definitions.hand_over(where, cloud, credential)
+    if given.name:
+        cli.console.info(f"Credential {quote(given.name)} for cloud {quote(cloud.name)} added to controller.")
+    elif given.missing:
+        cli.console.warn(f"loading credentials: credentials for cloud {cloud.name} not found")
+        cli.console.info(
+            f"To upload a credential to the controller for cloud {quote(cloud.name)}, use \n"
+            "* 'add-model' with --credential option or\n"
+            f"* 'add-credential -c {cloud.name}'."
+        )
 
 
 def _interview(cli: Cli, where: sides.Sides, name: str) -> Cloud:
@@ -156,7 +124,7 @@ def _interview(cli: Cli, where: sides.Sides, name: str) -> Cloud:
         answer = _answer(cli, asking, question, kinds[chosen])
         if answer:
             document[question.key] = answer
-    document.setdefault("auth-types", service.auth_types(kinds[chosen]))
+    document.setdefault("auth-types", cloud_types.auth_types(kinds[chosen]))
     return Cloud.from_document(name, document)
 
 
@@ -168,7 +136,7 @@ def _ask_name(asking: Asking, where: sides.Sides, kind: str) -> str:
         )
         if name in where.files.clouds():
             question = f"A cloud named {quote(name)} already exists. Do you want to replace that definition"
-        elif taken := _taken(where, name):
+        elif taken := definitions.taken(where.host, name):
             question = f"{taken}, do you want to override that definition"
         else:
             return name
@@ -176,9 +144,9 @@ def _ask_name(asking: Asking, where: sides.Sides, kind: str) -> str:
             return name
 
 
-def _answer(cli: Cli, asking: Asking, question: Question, kind: ProviderType) -> Any:
+def _answer(cli: Cli, asking: Asking, question: plugin_host.Question, kind: plugin_host.ProviderType) -> Any:
     if question.kind == "choices":
-        options = sorted(service.auth_types(kind))
+        options = sorted(cloud_types.auth_types(kind))
         return options if len(options) == 1 else asking.select_some("auth type", "auth types", options)
     if question.kind in ("regions", "names"):
         return _ask_regions(asking, question, cli)
@@ -192,7 +160,7 @@ def _answer(cli: Cli, asking: Asking, question: Question, kind: ProviderType) ->
     return found
 
 
-def _default(question: Question, cli: Cli) -> str | None:
+def _default(question: plugin_host.Question, cli: Cli) -> str | None:
     return next((cli.env[name] for name in question.environ if cli.env.get(name)), question.default)
 
 
@@ -202,7 +170,7 @@ def _url(text: str) -> str | None:
     return None if "://" in text and " " not in text else f"Invalid URL: {quote(text)}"
 
 
-def _ask_regions(asking: Asking, question: Question, cli: Cli) -> dict[str, Any]:
+def _ask_regions(asking: Asking, question: plugin_host.Question, cli: Cli) -> dict[str, Any]:
     found: dict[str, Any] = {}
     default, noun = _default(question, cli), question.text or "region"
     while True:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
-from pushjuju.core.errors import NotValid
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.requests.cloud import definitions
 
 
 @command(
@@ -26,16 +25,12 @@ from pushjuju.services.entities.cloud import clouds as service
 def default_region(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
     """Show, set or reset the default region of a cloud."""
     where, name = scope.for_writing(cli, client=True, controller=""), args[0]
-    cloud = service.definition((where.files,), name, where.host)
-    if not cloud.regions:
-        raise NotValid(f"cloud {name} has no regions")
     if len(args) == 1 and not reset:
+        definitions.with_regions(where, name)
         current = where.files.credentials(name).default_region
         state = f"is {quote(current)}" if current else "is not set"
         return cli.console.info(f"Default region for cloud {quote(name)} {state} on this client.")
+    region = definitions.set_default_region(where, name, "" if reset else args[1])
     if reset:
-        where.files.set_default(name, "default-region", "")
         return cli.console.info(f"Default region for cloud {quote(name)} is no longer set on this client.")
-    region = cloud.region(args[1]).name
-    where.files.set_default(name, "default-region", region)
     return cli.console.info(f"Default region in {name} set to {quote(region)}.")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pushjuju.cli.commands.cloud import cloud_table
 from pushjuju.cli.commands.cloud.cloud_sources import controller_clouds
-from pushjuju.cli.commands.credential import juju_files
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.model import sides
+from pushjuju.services.requests.cloud import definitions, juju_client
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -39,9 +39,9 @@ def clouds(
 ) -> None:
     """List clouds."""
     where = scope.for_reading(cli, client=client, controller=controller)
-    _juju_files(cli, where, take_over=import_juju)
+    _juju_client(cli, where, take_over=import_juju)
     stored = where.files.all_credentials()
-    here = documents.client_clouds(where.host, where.files) if where.client else {}
+    here = definitions.client_clouds(where.host, where.files) if where.client else {}
     local = {
         name: documents.cloud_document(cloud, where.host, source=source, stored=stored.get(name))
         for name, (source, cloud) in here.items()
@@ -59,15 +59,15 @@ def clouds(
     return cli.output.text(cloud_table.cloud_documents(cli.output.form, {**local, **remote}))
 
 
-def _juju_files(cli: Cli, where: sides.Sides, *, take_over: bool) -> None:
+def _juju_client(cli: Cli, where: sides.Sides, *, take_over: bool) -> None:
     """Take over what a Juju client has here, or hint to a user without clouds that it can be taken over."""
-    source = juju_files.folder(cli.env)
+    source = juju_client.folder(cli.env)
     if take_over:
-        if not juju_files.has_any(cli.env):
+        if not juju_client.has_any(cli.env):
             raise NotFound(f"no clouds.yaml or credentials.yaml of a Juju client in {source}")
-        for line in juju_files.take_over(where, source):
+        for line in juju_client.take_over(where, source):
             cli.console.info(line)
-    elif cli.console.stderr.isatty() and juju_files.has_any(cli.env) and not where.files.clouds():
+    elif cli.console.stderr.isatty() and juju_client.has_any(cli.env) and not where.files.clouds():
         cli.console.info(
             f"A Juju client has clouds or credentials in {source}; "
             f"`{cli.program} clouds --import-juju` copies them."

@@ -11,7 +11,7 @@ from pushjuju.cli.work import scope
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import NotFound
 from pushjuju.core.problems import Subject
-from pushjuju.services.views import cloud_documents as documents
+from pushjuju.services.requests.cloud import definitions
 
 
 @command(
@@ -29,8 +29,8 @@ from pushjuju.services.views import cloud_documents as documents
 def regions(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:
     """List the regions of a cloud."""
     where, name = scope.for_reading(cli, client=client, controller=controller), args[0]
-    here = documents.client_clouds(where.host, where.files).get(name) if where.client else None
-    there = documents.controller_clouds(where.ctx, where.host).get(name) if where.ctx else None
+    here = definitions.client_clouds(where.host, where.files).get(name) if where.client else None
+    there = definitions.controller_clouds(where.ctx, where.host).get(name) if where.ctx else None
     if here is None and there is None:
         raise NotFound(f"cloud {name} not found", subject=Subject("cloud", name))
     found = [

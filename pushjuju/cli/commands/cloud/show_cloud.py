@@ -12,6 +12,7 @@ from pushjuju.cli.work import scope
 from pushjuju.core.errors import not_found
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.requests.cloud import definitions
 from pushjuju.services.views import cloud_documents as documents
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def show_cloud(
     """Show a cloud as both sides know it."""
     where, name = scope.for_reading(cli, client=client, controller=controller), args[0]
     shown: list[tuple[str, dict[str, Any]]] = []
-    here = documents.client_clouds(where.host, where.files) if where.client else {}
+    here = definitions.client_clouds(where.host, where.files) if where.client else {}
     kind = ""
     if name in here:
         source, cloud = here[name]

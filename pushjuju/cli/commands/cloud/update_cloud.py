@@ -7,10 +7,9 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
 from pushjuju.core.clouds import is_cloud
-from pushjuju.core.errors import Silent, UsageError, not_found
+from pushjuju.core.errors import Silent, UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.cloud import clouds as service
-from pushjuju.services.views import cloud_documents as documents
+from pushjuju.services.requests.cloud import definitions
 
 _FILE = flags.text("file", "The path to a cloud definition file", short="f")
 
@@ -40,14 +39,11 @@ def update_cloud(cli: Cli, args: tuple[str, ...], *, client: bool, controller: s
         )
         failed = True
     elif where.client and cloud:
-        where.files.put_cloud(name, cloud.to_document())
+        definitions.put_on_client(where, cloud)
         cli.console.info(f"Cloud {quote(name)} updated on this client using provided file.")
     if where.ctx:
         source = "provided file" if cloud else "client cloud definition"
-        known = cloud or service.definition((where.files,), name, where.host)
-        if name not in documents.controller_clouds(where.ctx, where.host):
-            raise not_found("cloud", name)
-        where.ctx.controller.cloud_files.put_cloud(name, known.to_document())
+        definitions.update_on_controller(where, name, cloud)
         there = quote(where.ctx.controller.name)
         cli.console.info(f"Cloud {quote(name)} updated on controller {there} using {source}.")
     if failed:

@@ -35,7 +35,11 @@ def config(
     opened = session.open_model(cli, model)
     if options.change:
         session.require_change(opened)
-        settings.set_config(opened.ctx, opened.uuid, name, values=given, file=content, reset=options.reset)
+        settings.set_config(
+            opened.ctx,
+            opened.uuid,
+            settings.ConfigOptions(application=name, values=given, file=content, reset=options.reset),
+        )
         return drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
     document = applications.config(opened.ctx, opened.uuid, name)
     if not options.key:

@@ -10,9 +10,9 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.work import session
-from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.services.entities.model import controller_config as service
+from pushjuju.core.errors import NotFound
 from pushjuju.services.requests.controller import controller_config as request
+from pushjuju.services.views.listings import settings
 
 
 @command(
@@ -41,8 +41,8 @@ def controller_config(
         if options.file:
             changes.update(values.yaml_map(values.read_file(options.file, cli.console.stdin), options.file))
         changes.update(options.values)
-        return request.change(ctx, _changeable(cli, changes, ignore=ignore_read_only_fields))
-    document = service.document(ctx)
+        return request.change(ctx, _changeable(cli, changes) if ignore_read_only_fields else changes)
+    document = settings.of_controller(ctx)
     if not options.key:
         return cli.output.write(document, formatters.controller_formatters(colour=cli.output.colour))
     if options.key not in document:
@@ -52,12 +52,9 @@ def controller_config(
     return cli.output.write(document[options.key])
 
 
-def _changeable(cli: Cli, changes: dict[str, Any], *, ignore: bool) -> dict[str, Any]:
+def _changeable(cli: Cli, changes: dict[str, Any]) -> dict[str, Any]:
     """Return what may be set."""
-    fixed = sorted(key for key in changes if not service.may_change(key))
-    listed = " ".join(fixed)
-    if fixed and not ignore:
-        raise NotValid(f"invalid or read-only controller config values cannot be updated: [{listed}]")
-    if fixed:
+    if fixed := request.fixed(changes):
+        listed = " ".join(fixed)
         cli.console.warn(f"invalid or read-only controller config values ignored: [{listed}]")
     return {key: value for key, value in changes.items() if key not in fixed}

@@ -11,7 +11,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.work import drive, scope, session, subjects
 from pushjuju.core.errors import NotFound
-from pushjuju.services.entities.model import model_config, sessions
+from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.model import model_config as request
 
 
@@ -73,7 +73,7 @@ def _changes(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: 
             merged[key] = entry["value"] if isinstance(entry, dict) and "value" in entry else entry
     merged.update(options.values)
     if skip_read_only:
-        merged = {key: value for key, value in merged.items() if key not in model_config.READ_ONLY}
+        merged = request.writable(merged)
     return merged
 
 

@@ -7,7 +7,7 @@ from pushjuju.cli.commands.config.constraint_flags import FORMATS
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.model import constraints as service
+from pushjuju.services.views.listings import settings
 
 
 @command(
@@ -22,5 +22,5 @@ from pushjuju.services.entities.model import constraints as service
 def model_constraints(cli: Cli, _args: tuple[str, ...], *, model: str) -> None:
     """Show the constraints of a model."""
     opened = session.open_model(cli, model)
-    found = service.get(opened.ctx, opened.uuid)
+    found = settings.model_constraints(opened.ctx, opened.uuid)
     cli.output.text(formatters.constraints(cli.output.form, found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.cli.commands.config import config_arguments
 from pushjuju.cli.commands.config import config_table as formatters
@@ -10,13 +10,9 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope, session
 from pushjuju.core.errors import NotFound, UsageError
-from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import model_config, provider_keys
 from pushjuju.services.entities.model import model_defaults as service
+from pushjuju.services.requests.model import model_config
 from pushjuju.services.requests.model import model_defaults as request
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
 
 
 @command(
@@ -56,11 +52,15 @@ def model_defaults(
     if cloud and "/" in region:
         raise UsageError("cannot specify cloud using both --cloud and --region flags")
     ctx = session.open_controller(cli, controller)
-    cloud, region = _place(ctx, cloud, region)
+    cloud, region = request.place(ctx, cloud, region)
     if options.change:
         changes = _changes(cli, options, region, skip_read_only=ignore_read_only_fields)
-        _warn_of_unknown(cli, ctx, cloud, (*changes, *options.reset))
-        return request.change(ctx, cloud, region, changes, options.reset)
+        wanted = request.ModelDefaultsOptions(cloud=cloud, region=region, values=changes, reset=options.reset)
+        for key in request.unknown_keys(ctx, wanted, scope.host(cli)):
+            cli.console.warn(
+                f'key "{key}" is not defined in the known model configuration: possible misspelling'
+            )
+        return request.change(ctx, wanted)
     document = service.document(ctx.controller.settings(), cloud)
     if region:
         document = {key: _of_region(entry, region) for key, entry in document.items()}
@@ -69,17 +69,6 @@ def model_defaults(
             raise NotFound(f'there are no default model values for "{options.key}"')
         document = {options.key: document[options.key]}
     return cli.output.write(document, formatters.default_formatters(colour=cli.output.colour))
-
-
-def _place(ctx: Context, cloud: str, region: str) -> tuple[str, str]:
-    """Return (cloud, region); the region is empty when the command names a whole cloud."""
-    before, slash, name = region.rpartition("/")
-    chosen = (before if slash else cloud) or str(ctx.controller.settings().get("cloud", ""))
-    if chosen != str(ctx.controller.settings().get("cloud", "")):
-        clouds.definition(clouds.folders(ctx.datadir, ctx.controller), chosen)
-    if name:
-        service.require_region(ctx, chosen, name)
-    return chosen, name
 
 
 def _of_region(entry: dict[str, Any], region: str) -> dict[str, Any]:
@@ -98,7 +87,7 @@ def _changes(
         merged.update({key: _plain(entry, region) for key, entry in given.items()})
     merged.update(options.values)
     if skip_read_only:
-        merged = {key: value for key, value in merged.items() if key not in model_config.READ_ONLY}
+        merged = model_config.writable(merged)
     return merged
 
 
@@ -113,9 +102,3 @@ def _plain(entry: Any, region: str) -> Any:
         if region and item["name"] == region:
             return item["value"]
     return entry["default"] if region else entry.get("controller", entry["default"])
-
-
-def _warn_of_unknown(cli: Cli, ctx: Context, cloud: str, keys: tuple[str, ...]) -> None:
-    present = service.document(ctx.controller.settings(), cloud)
-    for key in provider_keys.unknown(keys, provider_keys.of(scope.host(cli), keys), present):
-        cli.console.warn(f'key "{key}" is not defined in the known model configuration: possible misspelling')

@@ -9,9 +9,7 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import making, scope, session
-from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import UsageError
-from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.requests.controller import bootstrap as request
 from pushjuju.workers.provision import checkup
 
@@ -134,33 +132,20 @@ def _pool(texts: Sequence[str]) -> request.StoragePool:
 
 def _reach(cli: Cli, text: str, credential: str) -> str:
     """Return `cloud/region` of a cloud that answers and takes the credential, and say what it would cost."""
-    name, options = clouds.split(text)
-    folder = session.data_dir(cli)
-    places = clouds.folders(folder)
-    name = clouds.first_name(places, name)
-    host = scope.host(cli)
-    cloud = clouds.definition(places, name, host)
-    region = clouds.choose_region(places, cloud, options)
-    chosen = clouds.choose_credential(places, name, credential)
-    if cloud.type not in clouds.BUILT_IN.values():
-        found = checkup.reach(
-            folder, host, cloud, region=region, credential=chosen, environ=cli.env, warn=cli.console.warn
-        )
-        if found:
-            who = f" as {found.account}" if found.account else ""
-            cli.console.info(f"Cloud {name}/{region} answers and takes the credential{who}.")
-            cli.console.info(found.costs or "No machine is started now.")
-    return f"{name}/{region}"
+    folder, host = session.data_dir(cli), scope.host(cli)
+    found = request.place(folder, host, text, credential)
+    answer = found.is_remote and checkup.reach(
+        folder, host, found.cloud, region=found.region, credential=found.credential, environ=cli.env,
+        warn=cli.console.warn,
+    )  # fmt: skip
+    if answer:
+        who = f" as {answer.account}" if answer.account else ""
+        cli.console.info(f"Cloud {found} answers and takes the credential{who}.")
+        cli.console.info(answer.costs or "No machine is started now.")
+    return str(found)
 
 
 def _list(cli: Cli, cloud: str) -> None:
-    folder = session.data_dir(cli)
-    if not cloud:
-        public = clouds.public_clouds(scope.host(cli))
-        listed = sorted({*public, *clouds.BUILT_IN, *folder.clouds()})
-        return cli.output.text("".join(f"{name}\n" for name in listed))
-    host = scope.host(cli)
-    places = clouds.folders(folder)
-    found = clouds.definition(places, clouds.first_name(places, cloud), host)
-    regions = [region.name for region in found.regions] or [DEFAULT_REGION]
-    return cli.output.text("".join(f"{name}\n" for name in regions))
+    folder, host = session.data_dir(cli), scope.host(cli)
+    names = request.region_names(folder, host, cloud) if cloud else request.cloud_names(folder, host)
+    cli.output.text("".join(f"{name}\n" for name in names))

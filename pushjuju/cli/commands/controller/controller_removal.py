@@ -9,8 +9,8 @@ from pushjuju.cli.commands.model.model_table import emptied
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.work import session
 from pushjuju.services.entities.basis import context
-from pushjuju.services.entities.model import controllers as service
 from pushjuju.services.entities.model import models, sessions
+from pushjuju.services.requests.controller import controllers as service
 from pushjuju.services.requests.model import destroy_model
 
 ENDS = "controller ends"  # the time, as a plan gets it

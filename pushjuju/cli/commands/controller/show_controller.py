@@ -7,7 +7,7 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.services.entities.basis import context
-from pushjuju.services.entities.model import controllers as service
+from pushjuju.services.requests.controller import controllers as service
 from pushjuju.services.views import controller_document
 
 

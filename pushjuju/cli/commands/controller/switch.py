@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from pushjuju.cli.commands.model.model_table import switched
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound
 from pushjuju.core.problems import Subject
-from pushjuju.services.entities.model import controllers as service
 from pushjuju.services.entities.model import models, sessions
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.model.sessions import DataDir
+from pushjuju.services.requests.controller import controllers as service
 
 
 @command(
@@ -49,7 +44,7 @@ def switch(cli: Cli, args: tuple[str, ...]) -> None:
     return cli.console.info(switched(before, session.position(cli)))
 
 
-def _previous(folder: DataDir) -> str:
+def _previous(folder: sessions.DataDir) -> str:
     """Return where we were before."""
     found = str(folder.main().get("previous") or "")
     if not found:
@@ -57,7 +52,7 @@ def _previous(folder: DataDir) -> str:
     return found if ":" in found else f"{found}:"
 
 
-def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
+def _target(cli: Cli, folder: sessions.DataDir, text: str) -> tuple[str, str | None]:
     """Return (controller, model to focus or None) of the argument; a bare word may be either."""
     controller, model = session.split_model(text)
     if ":" in text:

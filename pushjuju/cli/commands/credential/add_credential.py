@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pushjuju.cli.commands.credential.credential_entries import upload
@@ -17,10 +17,9 @@ from pushjuju.core.clouds import (
     is_credential,
     read_credentials,
 )
-from pushjuju.core.errors import Aborted, NotFound, NotValid, Silent
+from pushjuju.core.errors import Aborted, NotValid, Silent
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import plugin_host
-from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials
 
@@ -48,54 +47,24 @@ def add_credential(
     """Add credentials from a file, or one from answers."""
     where, name = scope.for_writing(cli, client=client, controller=controller), args[0]
     cloud, kind = credentials.known_cloud(where, name)
-    allowed = _auth_types(cloud, kind)
-    if not allowed:
+    if not credentials.auth_types(cloud, kind):
         raise NotValid(f"cloud {quote(name)} does not require credentials")
     if region:
-        require_region(cloud, region)
+        credentials.require_region(cloud, region)
     if not file:
         found, verb = _interview(cli, where, cloud, kind, region)
     else:
-        found, verb = _from_file(cli, file, cloud, kind, allowed), "added"
+        found, verb = credentials.of_cloud(read_given(cli, file), cloud, kind, file), "added"
     found = {key: credentials.exchanged(where, cloud, item) for key, item in found.items()}
     failed = False
     if where.client:
-        failed = _keep_here(cli, where.files, cloud.name, kind, found, verb, file)
+        known = credentials.add_to_client(where, cloud, kind, found, replace=verb == "updated")
+        _tell_kept(cli, cloud.name, [key for key in found if key not in known], known, verb, file)
+        failed = bool(known)
     if where.ctx:
-        upload(cli, where, cloud.name, kind, found, verb)
+        upload(cli, where, cloud, kind, found, verb)
     if failed:
         raise Silent
-
-
-def _auth_types(cloud: Cloud, kind: plugin_host.ProviderType) -> list[str]:
-    known = service.auth_types(kind)
-    return [name for name in cloud.auth_types if name in known] or known
-
-
-def require_region(cloud: Cloud, region: str) -> None:
-    """Check a region that was named."""
-    if region not in {item.name for item in cloud.regions}:
-        raise NotValid(f"provided region {quote(region)} for cloud {quote(cloud.name)} not valid")
-
-
-def _from_file(
-    cli: Cli, path: str, cloud: Cloud, kind: plugin_host.ProviderType, allowed: Sequence[str]
-) -> dict[str, StoredCredential]:
-    """Read the credentials of a cloud from Juju's YAML."""
-    listed = read_given(cli, path).get(cloud.name)
-    if listed is None:
-        raise NotFound(f"no credentials for cloud {cloud.name} exist in file {path}")
-    for name, item in listed.credentials.items():
-        if not is_credential(name):
-            raise NotValid(f"{quote(name)} is not a valid credential name")
-        if item.auth_type not in allowed:
-            raise NotValid(
-                f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}, "
-                f"valid auth types for cloud {quote(cloud.name)} are [{' '.join(allowed)}]"
-            )
-    return {
-        name: credentials.finished(cloud.name, name, item, kind) for name, item in listed.credentials.items()
-    }
 
 
 def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
@@ -106,31 +75,18 @@ def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
         raise NotValid(f"parsing credentials file: {error.message}") from None
 
 
-def _keep_here(
-    cli: Cli,
-    files: service.CloudFiles,
-    cloud: str,
-    kind: plugin_host.ProviderType,
-    found: Mapping[str, StoredCredential],
-    verb: str,
-    path: str,
-) -> bool:
-    """Write new credentials to the client; return True when the client had any of them already."""
-    known = files.credentials(cloud).credentials if verb == "added" else {}
-    for name in known.keys() & found.keys():
+def _tell_kept(cli: Cli, cloud: str, new: Sequence[str], known: Sequence[str], verb: str, path: str) -> None:
+    """Say which credentials the client has now, and which it had already."""
+    for name in known:
         cli.console.info(
             f"ERROR credential {quote(name)} for cloud {quote(cloud)} already exists locally, use "
             f"'pushjuju update-credential {cloud} {name} -f {path}' to update this local client copy"
         )
-    new = [name for name in found if name not in known]
-    for name in new:
-        credentials.keep(files, cloud, name, found[name], kind)
     if not new:
         cli.output.text(f"No local credentials for cloud {quote(cloud)} changed.\n")
     else:
         what = f" {quote(new[0])}" if len(new) == 1 else f"s {quote(', '.join(new))}"
         cli.output.text(f"Credential{what} {verb} locally for cloud {quote(cloud)}.\n\n")
-    return len(new) < len(found)
 
 
 def _interview(
@@ -149,7 +105,7 @@ def _interview(
             raise Aborted("credential not replaced")
         verb = "updated"
     _ask_region(asking, cloud, region)
-    auth_type = _ask_auth_type(asking, _auth_types(cloud, kind))
+    auth_type = _ask_auth_type(asking, credentials.auth_types(cloud, kind))
     given: dict[str, str] = {}
     for attr in kind.credential_schemas[auth_type]:
         key, value = _ask_attribute(asking, attr)

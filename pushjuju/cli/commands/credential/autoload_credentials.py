@@ -8,16 +8,12 @@ from pushjuju.cli.commands.credential.credential_entries import upload
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
-from pushjuju.core.clouds import (
-    StoredCredential,
-)
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import plugin_host
 from pushjuju.services.entities.model import sides
-from pushjuju.services.requests.cloud import credentials
-from pushjuju.services.views import cloud_documents as documents
+from pushjuju.services.requests.cloud import credentials, definitions
 
 
 @command(
@@ -57,7 +53,7 @@ def _type_meant(where: sides.Sides, word: str) -> str:
     kinds = sorted(kind.name for kind in where.host.provider_types())
     if word in kinds:
         return word
-    named = documents.client_clouds(where.host, where.files).get(word)
+    named = definitions.client_clouds(where.host, where.files).get(word)
     if named is None:
         raise NotFound(f"cloud type {quote(word)} not found", hint=f"known types: {', '.join(kinds)}")
     return named[1].type
@@ -99,7 +95,7 @@ def _answer(cli: Cli, question: str) -> str:
 
 
 def _clouds_of(where: sides.Sides, kind: plugin_host.ProviderType) -> list[str]:
-    listed = documents.client_clouds(where.host, where.files).items()
+    listed = definitions.client_clouds(where.host, where.files).items()
     return sorted(name for name, (_, cloud) in listed if cloud.type == kind.name)
 
 
@@ -123,16 +119,9 @@ def _save(
         return cli.console.warn(error.message)
     if real.name != kind.name:
         return cli.console.warn(f"chosen credential not compatible with {quote(cloud.type)} cloud")
-    stored = StoredCredential(auth_type=item.auth_type, attributes=dict(item.attributes))
-    stored = credentials.finished(name, item.name, stored, kind)
+    stored = credentials.save_detected(where, cloud, kind, item)
     if where.client:
-        before = where.files.credentials(name)
-        credentials.keep(where.files, name, item.name, stored, kind)
-        if item.region and item.region in {region.name for region in cloud.regions}:
-            where.files.set_default(name, "default-region", item.region)
-        if item.default and not before.default_credential:
-            where.files.set_default(name, "default-credential", item.name)
         cli.console.info(f"Saved {item.label} to cloud {name} locally")
     if where.ctx:
-        upload(cli, where, name, kind, {item.name: stored}, "loaded")
+        upload(cli, where, cloud, kind, {item.name: stored}, "loaded")
     return None

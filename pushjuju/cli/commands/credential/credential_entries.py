@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
 from pushjuju.core.clouds import (
+    Cloud,
     StoredCredential,
 )
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import plugin_host
 from pushjuju.services.entities.model import sides
 from pushjuju.services.requests.cloud import credentials
-from pushjuju.services.views import cloud_documents as documents
 
 SHOW_SECRETS = flags.switch("show-secrets", "Show secrets, displaying sensitive information")
 
@@ -21,7 +21,7 @@ SHOW_SECRETS = flags.switch("show-secrets", "Show secrets, displaying sensitive 
 def upload(
     cli: Cli,
     where: sides.Sides,
-    cloud: str,
+    cloud: Cloud,
     kind: plugin_host.ProviderType,
     found: Mapping[str, StoredCredential],
     verb: str,
@@ -29,17 +29,17 @@ def upload(
     """Write credentials to the controller, and say so."""
     ctx = where.controller
     name = ctx.controller.name
-    if cloud not in documents.controller_clouds(ctx, where.host):
+    if not credentials.upload(where, cloud, kind, found):
         cli.output.text(
-            f"No cloud {quote(cloud)} found on the controller {quote(name)}: credentials are not uploaded.\n"
+            f"No cloud {quote(cloud.name)} found on the controller {quote(name)}: "
+            "credentials are not uploaded.\n"
             f"Use 'pushjuju clouds -c {name}' to see what clouds are available on the controller.\n"
-            f"User 'pushjuju add-cloud {cloud} -c {name}' to add your cloud to the controller.\n"
+            f"User 'pushjuju add-cloud {cloud.name} -c {name}' to add your cloud to the controller.\n"
         )
         return
-    for credential, item in found.items():
-        credentials.keep(ctx.controller.cloud_files, cloud, credential, item, kind)
+    for credential in found:
         cli.console.info(
-            f"Controller credential {quote(credential)} for user {quote(ctx.user)} for cloud {quote(cloud)} "
-            f"on controller {quote(name)} {verb}.\n"
-            f"For more information, see ‘pushjuju show-credential {cloud} {credential}’."
+            f"Controller credential {quote(credential)} for user {quote(ctx.user)} "
+            f"for cloud {quote(cloud.name)} on controller {quote(name)} {verb}.\n"
+            f"For more information, see ‘pushjuju show-credential {cloud.name} {credential}’."
         )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import scope
-from pushjuju.core.errors import NotValid
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.requests.cloud import credentials
 
 
 @command(
@@ -26,16 +25,12 @@ from pushjuju.services.entities.cloud import clouds as service
 def default_credential(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
     """Show, set or reset the default credential of a cloud."""
     where, name = scope.for_writing(cli, client=True, controller=""), args[0]
-    service.definition((where.files,), name, where.host)
-    stored = where.files.credentials(name)
     if len(args) == 1 and not reset:
-        current = stored.default_credential
+        current = credentials.default_of(where, name)
         state = f"is {quote(current)}" if current else "is not set"
         return cli.console.info(f"Default credential for cloud {quote(name)} {state} on this client.")
     chosen = args[1] if len(args) > 1 else ""
-    if chosen and chosen not in stored.credentials:
-        raise NotValid(f"credential {quote(chosen)} for cloud {name} not valid")
-    where.files.set_default(name, "default-credential", chosen)
+    credentials.set_default(where, name, chosen)
     if chosen:
         return cli.console.info(
             f"Local credential {quote(chosen)} is set to be default for {quote(name)} for this client."

@@ -15,7 +15,7 @@ from pushjuju.core.clouds import (
 )
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.services.entities.model import sides
-from pushjuju.services.requests.cloud import credentials
+from pushjuju.services.requests.cloud import credentials, definitions
 from pushjuju.services.views import cloud_documents as documents
 
 
@@ -74,7 +74,7 @@ def _contents(
             content = {"auth-type": item.auth_type, **attributes}
             entry_shown: dict[str, Any] = {"content": content}
             if used and where.ctx:
-                models = documents.users_of(where.ctx, cloud, name)
+                models = definitions.users_of(where.ctx, cloud, name)
                 word = documents.validity_of(where.ctx, cloud, name)
                 content = {"auth-type": item.auth_type, "validity-check": word, **attributes}
                 entry_shown = {"content": content, "models": dict.fromkeys(models, "admin")}

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
-from pushjuju.cli.commands.credential.add_credential import (
-    FILE,
-    REGION,
-    read_given,
-    require_region,
-)
+from pushjuju.cli.commands.credential.add_credential import FILE, REGION, read_given
+from pushjuju.cli.commands.credential.trial import credential_trial
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import drive, scope, session
-from pushjuju.core.clouds import (
-    CloudCredentials,
-    StoredCredential,
-)
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
+from pushjuju.core.errors import Silent, UsageError
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis import context, plugin_host
 from pushjuju.services.entities.model import sides
-from pushjuju.services.requests.cloud import credentials
-from pushjuju.workers.machine import credentials as trial
+from pushjuju.services.requests.cloud import update_credentials as request
 
 
 @command(
@@ -57,74 +48,58 @@ def update_credential(
     if not file and not args:
         raise UsageError("Usage: pushjuju update-credential [options] [<cloud-name> [<credential-name>]]")
     where = scope.for_writing(cli, client=client, controller=controller)
-    found = _wanted(cli, where, args, file)
-    ready: list[tuple[str, str, StoredCredential, plugin_host.ProviderType]] = []
-    for cloud, entry in found.items():
-        known, kind = credentials.known_cloud(where, cloud)
-        if region and not force:
-            require_region(known, region)
-        if where.client and not where.files.credentials(cloud).credentials:
-            cli.console.warn(f"Could not find client credentials for cloud {cloud}.")
-            cli.console.info("Use `pushjuju add-credential` to add credentials to the client.")
-            raise Silent
-        for name, item in entry.credentials.items():
-            if item.auth_type not in kind.credential_schemas:
-                raise NotValid(f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}")
-            ready.append(
-                (
-                    cloud,
-                    name,
-                    credentials.exchanged(where, known, credentials.finished(cloud, name, item, kind)),
-                    kind,
-                )
-            )
-    refused = _tried(cli, where, ready, force=force)
-    for cloud, name, item, kind in ready:
-        if (cloud, name) in refused:
-            continue
-        if where.client and file:
-            credentials.keep(where.files, cloud, name, item, kind)
+    source = f"file {file}" if file else "local client cache"
+    stored = read_given(cli, file) if file else where.files.all_credentials()
+    options = request.UpdateCredentialsOptions(
+        credentials=request.chosen(stored, source, args), region=region, force=force, new=bool(file)
+    )
+    try:
+        report = request.update(
+            where, options, partial(session.open_controller, cli), credential_trial(cli, where.host)
+        )
+    except request.NoneOnClient as error:
+        cli.console.warn(error.message)
+        cli.console.info("Use `pushjuju add-credential` to add credentials to the client.")
+        raise Silent from None
+    _tell(cli, where, report, force=force)
+    for ctx in report.woken:
+        drive.background(cli, ctx)
+    if report.is_refused:
+        raise Silent
+
+
+def _tell(cli: Cli, where: sides.Sides, report: request.UpdateReport, *, force: bool) -> None:
+    what = "Whether a credential of its models changes cannot be told."
+    session.warn_of_controllers(cli, report.unread, what)
+    for result in report.results:
+        _tell_tried(cli, where, result, force=force)
+    for cloud, name in ((each.cloud, each.name) for each in report.results if not each.refused):
         if where.ctx:
-            credentials.keep(where.ctx.controller.cloud_files, cloud, name, item, kind)
             cli.console.info(
                 f"Controller credential {quote(name)} for user {quote(where.ctx.user)} on cloud "
                 f"{quote(cloud)} updated.\n"
                 f"For more information, see ‘pushjuju show-credential {cloud} {name}’."
             )
-    if where.client and not refused:
+    if where.client and not report.is_refused:
         cli.console.info("Local client was updated successfully with provided credential information.")
-    _wake(cli, where, {(cloud, name) for cloud, name, _, _ in ready} - refused)
-    if refused:
-        raise Silent
 
 
-def _tried(
-    cli: Cli,
-    where: sides.Sides,
-    ready: Sequence[tuple[str, str, StoredCredential, plugin_host.ProviderType]],
-    *,
-    force: bool,
-) -> set[tuple[str, str]]:
-    """Try credentials on the models that they are for; return those that may not be kept."""
-    refused: set[tuple[str, str]] = set()
-    for cloud, name, item, _ in ready:
-        found = _problems(cli, where, cloud, name, item)
-        good = [model for model, problems in found.items() if not problems]
-        bad = {model: problems for model, problems in sorted(found.items()) if problems}
-        for line in (["Credential valid for:"] if good else []) + [f"  {model}" for model in good]:
-            cli.console.info(line)
-        for line in _bad_lines(bad, force=force):
-            cli.console.info(line)
-        if bad and not force:
-            refused.add((cloud, name))
-            whose = (
-                f"Controller credential {quote(name)} for user {quote(where.ctx.user)} for cloud "
-                f"{quote(cloud)} on controller {quote(where.ctx.controller.name)}"
-                if where.ctx
-                else f"Credential {quote(name)} for cloud {quote(cloud)}"
-            )
-            cli.console.warn(f"{whose} not updated: some models are no longer visible.")
-    return refused
+def _tell_tried(cli: Cli, where: sides.Sides, result: request.Updated, *, force: bool) -> None:
+    """Say for which models a credential is good."""
+    good = [model for model, problems in result.models.items() if not problems]
+    bad = {model: problems for model, problems in sorted(result.models.items()) if problems}
+    for line in (["Credential valid for:"] if good else []) + [f"  {model}" for model in good]:
+        cli.console.info(line)
+    for line in _bad_lines(bad, force=force):
+        cli.console.info(line)
+    if result.refused:
+        whose = (
+            f"Controller credential {quote(result.name)} for user {quote(where.ctx.user)} for cloud "
+            f"{quote(result.cloud)} on controller {quote(where.ctx.controller.name)}"
+            if where.ctx
+            else f"Credential {quote(result.name)} for cloud {quote(result.cloud)}"
+        )
+        cli.console.warn(f"{whose} not updated: some models are no longer visible.")
 
 
 def _bad_lines(bad: Mapping[str, Sequence[str]], *, force: bool) -> list[str]:
@@ -137,52 +112,3 @@ def _bad_lines(bad: Mapping[str, Sequence[str]], *, force: bool) -> list[str]:
         "Failed models may require a different credential.",
         f"Use ‘pushjuju set-credential’ to change credential for these models{when}",
     ]
-
-
-def _meant(cli: Cli, where: sides.Sides) -> Iterator[context.Context]:
-    """Open the controllers whose models may use what changes; a warning names one that cannot be read."""
-    if where.ctx:
-        yield where.ctx
-        return
-    for name in where.folder.controllers():
-        try:
-            yield session.open_controller(cli, name)
-        except PushjujuError as error:
-            what = "Whether a credential of its models changes cannot be told."
-            session.warn_of_controller(cli, name, error, what)
-
-
-def _problems(
-    cli: Cli, where: sides.Sides, cloud: str, name: str, item: StoredCredential
-) -> dict[str, list[str]]:
-    """Return model -> what is wrong with a credential for it, for all models that will use it."""
-    found: dict[str, list[str]] = {}
-    for ctx in _meant(cli, where):
-        if not where.ctx and name in ctx.controller.cloud_files.credentials(cloud).credentials:
-            continue  # it has one of its own
-        for model in credentials.models_using(ctx, cloud, name):
-            found[model.name] = trial.problems(ctx, where.host, model, name, item, warn=cli.console.warn)
-    return found
-
-
-def _wake(cli: Cli, where: sides.Sides, changed: set[tuple[str, str]]) -> None:
-    """Let machines be tried anew that the cloud refused because of a credential that changed."""
-    for ctx in _meant(cli, where):
-        if credentials.renew_models(ctx, changed):
-            drive.background(cli, ctx)
-
-
-def _wanted(cli: Cli, where: sides.Sides, args: tuple[str, ...], file: str) -> dict[str, CloudCredentials]:
-    """Return the credentials that a file, or the client, has for the names."""
-    source = f"file {file}" if file else "local client cache"
-    stored = read_given(cli, file) if file else where.files.all_credentials()
-    if args:
-        if args[0] not in stored:
-            raise NotFound(f"credentials for cloud {quote(args[0])} in {source} not found")
-        stored = {args[0]: stored[args[0]]}
-    if len(args) < 2:
-        return stored
-    item = stored[args[0]].credentials.get(args[1])
-    if item is None:
-        raise NotFound(f"credential {quote(args[1])} for cloud {quote(args[0])} in {source} not found")
-    return {args[0]: CloudCredentials(credentials={args[1]: item})}

@@ -11,7 +11,7 @@ from pushjuju.cli.syntax.command import Cli, Exited, command
 from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
 from pushjuju.cli.work import session
 from pushjuju.core.errors import NotFound, NotValid, UsageError
-from pushjuju.services.entities.application import decisions
+from pushjuju.services.views import decisions
 from pushjuju.workers import deciding
 
 DIFFERS = 2  # exit status of a decision that would be another one today

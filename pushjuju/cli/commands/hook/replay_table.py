@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.cli.commands.hook.run_table import struct
 from pushjuju.cli.terminal.paint import GREEN, RED, paint
 from pushjuju.cli.terminal.table import heads
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.portable.gotypes import Struct
+from pushjuju.services.views import decisions
 from pushjuju.workers import deciding
 
-if TYPE_CHECKING:
-    from pushjuju.services.entities.application.decisions import Decided
-    from pushjuju.workers.deciding import Decision, Replayed
 
-
-def document(found: Decided, again: Replayed) -> Struct:
+def document(found: decisions.Decided, again: deciding.Replayed) -> Struct:
     """Return a decision that was taken again as a document."""
     return Struct(
         {
@@ -32,7 +29,7 @@ def document(found: Decided, again: Replayed) -> Struct:
     )
 
 
-def _decision(decision: Decision) -> Struct:
+def _decision(decision: deciding.Decision) -> Struct:
     effects = [effect.kind.value for effect in decision.effects]
     return struct(
         answer=decision.answer.value,

@@ -12,8 +12,6 @@ from pushjuju.cli.terminal.progress import progress
 from pushjuju.cli.work import drive, making
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.model.placement import PlacementKind
-from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import constraints as model_constraints
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests import inventories
 from pushjuju.services.requests.machine import add_machines as request
@@ -79,7 +77,7 @@ def add_machine(
             raise UsageError("--from takes hosts as they are: no placement, -n, base, constraints or disks")
         _take_in_file(cli, model, source, private_key=private_key, public_key=public_key, no_wait=no_wait)
         return
-    target = machines.check_placement(args[0] if args else "")
+    target = values.machine_placement(args[0] if args else "")
     if target is not None and n != 1:
         raise UsageError("cannot use -n when specifying a placement directive")
     if n < 1:
@@ -104,19 +102,12 @@ def add_machine(
     else:
         inside = target if target is not None and target.kind is PlacementKind.CONTAINER else None
         placement = "" if target is None or inside else str(target)
-        real = chosen or model_constraints.default_base(opened.ctx, opened.uuid)
-        precheck.precheck(
-            opened.ctx,
-            opened.uuid,
-            base=real,
-            constraints=wanted,
-            directives=[] if inside and inside.parent else [placement],
-            warn=cli.console.warn,
-        )
         options = request.AddMachinesOptions(
-            base=real, constraints=wanted, placement=placement, container=inside, disks=volumes, count=n
+            base=chosen, constraints=wanted, placement=placement, container=inside, disks=volumes, count=n
         )
-        made = request.add_machines(opened.ctx, opened.uuid, options)
+        made = request.add_machines(
+            opened.ctx, opened.uuid, options, notices=cli.console, precheck=precheck.precheck
+        )
         for machine_id in made:
             cli.console.info(f"created {'container' if '/' in machine_id else 'machine'} {machine_id}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=made, no_wait=no_wait)
@@ -137,7 +128,7 @@ def _take_in_file(
         raise NotValid(f"{source} is no text") from None
     keys = values.public_keys(public_key)
     opened = making.open_or_make_model(cli, model)
-    known = machines.hosts(opened.ctx, opened.uuid)
+    known = request.hosts(opened.ctx, opened.uuid)
     new = [item for item in listed if (item.host, item.port) not in known]
     if len(new) < len(listed):
         cli.console.info(f"{len(listed) - len(new)} of {len(listed)} hosts are machines of the model already")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from pushjuju.cli.syntax import flags
+from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import removals, session
-from pushjuju.services.entities.machine import machines
 from pushjuju.services.requests import removals as request
 from pushjuju.services.views import removal_plan
 
@@ -45,7 +44,7 @@ def remove_machine(
 ) -> None:
     """Remove machines."""
     forced = removals.force(force=force, no_wait=no_wait)
-    ids = [machines.require_id(arg) for arg in args]
+    ids = [values.machine_id(arg) for arg in args]
     opened = session.open_model(cli, model)
     look = partial(removal_plan.machine_lines, opened.ctx, opened.uuid, keep_instance=keep_instance)
     plan = removals.Plan.of(ids, look, failed="removing machine failed")

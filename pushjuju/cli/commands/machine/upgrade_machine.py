@@ -87,7 +87,7 @@ def _base(cli: Cli, text: str) -> Base:
     else:
         cli.console.warn("series argument is deprecated, use base instead")
         base = Base.from_series(text.lower())
-    upgrade_machine.check_supported(base)
+    request.check_supported(base)
     return base
 
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.syntax.gnuflag import Kind
 from pushjuju.cli.work import session
-from pushjuju.core.errors import NotFound
-from pushjuju.services.entities.basis import plugin_host
-from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import new_models, sessions
+from pushjuju.services.entities.basis import context
+from pushjuju.services.entities.model import sessions
+from pushjuju.services.requests.model import add_model as request
 from pushjuju.workers.provision import checkup
-
-if TYPE_CHECKING:
-    from pushjuju.services.entities.basis.context import Context
 
 
 @command(
@@ -53,14 +49,13 @@ def add_model(
     no_switch: bool,
 ) -> None:
     """Create a model."""
-    new_models.require_name(args[0])
     settings = values.model_settings(config)
-    ctx = session.open_controller(cli, controller)
-    cloud = _cloud(ctx, args[1]) if len(args) > 1 else None
-    check = _checked(cli, ctx, settings) if settings and not cli.rehearsal else None
-    model = new_models.add_model(
-        ctx, args[0], cloud=cloud, credential=credential, config=settings, owner=owner, check=check
+    options = request.AddModelOptions(
+        name=args[0], cloud="".join(args[1:]), credential=credential, config=settings, owner=owner
     )
+    ctx = session.open_controller(cli, controller)
+    check = _checked(cli, ctx, settings) if settings and not cli.rehearsal else None
+    model = request.add_model(ctx, options, check=check)
     if not no_switch:
         with session.moving(cli):
             sessions.focus(ctx, model)
@@ -70,22 +65,6 @@ def add_model(
     cli.console.info(f"Added '{model.name}' model{place}{held} for user '{model.owner}'")
 
 
-def _checked(cli: Cli, ctx: Context, settings: dict[str, Any]) -> new_models.Check:
+def _checked(cli: Cli, ctx: context.Context, settings: dict[str, Any]) -> request.Check:
     """Return what lets a cloud refuse settings of its own."""
     return partial(checkup.check_settings, ctx, settings, warn=cli.console.warn)
-
-
-def _cloud(ctx: Context, text: str) -> str:
-    """Return `cloud/region` of the argument, which may be a region of the controller's cloud."""
-    name, slash, _ = text.partition("/")
-    places = clouds.folders(ctx.datadir, ctx.controller)
-    host = plugin_host.PluginHost(environ=ctx.environ)
-    try:
-        clouds.definition(places, name, host)
-    except NotFound:
-        own = str(ctx.controller.settings().get("cloud", ""))
-        regions = clouds.definition(places, own, host).regions if own and not slash else ()
-        if text.lower() not in {region.name.lower() for region in regions}:
-            raise
-        return f"{own}/{text}"
-    return text

@@ -11,7 +11,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.model import models
-from pushjuju.services.entities.relation import offers
+from pushjuju.services.requests.relation import offers
 
 _APPLICATION = re.compile(
     r"/?(?:(?P<model>[^.]*)\.)?(?P<application>[^:]*)(?::(?P<endpoints>.*))?", re.DOTALL

@@ -13,7 +13,7 @@ from pushjuju.portable.names import is_application
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.services.requests.relation import consume as crossmodel
+from pushjuju.services.requests.relation import offers
 
 
 @command(
@@ -39,7 +39,7 @@ def remove_offer(cli: Cli, args: tuple[str, ...], *, controller: str, force: boo
         raise NotValid("all offer URLs must use the same controller")
     if force and not yes:
         cli.console.confirm(_warning(urls), what="offer removal")
-    places = crossmodel.remove_offers(ctx, urls, removal.Force() if force else None)
+    places = offers.remove_offers(ctx, urls, removal.Force() if force else None)
     if force:
         _settle_all(cli, ctx, places)
 

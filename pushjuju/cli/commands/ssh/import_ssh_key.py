@@ -23,9 +23,8 @@ def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
     """Add the public keys of users of GitHub or Launchpad."""
     sources = [key_import.source(text) for text in args]
     opened = session.open_model(cli, model)
-    found = {item.text: key_import.fetch(item, cli.env) for item in sources}
-    for text, keys in found.items():
-        if not keys:
+    for text, refused in ssh_keys.import_keys(opened.ctx, opened.uuid, sources, cli.env).items():
+        if refused is None:
             cli.console.info(f"cannot import key id {quote(text)}: no keys found")
-        tell_results(cli, "import key id", ssh_keys.add(opened.ctx, opened.uuid, keys))
+        tell_results(cli, "import key id", refused or ())
     drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)

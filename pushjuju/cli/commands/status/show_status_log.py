@@ -16,7 +16,7 @@ from pushjuju.core.names import is_machine
 from pushjuju.core.status import StatusKind
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
-from pushjuju.services.entities.basis import statuses
+from pushjuju.services.views.listings import statuses
 
 _BACKLOG = 20
 

@@ -9,8 +9,9 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.output import render
 from pushjuju.cli.terminal.shapes import struct
 from pushjuju.cli.terminal.times import since_text, with_texts
-from pushjuju.cli.work import removals, subjects
+from pushjuju.cli.work import removals
 from pushjuju.core.errors import NotValid, Silent, UsageError
+from pushjuju.core.problems import Subject
 from pushjuju.core.storage import Directive, is_storage, parse_directives
 from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.model import sessions
@@ -62,7 +63,7 @@ def finish_change(
         if answer.error is not None and answer.error.hint:
             cli.console.detail(answer.error.hint)
     touched = [unit for answer in answers for unit in answer.units]
-    touched += [subjects.storage_subject(answer.subject) for answer in answers]
+    touched += [str(Subject("storage", answer.subject)) for answer in answers]
     if lines:
         removals.settle(cli, opened, touched=touched, no_wait=no_wait)
     if failed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
-from pushjuju.services.entities.basis import users as people
 from pushjuju.services.requests.user import users
 
 _REMOVAL = """\
@@ -30,7 +29,7 @@ user please use the "pushjuju disable-user" command. See
 def remove_user(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:
     """Remove a user."""
     ctx, name = session.open_controller(cli, controller), args[0]
-    people.check(ctx, name)
+    users.require(ctx, name)
     if not yes:
         cli.output.text(_REMOVAL.format(user=f'"{name}"', controller=f'"{ctx.controller.name}"'))
         cli.console.confirm("Continue [y/N]? ", what="user removal")

@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.terminal.tabwriter import TabWriter
 from pushjuju.cli.work import session
 from pushjuju.services.entities.basis import context
-from pushjuju.services.entities.model import controllers as service
+from pushjuju.services.requests.controller import controllers as service
 
 
 @command(

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
     from pushjuju.portable import frames
 
+# Codes of results, by which the controller knows what happened.
+CHARM_GONE = "charm-gone"  # the unit's charm is not on the machine
+TIMED_OUT = "timed-out"  # the commands took longer than they may
+
 
 def log_event(level: str, module: str, message: str) -> frames.Event:
     """Return a log event."""

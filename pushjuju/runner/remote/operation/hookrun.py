@@ -9,7 +9,7 @@ import os
 
 from pushjuju.portable.jsontext import loads
 from pushjuju.runner.remote.base import layout, output, signals
-from pushjuju.runner.remote.base.results import plain_result, wall_time
+from pushjuju.runner.remote.base.results import CHARM_GONE, TIMED_OUT, plain_result, wall_time
 from pushjuju.runner.remote.operation import debugging
 from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host, Refused
 from pushjuju.runner.remote.operation.process import Child, Ended
@@ -74,7 +74,7 @@ def find_handler(charm: str, name: str, folder: str) -> tuple[str, str | None]:
 
 def _missing_charm(host: Host) -> frames.Result:
     host.log("ERROR", "charm missing from disk")
-    return plain_result("failed", message="charm missing from disk")
+    return {**plain_result("failed", message="charm missing from disk"), "code": CHARM_GONE}
 
 
 def environment(host: Host, unit: str, context_id: str) -> dict[str, str]:
@@ -173,6 +173,8 @@ class _Run:
         result.update(
             {"exit": ended.exit, "signal": ended.signal, "writes": writes, "reboot": writes["reboot"]}
         )
+        if ended.timed_out:
+            result["code"] = TIMED_OUT
         return result
 
 

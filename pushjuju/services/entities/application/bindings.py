@@ -23,24 +23,7 @@ from pushjuju.store.rows.records import Application, Machine
 from pushjuju.store.tx import ModelTx
 
 _DEFAULT = ""
-_FORM = "--bind must be in the form '[<default-space>] [<endpoint-name>=<space> ...]'; {}"
 _LACKING = "is not feasible: one or more deployed machines lack an address in this space"
-
-
-def parse(text: str) -> dict[str, str]:
-    """Read the bindings that a user typed: endpoint -> name of a space; the default has an empty endpoint."""
-    found: dict[str, str] = {}
-    for word in text.split():
-        parts = word.split("=")
-        if len(parts) > 2:
-            problem = 'found multiple "=" in binding. Did you forget to space-separate the binding list?'
-            raise NotValid(_FORM.format(problem))
-        if len(parts) == 2 and not parts[0]:
-            problem = 'found "=" without endpoint name. Use a lone space name to set the default.'
-            raise NotValid(_FORM.format(problem))
-        endpoint, space = parts if len(parts) == 2 else (_DEFAULT, parts[0])
-        found[endpoint] = space.strip('"')
-    return found
 
 
 def names(charm: Charm) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,6 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
 from pushjuju.portable.jsontext import compact
-from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Status
 from pushjuju.store.tx import ModelTx
 
@@ -69,10 +68,16 @@ def set_agent_status(
     Returns:
         Whether it changed.
     """
-    present = get_status(tx, StatusKind.AGENT, unit)
-    if present and (present.status, present.message) == (str(status), message):
+    told = StatusInfo(status=status, message=message, data=data or {})
+    return set_once(tx, StatusKind.AGENT, unit, told, now=now)
+
+
+def set_once(tx: ModelTx, kind: StatusKind, entity: str, told: StatusInfo, *, now: datetime) -> bool:
+    """Set a status unless it says the same already, and so keeps its since; return True for a change."""
+    present = get_status(tx, kind, entity)
+    if present and (present.status, present.message) == (str(told.status), told.message):
         return False
-    set_status(tx, StatusKind.AGENT, unit, status, message, now=now, data=data)
+    set_status(tx, kind, entity, told.status, told.message, now=now, data=told.data)
     return True
 
 
@@ -124,20 +129,6 @@ class HistoryEntry:
     message: str
     data: Mapping[str, Any]
     since: datetime
-
-
-def history_of(
-    ctx: Context,
-    model: str,
-    kinds: Sequence[StatusKind],
-    entity: str,
-    *,
-    limit: int,
-    since: datetime | None,
-) -> list[HistoryEntry]:
-    """Return the newest entries of one kind or two of an entity, as `history` does."""
-    with ctx.read(model) as tx:
-        return history(tx, kinds[0], entity, also=kinds[-1], limit=limit, since=since)
 
 
 def history(

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from pushjuju.core.errors import NotPermitted, NotValid, not_found
-from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.basis.context import DEFAULT_USER
 from pushjuju.store.rows.user_records import Person
 from pushjuju.store.tx import Tx
 
@@ -75,12 +75,6 @@ def require(tx: Tx, name: str) -> None:
     """Check that there is a user of that name."""
     if not exists(tx, name):
         raise not_found("user", name)
-
-
-def check(ctx: Context, name: str) -> None:
-    """Check that a controller has a user."""
-    with ctx.store.read() as tx:
-        require(tx, name)
 
 
 def require_or_external(tx: Tx, name: str) -> None:

@@ -13,7 +13,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.model.life import Life
-from pushjuju.core.model.placement import Placement, PlacementKind
+from pushjuju.core.model.placement import Placement
 from pushjuju.core.names import is_machine, parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.core.storage import Directive
@@ -142,19 +142,6 @@ def _equip(ctx: Context, tx: ModelTx, machine: Machine, wanted: Sequence[Directi
     disks.equip(ctx, tx, machine, wanted)
 
 
-def check_placement(text: str) -> Placement | None:
-    """Read the argument of add-machine."""
-    if not text:
-        return None
-    try:
-        placement = Placement.parse(text)
-    except NotValid as error:
-        raise UsageError(error.message) from error
-    if placement.kind is PlacementKind.MACHINE:
-        raise NotValid("machine-id cannot be specified when adding machines")
-    return placement
-
-
 def get(tx: ModelTx, machine_id: str) -> Machine:
     """Return a machine."""
     return tx.get(Machine, "machine_get", f"machine {machine_id} not found", id=machine_id)
@@ -169,12 +156,6 @@ def list_machines(tx: ModelTx) -> list[Machine]:
 def units_on(tx: ModelTx, machine_id: str) -> list[Unit]:
     """Return the units of a machine, subordinates included."""
     return tx.list(Unit, "unit_on_machine", machine=machine_id)
-
-
-def hosts(ctx: Context, model: str) -> set[tuple[Any, Any]]:
-    """Return the host and the port at which each machine of a model is reached."""
-    with ctx.read(model) as tx:
-        return {(machine.ssh.get("host"), machine.ssh.get("port")) for machine in list_machines(tx)}
 
 
 def seats_on(tx: ModelTx, machine_id: str) -> list[Seat]:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from pushjuju.charms.values.charm_bases import WORKLOAD_BASES
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
@@ -95,12 +94,6 @@ def _instance_text(status: SeriesStatus) -> str:
 
 
 # --- what a user asks for -------------------------------------------------------------------------------
-
-
-def check_supported(base: Base) -> None:
-    """Check that Juju knows a base for workloads."""
-    if not any(base.matches(known) for known in WORKLOAD_BASES):
-        raise NotValid(f"{quote(str(base))} is an unsupported base")
 
 
 def affected_units(tx: ModelTx, machine_id: str) -> list[str]:

@@ -24,12 +24,6 @@ def of_model(tx: ModelTx) -> dict[str, Any]:
     return dict(json.loads(found)) if found else {}
 
 
-def get(ctx: Context, model: str) -> dict[str, Any]:
-    """Return the constraints of a model; none when nothing was set."""
-    with ctx.read(model) as tx:
-        return of_model(tx)
-
-
 def default_base(ctx: Context, model: str) -> Base:
     """Return the base of machines for which no base is named."""
     with ctx.read(model) as tx:

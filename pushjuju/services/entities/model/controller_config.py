@@ -96,7 +96,7 @@ SETTINGS: Mapping[str, Setting] = {
     "system-ssh-keys": Setting("string", None, changes=False),
 }
 _STATE_SIZES = ("max-charm-state-size", "max-agent-state-size")
-_SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
+SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
 
 
 def may_change(key: str) -> bool:
@@ -137,17 +137,6 @@ def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
     parsed = {key: parse_value(key, value) for key, value in values.items() if key in SETTINGS}
     check_state_sizes(parsed)
     return parsed
-
-
-def document(ctx: Context) -> dict[str, Any]:
-    """Return key -> value: what was set, and the defaults; no secrets."""
-    settings = ctx.controller.settings()
-    found = {key: item.default for key, item in SETTINGS.items() if item.default is not None}
-    known = {key: value for key, value in settings.get("config", {}).items() if key in SETTINGS}
-    found.update(
-        known, **{"controller-name": ctx.controller.name, "controller-uuid": settings.get("uuid", "")}
-    )
-    return {key: value for key, value in sorted(found.items()) if key not in _SECRET}
 
 
 def check_state_sizes(config: Mapping[str, Any]) -> None:

@@ -26,6 +26,7 @@ from pushjuju.core.firewall import (
     MachineRules,
     collapsed,
     merged,
+    split,
     unit_ingress,
 )
 from pushjuju.core.model.ports import OpenPort, PortRange
@@ -273,11 +274,6 @@ def _ssh(tx: ModelTx, peers: Iterable[str]) -> tuple[str, ...]:
     if set(EVERYWHERE) <= set(allowed) or not peers:
         return EVERYWHERE
     return collapsed([*allowed, *peers])
-
-
-def split(text: str) -> list[str]:
-    """Read a list with commas."""
-    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 # --- what is in force -------------------------------------------------------------------------------------

@@ -92,16 +92,6 @@ def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
 # --- offering ---------------------------------------------------------------------------------------------
 
 
-def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], name: str = "") -> Offer:
-    """Offer endpoints of an application; an offer of that name is replaced.
-
-    Args:
-        name: The name of the offer; the application's name when empty.
-    """
-    with ctx.write(model) as tx:
-        return offer_in(ctx, tx, application, wanted, name or application)
-
-
 def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str], name: str) -> Offer:
     """Offer endpoints of an application; as `offer`, in a transaction."""
     present = tx.find(Offer, "offer_get", name=name)

@@ -213,10 +213,7 @@ def terminate(tx: ModelTx, offer: Offer, now: datetime) -> None:
 
 
 def _set_status(tx: ModelTx, remote: RemoteApplication, status: StatusInfo, now: datetime) -> None:
-    present = statuses.get_status(tx.beside(remote.model), StatusKind.APPLICATION, remote.name)
-    if present and (present.status, present.message) == (str(status.status), status.message):
-        return
-    statuses.set_status(
-        tx.beside(remote.model), StatusKind.APPLICATION, remote.name, status.status, status.message,
-        now=status.since or now
-    )  # fmt: skip
+    told = StatusInfo(status=status.status, message=status.message)
+    statuses.set_once(
+        tx.beside(remote.model), StatusKind.APPLICATION, remote.name, told, now=status.since or now
+    )

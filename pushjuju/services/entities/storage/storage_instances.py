@@ -18,7 +18,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.problems import Subject
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import StatusInfo, StatusKind
 from pushjuju.core.storage import (
     DEFAULT_SIZE,
     Directive,
@@ -292,10 +292,8 @@ def set_status(
     tx: ModelTx, backing: Backing, status: StorageStatus, now: datetime, message: str = ""
 ) -> None:
     """Set the status of a volume or filesystem, unless it is the same."""
-    kind = KINDS[backing.kind]
-    present = statuses.get_status(tx, kind, backing.id)
-    if present is None or (present.status, present.message) != (str(status), message):
-        statuses.set_status(tx, kind, backing.id, status, message, now=now)
+    told = StatusInfo(status=status, message=message)
+    statuses.set_once(tx, KINDS[backing.kind], backing.id, told, now=now)
 
 
 # --- attach -----------------------------------------------------------------------------------------------

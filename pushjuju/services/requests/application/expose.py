@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.errors import NotFound, NotValid, not_found
@@ -19,30 +20,33 @@ from pushjuju.store.rows.records import Application, ExposedEndpoint
 from pushjuju.store.tx import ModelTx
 
 
-def expose(
-    ctx: Context,
-    model: str,
-    name: str,
-    *,
-    endpoints: Sequence[str] = (),
-    spaces: Sequence[str] = (),
-    cidrs: Sequence[str] = (),
-) -> None:
-    """Expose an application's open ports; the settings of an endpoint replace its earlier settings.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposeOptions:
+    """From where the open ports of an application may be reached.
 
-    Args:
+    Attributes:
         endpoints: Names of endpoints, or empty for all endpoints without settings of their own.
         spaces: Names of spaces whose subnets may reach the ports.
         cidrs: Networks that may reach the ports. Without spaces and networks, every address may.
+    """
+
+    application: str
+    endpoints: Sequence[str] = ()
+    spaces: Sequence[str] = ()
+    cidrs: Sequence[str] = ()
+
+
+def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
+    """Expose an application's open ports; the settings of an endpoint replace its earlier settings.
 
     Raises:
         NotFound: There is no such application, endpoint or space.
         NotValid: A CIDR is wrong, or the application is being removed.
     """
-    wanted = _wanted(endpoints, spaces, cidrs)
+    wanted = _wanted(options.endpoints, options.spaces, options.cidrs)
     with ctx.write(model) as tx:
         models.get(tx)
-        record(tx, applications.get(tx, name), wanted, ctx.clock.now())
+        record(tx, applications.get(tx, options.application), wanted, ctx.clock.now())
 
 
 def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure], now: datetime) -> None:

@@ -6,7 +6,8 @@ Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -30,28 +31,42 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.store.rows.records import Application
 
 
-def set_config(
-    ctx: Context,
-    model: str,
-    name: str,
-    *,
-    values: Mapping[str, str] | None = None,
-    file: bytes | None = None,
-    reset: Iterable[str] = (),
-) -> None:
-    """Change an application's settings: file first, then reset, then values."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigOptions:
+    """New settings of an application: those of the file first, then the resets, then the values.
+
+    Attributes:
+        values: Option -> value as text; `trust` is an option too.
+        file: YAML, as `config --file` takes it.
+        reset: Options that get the charm's default.
+    """
+
+    application: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    file: bytes | None = None
+    reset: Sequence[str] = ()
+
+
+def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:
+    """Change settings of an application; all of them or none.
+
+    Raises:
+        NotFound: There is no such application.
+        NotValid: The charm has no such option, or a value does not fit.
+    """
+    name, file = options.application, options.file
     with ctx.write(model) as tx:
         application = applications.get(tx, name)
         charm = applications.current_charm(tx, application)
         changes: Settings = {}
         try:
             changes.update(parse_settings_yaml(charm.config, file, name) if file is not None else {})
-            changes.update(dict.fromkeys(_known(charm, reset)))
-            changes.update(_parse_values(charm, values or {}))
+            changes.update(dict.fromkeys(_known(charm, options.reset)))
+            changes.update(_parse_values(charm, options.values))
         except NotValid as error:
             text = f"parsing settings for application: {error.message}"
             raise NotValid(text, detail=error.detail, hint=error.hint) from error
-        trust = _trust_change(values or {}, reset)
+        trust = _trust_change(options.values, options.reset)
         charms.put_settings(tx, name, application.charm_url, changes)
         if trust is not None:
             tx.run("application_set_trust", name=name, trust=int(trust))

@@ -5,23 +5,31 @@ Mirrors: juju cmd/juju/cloud/addcredential.go, updatecredential.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from pushjuju.core.clouds import Cloud, StoredCredential
-from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.plugins.api.clouds import ProviderType
+from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, is_credential
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.plugins.api.clouds import DetectedCredential, ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds, opened
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sides import Sides
+from pushjuju.services.requests.cloud import definitions
+from pushjuju.services.requests.cloud.definitions import ClientRemoval, Open, Removed
 from pushjuju.store.cloudfiles import CloudFiles
 from pushjuju.store.rows.records import Model
 
 MAX_FILE = 5 << 20
+
+
+class Trial(Protocol):
+    """Asks the cloud whether a model can use a credential; returns what is wrong."""
+
+    def __call__(self, ctx: Context, model: Model, name: str, item: StoredCredential) -> Sequence[str]: ...
 
 
 def kinds_of(where: Sides, names: Mapping[str, Any]) -> dict[str, ProviderType | None]:
@@ -45,6 +53,132 @@ def known_cloud(where: Sides, name: str) -> tuple[Cloud, ProviderType]:
     places = clouds.folders(where.folder, where.ctx.controller if where.ctx else None)
     cloud = clouds.definition(places, name, where.host)
     return cloud, where.host.provider_type(cloud.type)
+
+
+def auth_types(cloud: Cloud, kind: ProviderType) -> list[str]:
+    """Return the ways to open a cloud; empty when the cloud needs no credential."""
+    known = clouds.auth_types(kind)
+    return [name for name in cloud.auth_types if name in known] or known
+
+
+def require_region(cloud: Cloud, region: str) -> None:
+    """Check a region that was named."""
+    if region not in {item.name for item in cloud.regions}:
+        raise NotValid(f"provided region {quote(region)} for cloud {quote(cloud.name)} not valid")
+
+
+def of_cloud(
+    stored: Mapping[str, CloudCredentials], cloud: Cloud, kind: ProviderType, source: str
+) -> dict[str, StoredCredential]:
+    """Return the credentials that a file has for a cloud, checked and completed.
+
+    Raises:
+        NotFound: The file has none for the cloud.
+        NotValid: One does not fit the cloud.
+    """
+    listed, allowed = stored.get(cloud.name), auth_types(cloud, kind)
+    if listed is None:
+        raise NotFound(f"no credentials for cloud {cloud.name} exist in file {source}")
+    for name, item in listed.credentials.items():
+        if not is_credential(name):
+            raise NotValid(f"{quote(name)} is not a valid credential name")
+        if item.auth_type not in allowed:
+            raise NotValid(
+                f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}, "
+                f"valid auth types for cloud {quote(cloud.name)} are [{' '.join(allowed)}]"
+            )
+    return {name: finished(cloud.name, name, item, kind) for name, item in listed.credentials.items()}
+
+
+def add_to_client(
+    where: Sides, cloud: Cloud, kind: ProviderType, found: Mapping[str, StoredCredential], *, replace: bool
+) -> list[str]:
+    """Write new credentials to the client; return the names that the client had, whose credentials stay."""
+    present = {} if replace else where.files.credentials(cloud.name).credentials
+    for name in (name for name in found if name not in present):
+        keep(where.files, cloud.name, name, found[name], kind)
+    return [name for name in found if name in present]
+
+
+def upload(where: Sides, cloud: Cloud, kind: ProviderType, found: Mapping[str, StoredCredential]) -> bool:
+    """Write credentials to the controller; return False when the controller has no such cloud."""
+    ctx = where.controller
+    if cloud.name not in definitions.controller_clouds(ctx, where.host):
+        return False
+    for name, item in found.items():
+        keep(ctx.controller.cloud_files, cloud.name, name, item, kind)
+    return True
+
+
+def save_detected(
+    where: Sides, cloud: Cloud, kind: ProviderType, item: DetectedCredential
+) -> StoredCredential:
+    """Write a credential that was found on this computer to the client; return the credential.
+
+    Where a tool says so, its region and the credential become the cloud's defaults.
+    """
+    stored = StoredCredential(auth_type=item.auth_type, attributes=dict(item.attributes))
+    stored = finished(cloud.name, item.name, stored, kind)
+    if not where.client:
+        return stored
+    before = where.files.credentials(cloud.name)
+    keep(where.files, cloud.name, item.name, stored, kind)
+    if item.region and item.region in {region.name for region in cloud.regions}:
+        where.files.set_default(cloud.name, "default-region", item.region)
+    if item.default and not before.default_credential:
+        where.files.set_default(cloud.name, "default-credential", item.name)
+    return stored
+
+
+def default_of(where: Sides, cloud: str) -> str:
+    """Return the credential with which a cloud of the client is used; empty when none was chosen."""
+    clouds.definition((where.files,), cloud, where.host)
+    return where.files.credentials(cloud).default_credential
+
+
+def set_default(where: Sides, cloud: str, name: str) -> None:
+    """Choose the credential with which a cloud is used, or with an empty text none.
+
+    Raises:
+        NotFound: The client has no such cloud.
+        NotValid: The client has no such credential.
+    """
+    clouds.definition((where.files,), cloud, where.host)
+    if name and name not in where.files.credentials(cloud).credentials:
+        raise NotValid(f"credential {quote(name)} for cloud {cloud} not valid")
+    where.files.set_default(cloud, "default-credential", name)
+
+
+def remove_from_client(where: Sides, cloud: str, name: str, open_controller: Open) -> ClientRemoval:
+    """Remove a credential from the client; controllers whose models use the credential keep it."""
+    stored = where.files.credentials(cloud)
+    if name not in stored.credentials:
+        return ClientRemoval(outcome=Removed.ABSENT)
+    kind = kinds_of(where, {cloud: stored})[cloud]
+    keepers, unread = definitions.controllers_that(
+        where, lambda ctx: bool(models_using(ctx, cloud, name)), open_controller
+    )
+    for own in (where.folder.controller(keeper).cloud_files for keeper in keepers):
+        if name not in own.credentials(cloud).credentials:
+            keep(own, cloud, name, stored.credentials[name], kind)
+    where.files.remove_credential(cloud, name)
+    return ClientRemoval(outcome=Removed.GONE, unread=unread)
+
+
+def revoke(where: Sides, cloud: str, name: str, *, force: bool = False) -> None:
+    """Remove a credential from a controller.
+
+    Raises:
+        NotValid: Models use the credential, and the removal is not forced.
+    """
+    ctx = where.controller
+    if (users := definitions.users_of(ctx, cloud, name)) and not force:
+        count = f"{len(users)} model{'' if len(users) == 1 else 's'}"
+        raise NotValid(
+            f"could not remove remote credential: cannot revoke credential "
+            f"{cloud}/{ctx.user}/{name}: it is still used by {count}"
+        )
+    ctx.controller.cloud_files.remove_credential(cloud, name)
 
 
 def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) -> StoredCredential:
@@ -133,13 +267,23 @@ def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str
     return woken
 
 
-def set_credential(ctx: Context, uuid: str, name: str) -> list[str]:
+def set_credential(ctx: Context, model: Model, cloud: str, name: str, trial: Trial) -> list[str]:
     """Work a model with another credential from now on, and ask the cloud again.
 
     Returns:
         The machines that are tried anew.
+
+    Raises:
+        NotFound: There is no such credential.
+        NotValid: The model is on another cloud, or cannot use the credential.
     """
-    with ctx.write(uuid) as tx:
+    if cloud != model.cloud:
+        raise NotValid(f'cloud "{cloud}" does not match the cloud "{model.cloud}" of the model')
+    found = opened.open_credential(clouds.folders(ctx.datadir, ctx.controller), cloud, name)
+    stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
+    if problems := trial(ctx, model, name, stored):
+        raise NotValid(f'credential "{name}" cannot be used for model {model.name}: {problems[0]}')
+    with ctx.write(model.uuid) as tx:
         models.require_alive(tx)
         tx.run("model_set_credential", credential=name)
         return credential_validity.renew(tx, models.get(tx), ctx.clock.now())

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pushjuju.core.clouds import DEFAULT_REGION, Cloud
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import (
     controller_config,
     model_config,
@@ -17,7 +20,9 @@ from pushjuju.services.entities.model import (
     sessions,
 )
 from pushjuju.services.requests.model import model_config as request
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.storage import pools
+from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.model import Model
 
 
@@ -67,10 +72,62 @@ class BootstrapOptions:
         return {**self.config, "model-defaults": dict(self.defaults)}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a controller's models will be by default; `credential` is the name of one, or empty."""
+
+    cloud: Cloud
+    region: str
+    credential: str
+
+    def __str__(self) -> str:
+        return f"{self.cloud.name}/{self.region}"
+
+    @property
+    def is_remote(self) -> bool:
+        """Return True when a cloud must be asked for machines."""
+        return self.cloud.type not in clouds.BUILT_IN.values()
+
+
+def place(datadir: DataDir, host: PluginHost, text: str, credential: str = "") -> Place:
+    """Return the place that `cloud[/region]` means.
+
+    Raises:
+        NotFound: No such cloud, region or credential.
+        NotValid: There are several credentials.
+    """
+    name, region = clouds.split(text)
+    places = clouds.folders(datadir)
+    cloud = clouds.definition(places, clouds.first_name(places, name), host)
+    return Place(
+        cloud=cloud,
+        region=clouds.choose_region(places, cloud, region),
+        credential=clouds.choose_credential(places, cloud.name, credential),
+    )
+
+
+def cloud_names(datadir: DataDir, host: PluginHost) -> list[str]:
+    """Return the clouds that a controller can be for."""
+    return sorted({*clouds.public_clouds(host), *clouds.BUILT_IN, *datadir.clouds()})
+
+
+def region_names(datadir: DataDir, host: PluginHost, name: str) -> list[str]:
+    """Return the regions of a cloud.
+
+    Raises:
+        NotFound: No such cloud.
+    """
+    places = clouds.folders(datadir)
+    found = clouds.definition(places, clouds.first_name(places, name), host)
+    return [region.name for region in found.regions] or [DEFAULT_REGION]
+
+
 def add_first_model(ctx: Context, options: BootstrapOptions) -> Model:
     """Make the first model of a controller, with the constraints and the pool of Juju's controller model."""
     settings = {**options.defaults, **_of_models(options.config)}
-    model = new_models.add_model(ctx, options.model, credential=options.credential, config=settings)
+    model = add_model(
+        ctx, AddModelOptions(name=options.model, credential=options.credential, config=settings)
+    )
     sessions.focus(ctx, model)
     if options.constraints:
         request.set_constraints(ctx, model.uuid, options.constraints)

@@ -5,15 +5,28 @@ Mirrors: juju cmd/juju/controller/config.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 
+from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import controller_config
 
 
+def fixed(values: Iterable[str]) -> list[str]:
+    """Return the keys that cannot be set after bootstrap, sorted."""
+    return sorted(key for key in values if not controller_config.may_change(key))
+
+
 def change(ctx: Context, values: Mapping[str, Any]) -> None:
-    """Set keys; all of them or, after a refusal, none."""
+    """Set keys; all of them or, after a refusal, none.
+
+    Raises:
+        NotValid: A key is fixed or unknown, or a value does not fit.
+    """
+    if keys := fixed(values):
+        listed = " ".join(keys)
+        raise NotValid(f"invalid or read-only controller config values cannot be updated: [{listed}]")
     parsed = controller_config.parse_values(values)
 
     def edit(settings: MutableMapping[str, Any]) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pushjuju.charms.values.charm_bases import WORKLOAD_BASES
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import Conflict, NotFound
+from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.problems import Problem, Subject
@@ -106,3 +107,9 @@ def complete(ctx: Context, model: str, machine_id: str) -> int:
         upgrade_machine.say(tx, lock, f"machine-{machine_id} start units after series upgrade", now)
         wake.machine(tx, machine_id, now, "upgrade-machine complete")
     return seen
+
+
+def check_supported(base: Base) -> None:
+    """Check that Juju knows a base for workloads."""
+    if not any(base.matches(known) for known in WORKLOAD_BASES):
+        raise NotValid(f"{quote(str(base))} is an unsupported base")

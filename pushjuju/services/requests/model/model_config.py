@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from pushjuju.core.firewall import split
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.plugin_host import PluginHost
@@ -55,6 +56,11 @@ class ModelConfigOptions:
     def is_worked(self) -> bool:
         """Return True when machines or secrets follow the change at once."""
         return bool(_WORKED & self.keys)
+
+
+def writable(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without those that only the model itself sets."""
+    return {key: value for key, value in values.items() if key not in model_config.READ_ONLY}
 
 
 def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: PluginHost) -> list[str]:
@@ -112,9 +118,7 @@ def effective(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
 def firewall_rules(ctx: Context, model: str) -> dict[str, list[str]]:
     """Return which networks may reach each well-known service of a model; no network stands for all."""
     with ctx.read(model) as tx:
-        return {
-            service: firewall.split(str(model_config.get(tx, key))) for service, key in FIREWALL_KEYS.items()
-        }
+        return {service: split(str(model_config.get(tx, key))) for service, key in FIREWALL_KEYS.items()}
 
 
 def set_firewall_rule(ctx: Context, model: str, service: str, networks: Iterable[str]) -> None:

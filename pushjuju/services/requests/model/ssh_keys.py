@@ -6,7 +6,7 @@ Mirrors: juju apiserver/facades/client/keymanager (3.6)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,11 +15,11 @@ from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models, ssh_keys
 from pushjuju.services.entities.model.ssh_keys import KEY
+from pushjuju.services.requests.model import key_import
+from pushjuju.services.requests.model.key_import import Source
 from pushjuju.store.tx import ModelTx
 
 MOST = 1000  # keys of a model
-
-
 _INTERNAL = ("juju-client-key", "juju-system-key")
 
 
@@ -29,6 +29,22 @@ class Refusal:
 
     key: str
     reason: str
+
+
+def import_keys(
+    ctx: Context, model: str, sources: Sequence[Source], environ: Mapping[str, str]
+) -> dict[str, list[Refusal] | None]:
+    """Add the keys that users have published, once all are fetched.
+
+    Returns:
+        The refused keys of each source, or None for a user without keys.
+
+    Raises:
+        NotFound: There is no such user.
+        TransportError: A server does not answer.
+    """
+    found = {item.text: key_import.fetch(item, environ) for item in sources}
+    return {text: add(ctx, model, keys) if keys else None for text, keys in found.items()}
 
 
 def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:

@@ -9,7 +9,7 @@ Mirrors: juju apiserver/facades/controller/crossmodelrelations RegisterRemoteRel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import datetime
 
 from pushjuju.charms.values.endpoints import Bound, Pair, Side
@@ -103,25 +103,6 @@ def _partners(tx: ModelTx, name: str) -> Iterator[str]:
     for relation in relations.of_application(tx, name):
         sides = relations.endpoints(tx, relation.id)
         yield relations.remote_endpoint(sides, name).application
-
-
-def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force | None = None) -> list[str]:
-    """Take offers back; all of them or, after a refusal, none. By force, the relations to them end too.
-
-    Returns:
-        The models that they were in.
-
-    Raises:
-        NotFound: There is no such offer.
-        Conflict: Others are related to one; the messages are Juju's.
-    """
-    now, places = ctx.clock.now(), []
-    with ctx.store.write() as tx:
-        for url in urls:
-            model, offer = offers.resolve(ctx, tx, url)
-            places.append(model.uuid)
-            removal.remove_offer(ctx.of(tx, model.uuid), offer, now, force)
-    return sorted(set(places))
 
 
 # --- relations --------------------------------------------------------------------------------------------

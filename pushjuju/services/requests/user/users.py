@@ -61,3 +61,9 @@ def _require_other(tx: Tx, name: str, text: str) -> None:
     users.require(tx, name)
     if name == DEFAULT_USER:
         raise NotPermitted(text)
+
+
+def require(ctx: Context, name: str) -> None:
+    """Check that a controller has a user."""
+    with ctx.store.read() as tx:
+        users.require(tx, name)

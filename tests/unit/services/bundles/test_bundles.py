@@ -22,12 +22,14 @@ from pushjuju.services.bundles.read.verify import BundleFaulty
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis import annotations as notes
 from pushjuju.services.entities.charm import charms
-from pushjuju.services.entities.model import new_models
 from pushjuju.services.entities.storage import storage_instances
 from pushjuju.services.requests.application import expose
-from pushjuju.services.requests.application import settings as settings_requests
+from pushjuju.services.requests.application import settings as settings_of_applications
+from pushjuju.services.requests.application.expose import ExposeOptions
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.machine import spaces
 from pushjuju.services.requests.model import model_config
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.user import users
 from tests.charms_tools.hubstore import HubStore
 from tests.world.controller import TestController
@@ -297,12 +299,14 @@ def test_trust_is_asked_for(world: TestController, shelf: Path) -> None:
 
 def test_export_deploys_to_an_equal_model(world: TestController, shelf: Path, tmp_path: Path) -> None:
     deploy(world, shelf)
-    expose.expose(world.ctx, world.model, "web", endpoints=["db"], cidrs=["10.0.0.0/8"])
+    expose.expose(
+        world.ctx, world.model, ExposeOptions(application="web", endpoints=["db"], cidrs=["10.0.0.0/8"])
+    )
     out = tmp_path / "out"
     text = exported(world, beside=out)
     assert text == EXPORTED
     (out / "bundle.yaml").write_text(text)
-    other = new_models.add_model(world.ctx, "other").uuid
+    other = add_model(world.ctx, AddModelOptions(name="other")).uuid
     spaces.add(world.ctx, other, "backend", [])
     prepared = planning.prepare(world.ctx, other, load(out), Wishes(trust=True))
     planning.carry_out(world.ctx, other, prepared)
@@ -408,7 +412,7 @@ applications:
         "      rows:\n        endpoints:\n        - db\n"
         "        acl:\n          admin: admin\n          bob: consume\n"
     )
-    world.model = new_models.add_model(world.ctx, "buyer").uuid
+    world.model = add_model(world.ctx, AddModelOptions(name="buyer")).uuid
     (shelf / "bundle.yaml").write_text(
         "default-base: ubuntu@22.04\napplications: {web: {charm: ./web, num_units: 1}}\n"
         "saas: {far: {url: admin/shop.rows}}\nrelations: [[web:db, far:db]]\n"
@@ -463,7 +467,9 @@ LESS = "applications: {web: {num_units: 1, to: ['0']}, log: null}\nrelations: []
 
 def test_apply_removes_only_what_it_may(world: TestController, shelf: Path) -> None:
     deploy(world, shelf)
-    settings_requests.set_config(world.ctx, world.model, "web", values={"ratio": "0.5"})
+    settings_of_applications.set_config(
+        world.ctx, world.model, ConfigOptions(application="web", values={"ratio": "0.5"})
+    )
     (shelf / "bundle.yaml").write_text(BUNDLE.replace("- [web:db, db:db]\n", ""))
     made = prepare(world, shelf, LESS)
     same, left = planning.with_removals(made, prune=False)

@@ -13,12 +13,13 @@ from pushjuju.core.storage import Directive
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import models, new_models
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.rows.records import Cleanup, RelationScope
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
@@ -499,7 +500,7 @@ def test_force_is_not_taken_back(runtime: TestController) -> None:
 
 
 def test_deleted_model_leaves_nothing(runtime: TestController) -> None:
-    other = new_models.add_model(runtime.ctx, "other")
+    other = add_model(runtime.ctx, AddModelOptions(name="other"))
     before = runtime.dump()
     model, runtime.model = runtime.model, other.uuid
     runtime.active()

@@ -14,6 +14,7 @@ from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.add_units import AddUnitsOptions, add_units
 from pushjuju.services.requests.application.deploy import DeployOptions, deploy
 from pushjuju.services.requests.application.refresh import RefreshOptions, progress, refresh
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views import tasks
 from tests.world.charms import UBUNTU
@@ -62,7 +63,7 @@ def test_deployed_related_configured_acted_refreshed_and_removed(runtime: TestCo
 
     integrate.integrate(ctx, model, "web", "store")
     assert "db-relation-joined" in rest()
-    settings.set_config(ctx, model, "web", values={"title": "new"})
+    settings.set_config(ctx, model, ConfigOptions(application="web", values={"title": "new"}))
     assert rest() == ["config-changed"]
     assert add_units(ctx, model, AddUnitsOptions(application="web")) == ["web/2"]
     assert "cluster-relation-joined" in rest()

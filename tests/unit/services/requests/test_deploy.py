@@ -14,12 +14,13 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import models, new_models
+from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import new_application
 from pushjuju.services.requests.application.new_application import NewApplication
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.rows.records import Bag
 from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
@@ -131,7 +132,7 @@ def test_add_units(runtime: TestController) -> None:
 
 def test_two_models_know_nothing_of_each_other(runtime: TestController) -> None:
     runtime.deploy()
-    other = new_models.add_model(runtime.ctx, "other")
+    other = add_model(runtime.ctx, AddModelOptions(name="other"))
     request = NewApplication(application="web", packed=runtime.charms.make(), base=UBUNTU)
     made = new_application.add(runtime.ctx, other.uuid, request)
     assert (made.revision, made.units) == (0, ("web/0",))
@@ -310,32 +311,3 @@ def test_add_machine(runtime: TestController) -> None:
     assert (machine.id, machine.base, machine.constraints) == ("0", "ubuntu@24.04/stable", {"cores": 2})
     assert runtime.machine("0").placement == "zone=b"
     assert runtime.touched() == ["machine/0"]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [("", None), ("lxd", "lxd"), ("lxd:0", "lxd:0"), ("ssh:u@h", "ssh:u@h"), ("zone=a", "zone=a")],
-)
-def test_placement_of_add_machine(text: str, shown: str | None) -> None:
-    found = machines.check_placement(text)
-    assert (str(found) if found else None) == shown
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("3", "machine-id cannot be specified when adding machines"),
-        ("lxd:", 'invalid --to parameter "lxd:"'),
-    ],
-)
-def test_bad_placement_of_add_machine(text: str, message: str) -> None:
-    with pytest.raises(PushjujuError) as caught:
-        machines.check_placement(text)
-    assert caught.value.message == message
-
-
-def test_machine_ids_that_people_type() -> None:
-    assert machines.require_id("0/lxd/1") == "0/lxd/1"
-    with pytest.raises(PushjujuError) as caught:
-        machines.require_id("x")
-    assert (caught.value.message, caught.value.exit_code) == ('invalid machine id "x"', 2)

@@ -14,9 +14,11 @@ from pushjuju.core.model.ports import PortRange
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.machine import machines
-from pushjuju.services.entities.model import firewall, model_config, new_models
+from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import expose as service
+from pushjuju.services.requests.application.expose import ExposeOptions
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.store.rows.records import MachineFirewall, Port
 from pushjuju.store.tx import ModelTx
 from tests.world.controller import TestController
@@ -40,7 +42,7 @@ def _open(world: TestController, unit: str, port: int, endpoint: str = "") -> No
 
 
 def _expose(world: TestController, name: str = "web", **more: tuple[str, ...]) -> None:
-    service.expose(world.ctx, world.model, name, **more)
+    service.expose(world.ctx, world.model, ExposeOptions(application=name, **more))
 
 
 def _exposures(world: TestController, name: str = "web") -> dict[str, Exposure]:
@@ -164,7 +166,7 @@ def test_rules_are_those_of_the_units_of_a_machine(world: TestController) -> Non
 
 
 def test_in_a_global_model_all_machines_have_the_rules_of_all(world: TestController) -> None:
-    model = new_models.add_model(world.ctx, "global", config={"firewall-mode": "global"})
+    model = add_model(world.ctx, AddModelOptions(name="global", config={"firewall-mode": "global"}))
     world.model = model.uuid
     world.deploy("web", count=2)
     _open(world, "web/1", 80)
@@ -261,7 +263,9 @@ def test_without_a_firewall_nobody_looks(world: TestController) -> None:
 
 
 def test_in_a_global_model_all_look_again(world: TestController) -> None:
-    world.model = new_models.add_model(world.ctx, "global", config={"firewall-mode": "global"}).uuid
+    world.model = add_model(
+        world.ctx, AddModelOptions(name="global", config={"firewall-mode": "global"})
+    ).uuid
     world.deploy("web")
     world.deploy("db")
     _guard(world, "0", "1")
@@ -343,7 +347,7 @@ def test_the_mode_is_chosen_when_the_model_is_made(world: TestController) -> Non
     world.write(lambda tx: model_config.change(tx, {}, ["firewall-mode"]))
     assert world.dump() == before
     assert not world.read(firewall.is_asked_for)
-    world.model = new_models.add_model(world.ctx, "asked", config={"firewall-mode": "global"}).uuid
+    world.model = add_model(world.ctx, AddModelOptions(name="asked", config={"firewall-mode": "global"})).uuid
     assert world.read(firewall.is_asked_for)
     with pytest.raises(NotValid, match='cannot change firewall-mode from "global" to "instance"'):
         world.write(lambda tx: model_config.change(tx, {}, ["firewall-mode"]))

@@ -13,13 +13,14 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings, update_status
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.views.listings import applications
 from tests.world.charms import CONFIG, PEERS
 from tests.world.controller import TestController
 
 
 def _set(runtime: TestController, **more: Any) -> None:
-    settings.set_config(runtime.ctx, runtime.model, "web", **more)
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", **more))
 
 
 def _stored(runtime: TestController, url: str = "local:web-0") -> dict[str, Any]:
@@ -125,7 +126,9 @@ def test_refused_settings_change_nothing(runtime: TestController, asked: dict[st
 @pytest.mark.parametrize(
     "act",
     [
-        lambda runtime: settings.set_config(runtime.ctx, runtime.model, "nope", values={"a": "b"}),
+        lambda runtime: settings.set_config(
+            runtime.ctx, runtime.model, ConfigOptions(application="nope", values={"a": "b"})
+        ),
         lambda runtime: applications.config(runtime.ctx, runtime.model, "nope"),
         lambda runtime: settings.set_trust(runtime.ctx, runtime.model, "nope", trusted=True),
         lambda runtime: runtime.refresh(runtime.charms.make(files={"a": "b"}), "nope"),

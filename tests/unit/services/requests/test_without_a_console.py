@@ -9,7 +9,6 @@ from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis import users
 from pushjuju.services.entities.basis.users import Kind
-from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.requests.machine import add_machines, provisioning
 from pushjuju.services.requests.machine.add_machines import AddMachinesOptions
@@ -27,7 +26,7 @@ NOBLE = Base("ubuntu", "24.04")
 def test_machines_are_added_and_planned_away(runtime: TestController) -> None:
     made = add_machines.add_machines(runtime.ctx, runtime.model, AddMachinesOptions(base=NOBLE, count=2))
     assert made == ["0", "1"]
-    assert machines.hosts(runtime.ctx, runtime.model) == {(None, None)}
+    assert add_machines.hosts(runtime.ctx, runtime.model) == {(None, None)}
     assert removal_plan.machine_lines(runtime.ctx, runtime.model, made, keep_instance=False) == [
         "will remove machine 0",
         "will remove machine 1",

@@ -9,6 +9,7 @@ import pytest
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotFound
 from pushjuju.services.requests.application import expose
+from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.views import application_documents, documents, model_document, unit_documents
 from tests.world.controller import TestController
 from tests.world.machine import ok
@@ -160,7 +161,7 @@ def test_show_unit_that_is_not_there(runtime: TestController) -> None:
 
 def test_an_application_is_shown_with_bindings_and_exposures(runtime: TestController) -> None:
     runtime.deploy(constraints={"mem": 1024})
-    expose.expose(runtime.ctx, runtime.model, "web", cidrs=["10.0.0.0/8"])
+    expose.expose(runtime.ctx, runtime.model, ExposeOptions(application="web", cidrs=["10.0.0.0/8"]))
     (shown,) = application_documents.show_applications(runtime.ctx, runtime.model, ["web"]).values()
     assert shown == {
         "charm": "web",

@@ -12,9 +12,10 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.model.placement import Placement
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
-from pushjuju.services.entities.model import controller_config, model_config
+from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.requests.controller import controller_config as controller_config_requests
+from pushjuju.services.views.listings import settings
 from tests.world.controller import TestController
 from tests.world.machine import ok
 
@@ -321,7 +322,7 @@ def test_both_limits_of_state_are_checked_together(runtime: TestController) -> N
         )
     with pytest.raises(NotValid, match=r"^invalid max agent state size: should be a number .* got -5$"):
         controller_config_requests.change(runtime.ctx, {"max-agent-state-size": "-5"})
-    assert controller_config.document(runtime.ctx)["max-charm-state-size"] == limits.STATE
+    assert settings.of_controller(runtime.ctx)["max-charm-state-size"] == limits.STATE
 
 
 def test_too_large_state_may_still_shrink_otherwise(runtime: TestController) -> None:

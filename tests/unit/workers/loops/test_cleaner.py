@@ -13,13 +13,15 @@ from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership, logs
-from pushjuju.services.entities.model import model_config, models, new_models
+from pushjuju.services.entities.model import model_config, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import new_application, settings
 from pushjuju.services.requests.application.new_application import NewApplication
+from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.relation import integrate
 from pushjuju.store.tx import Tx
 from pushjuju.workers.loops.cleaner import clean
@@ -249,7 +251,7 @@ async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(runtime: T
     work = PlayedRuntime(runtime)
     await drive(runtime, work)
     runtime.played("0").fail("config-changed", 9)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     runtime.played("1").fail("stop", 9)
     await drive(runtime, work)
     assert [runtime.agent(f"web/{number}")[0] for number in range(3)] == ["error", "idle", "idle"]
@@ -271,7 +273,7 @@ async def test_a_principal_in_error_goes_with_its_model_as_soon_as_its_subordina
     work = await _with_subordinate(runtime)
     work.unreachable.clear()
     runtime.played("0").fail("config-changed", 9, unit="web/0")
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     await drive(runtime, work)
     assert runtime.agent("web/0")[0] == "error"
     start = runtime.clock.now()
@@ -367,7 +369,7 @@ async def test_archive_goes_with_its_last_charm(runtime: TestController) -> None
 
 async def test_archive_of_another_model_stays(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
-    other = new_models.add_model(runtime.ctx, "other")
+    other = add_model(runtime.ctx, AddModelOptions(name="other"))
     request = NewApplication(application="web", packed=runtime.charms.make(), base=UBUNTU, count=1)
     new_application.add(runtime.ctx, other.uuid, request)
     runtime.deploy()

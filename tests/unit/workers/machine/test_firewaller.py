@@ -15,6 +15,8 @@ from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import expose as service
+from pushjuju.services.requests.application.expose import ExposeOptions
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.views.status import document
 from pushjuju.workers.machine.firewaller import Firewaller
 from tests.world.controller import TestController
@@ -59,7 +61,9 @@ async def _config(world: TestController, runtime: PlayedRuntime, port: int, word
     from pushjuju.services.requests.application import settings
 
     _opens(world, "0", "config-changed", port, word=word)
-    settings.set_config(world.ctx, world.model, "web", values={"title": f"{word} {port}"})
+    settings.set_config(
+        world.ctx, world.model, ConfigOptions(application="web", values={"title": f"{word} {port}"})
+    )
     assert (await drive(world, runtime)).problems == ()
 
 
@@ -80,14 +84,14 @@ async def test_rules_come_with_the_first_contact_and_no_more(runtime: TestContro
 async def test_exposure_and_ports_come_and_go(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     await _config(runtime, work, 80)
-    service.expose(runtime.ctx, runtime.model, "web", cidrs=["10.1.0.0/16"])
+    service.expose(runtime.ctx, runtime.model, ExposeOptions(application="web", cidrs=["10.1.0.0/16"]))
     await drive(runtime, work)
     assert _ingress(work) == {"80/tcp": ("10.1.0.0/16",)}
     await _config(runtime, work, 443)
     assert _ingress(work) == {"80/tcp": ("10.1.0.0/16",), "443/tcp": ("10.1.0.0/16",)}
     await _config(runtime, work, 80, "close")
     assert _ingress(work) == {"443/tcp": ("10.1.0.0/16",)}
-    service.expose(runtime.ctx, runtime.model, "web")
+    service.expose(runtime.ctx, runtime.model, ExposeOptions(application="web"))
     await drive(runtime, work)
     assert _ingress(work) == {"443/tcp": EVERYWHERE}
     service.unexpose(runtime.ctx, runtime.model, "web")
@@ -100,7 +104,7 @@ async def test_ports_of_a_removed_unit_are_shut(runtime: TestController) -> None
     work = await _at_rest(runtime)
     runtime.deploy("db", placements=[HERE])
     _opens(runtime, "0", "install", 5432, unit="db/0")
-    service.expose(runtime.ctx, runtime.model, "db")
+    service.expose(runtime.ctx, runtime.model, ExposeOptions(application="db"))
     await drive(runtime, work)
     assert _ingress(work) == {"5432/tcp": EVERYWHERE}
     removals.remove_units(runtime.ctx, runtime.model, ["db/0"])
@@ -189,7 +193,7 @@ async def test_a_controller_that_dies_leaves_rules_that_the_next_one_completes(
     runtime: TestController, at: str
 ) -> None:
     runtime.deploy()
-    service.expose(runtime.ctx, runtime.model, "web")
+    service.expose(runtime.ctx, runtime.model, ExposeOptions(application="web"))
     guard = PlayedFirewall()
     first = _guarded(runtime, checkpoint=die_at(at, 1))
     first.guard = guard

@@ -15,9 +15,10 @@ from pushjuju.cli.commands.plan.plannable import NOT_PLANNED, PLANNED
 from pushjuju.cli.work import blocking, drive
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.storage import Directive
-from pushjuju.services.entities.model import new_models
 from pushjuju.services.requests.action import operations
 from pushjuju.services.requests.application import settings
+from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from tests.world.charms import SETUP, Charms
 from tests.world.commandline import Run
 from tests.world.controller import TestController
@@ -319,13 +320,13 @@ def test_destroy_model(runtime: TestController, run: Run) -> None:
     assert "blocked" not in plan
     machine = plan["changes"][at["machine 1"]]["fields"]
     assert machine["instance"] == "ended"
-    new_models.add_model(runtime.ctx, "empty")
+    add_model(runtime.ctx, AddModelOptions(name="empty"))
     assert changes(planned(run, "destroy-model", "empty")) == ["remove model empty"]
 
 
 def test_destroy_model_that_is_stuck(runtime: TestController, run: Run) -> None:
     runtime.played("0").fail("config-changed", times=50)
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": "x"}))
     runtime.settle()
     assert runtime.agent()[0] == "error"
     plan = planned(run, "destroy-model", "shop")
@@ -359,7 +360,7 @@ def test_what_becomes_of_storage(runtime: TestController, run: Run, packs: Charm
 
 
 def test_destroy_and_kill_controller(runtime: TestController, run: Run) -> None:
-    new_models.add_model(runtime.ctx, "other")
+    add_model(runtime.ctx, AddModelOptions(name="other"))
     ended = run("plan", "--", "destroy-controller", "home")
     assert (ended.status, "The controller has live models" in ended.err) == (1, True)
     plan = planned(run, "destroy-controller", "home", "--destroy-all-models")
@@ -434,7 +435,7 @@ def test_a_plan_writes_no_file(runtime: TestController, run: Run, tmp_path: Path
 def test_offers_and_what_is_consumed(runtime: TestController, run: Run) -> None:
     assert changes(planned(run, "offer", "db:server")) == ["add offer db"]
     assert run("offer", "db:server").status == 0
-    new_models.add_model(runtime.ctx, "other")
+    add_model(runtime.ctx, AddModelOptions(name="other"))
     plan = planned(run, "consume", "-m", "other", "admin/shop.db")
     assert [(one["kind"], one["model"]) for one in plan["changes"]] == [("saas", "other")]
     assert changes(planned(run, "remove-offer", "admin/shop.db", "-y")) == ["remove offer db"]
@@ -458,7 +459,7 @@ def test_a_bundle(runtime: TestController, run: Run, packs: Charms, tmp_path: Pa
 
 
 def test_the_model_that_is_meant(runtime: TestController, run: Run) -> None:
-    new_models.add_model(runtime.ctx, "other")
+    add_model(runtime.ctx, AddModelOptions(name="other"))
     assert run("plan", "-m", "other", "--", "config", "web", "a=b").err.startswith("ERROR application")
     assert run("plan", "-m", "shop", "--", "config", "web", "title=x").status == 2
     assert run("plan", "--", "config", "-m", "shop", "web", "title=x").status == 2

@@ -23,6 +23,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import resolved, settings
+from pushjuju.services.requests.application.settings import ConfigOptions
 from pushjuju.services.requests.application.update_status import make_due
 from pushjuju.services.requests.machine import upgrade_machine as upgrade_machine_requests
 from pushjuju.uniter.decide.decision import Answer
@@ -59,7 +60,7 @@ def series(runtime: TestController, unit: str = "web/0") -> str:
 
 
 def set_config(runtime: TestController, title: str) -> None:
-    settings.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
+    settings.set_config(runtime.ctx, runtime.model, ConfigOptions(application="web", values={"title": title}))
 
 
 @pytest.fixture
@@ -442,10 +443,10 @@ def test_force_is_for_charms_only(runtime: TestController) -> None:
 def test_supported_bases(text: str, good: bool) -> None:
     base = Base.parse(text)
     if good:
-        upgrade_machine.check_supported(base)
+        upgrade_machine_requests.check_supported(base)
         return
     with pytest.raises(NotValid) as caught:
-        upgrade_machine.check_supported(base)
+        upgrade_machine_requests.check_supported(base)
     assert caught.value.message == '"ubuntu@1.04/stable" is an unsupported base'
 
 

@@ -9,7 +9,8 @@ import pytest
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError
 from pushjuju.core.status import StatusKind
-from pushjuju.services.entities.model import model_config, models, new_models
+from pushjuju.services.entities.model import model_config, models
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from tests.world.controller import TestController
 
 
@@ -122,7 +123,7 @@ def test_same_interval_again_leaves_the_wait_alone(runtime: TestController) -> N
 
 
 def test_new_model(runtime: TestController) -> None:
-    made = new_models.add_model(runtime.ctx, "two", config={"test-mode": "true"})
+    made = add_model(runtime.ctx, AddModelOptions(name="two", config={"test-mode": "true"}))
     assert (made.name, made.owner, made.cloud, made.cloud_type, made.region) == (
         "two", "admin", "local", "local", "default",
     )  # fmt: skip
@@ -134,8 +135,10 @@ def test_new_model(runtime: TestController) -> None:
 
 
 def test_a_new_model_takes_what_its_provider_says_unless_a_person_does(runtime: TestController) -> None:
-    plain = new_models.add_model(runtime.ctx, "two", cloud="manual")
-    asked = new_models.add_model(runtime.ctx, "three", cloud="manual", config={"enable-os-upgrade": "true"})
+    plain = add_model(runtime.ctx, AddModelOptions(name="two", cloud="manual"))
+    asked = add_model(
+        runtime.ctx, AddModelOptions(name="three", cloud="manual", config={"enable-os-upgrade": "true"})
+    )
     assert runtime.read(lambda tx: model_config.stored(tx.beside(plain.uuid))) == {"enable-os-upgrade": False}
     assert runtime.read(lambda tx: model_config.stored(tx.beside(asked.uuid))) == {"enable-os-upgrade": True}
 
@@ -163,7 +166,7 @@ def test_refused_model(
 ) -> None:
     before = runtime.dump()
     with pytest.raises(error) as caught:
-        new_models.add_model(runtime.ctx, **asked)
+        add_model(runtime.ctx, AddModelOptions(**asked))
     assert caught.value.message == text
     assert runtime.dump() == before
 

@@ -13,6 +13,7 @@ from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.services.requests.application import expose, settings
+from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.requests.machine import spaces as spaces_requests
 from pushjuju.services.views import space_documents
 from pushjuju.store.rows.records import Machine
@@ -209,27 +210,6 @@ def test_deploy_takes_bindings_and_the_models_default(town: TestController) -> N
         town.deploy("three", constraints={"spaces": ["^inner"]})
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("", {}),
-        ("inner", {"": "inner"}),
-        ("a=x inner b=y", {"a": "x", "": "inner", "b": "y"}),
-    ],
-)
-def test_bindings_are_read(text: str, found: dict[str, str]) -> None:
-    assert bindings.parse(text) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [("=x", 'found "=" without endpoint name'), ("a=b=c", 'found multiple "=" in binding')],
-)
-def test_odd_bindings_are_refused(text: str, problem: str) -> None:
-    with pytest.raises(NotValid, match=problem):
-        bindings.parse(text)
-
-
 # --- what units see ---------------------------------------------------------------------------------------
 
 
@@ -256,7 +236,7 @@ def test_odd_egress_is_refused(runtime: TestController, text: str, problem: str)
 
 
 def test_who_is_let_in_follows_the_space(town: TestController) -> None:
-    expose.expose(town.ctx, town.model, "web", spaces=["inner"])
+    expose.expose(town.ctx, town.model, ExposeOptions(application="web", spaces=["inner"]))
     assert town.read(firewall.space_subnets) == {
         "alpha": [OUTER],
         "inner": [INNER],

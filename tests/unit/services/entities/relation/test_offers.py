@@ -13,13 +13,15 @@ from pushjuju.core.model.offerurl import OfferUrl, parse
 from pushjuju.core.status import StatusKind
 from pushjuju.services.bundles import export
 from pushjuju.services.entities.basis import users
-from pushjuju.services.entities.model import firewall, model_config, models, new_models
-from pushjuju.services.entities.relation import offers, remote_applications
+from pushjuju.services.entities.model import firewall, model_config, models
+from pushjuju.services.entities.relation import remote_applications
 from pushjuju.services.entities.relation.offers import Wanted
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.relation import consume, integrate
+from pushjuju.services.requests.application.expose import ExposeOptions
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
+from pushjuju.services.requests.relation import consume, integrate, offers
 from pushjuju.services.requests.user import users as users_requests
 from pushjuju.services.views import offer_documents, relation_rows
 from pushjuju.services.views.status import document as status_document
@@ -181,7 +183,7 @@ def test_grants(twins: TwoModels) -> None:
     assert {user: entry["access"] for user, entry in shown.items()} == {
         "admin": "admin", "everyone@external": "read", "joe": "read", "kim": "consume",
     }  # fmt: skip
-    consume.remove_offers(twins.ctx, [parse("prod.db")])
+    offers.remove_offers(twins.ctx, [parse("prod.db")])
     assert [row for row in twins.shop.dump()["access"] if row[0] == "offer"] == []
 
 
@@ -255,7 +257,7 @@ def test_names_that_are_taken(twins: TwoModels) -> None:
     assert refused(lambda: twins.consume("prod.second", "db")) == (
         f"could not consume admin/prod.second: {taken} offer already exists"
     )
-    other = new_models.add_model(twins.ctx, "other")
+    other = add_model(twins.ctx, AddModelOptions(name="other"))
     world = TestController(twins.ctx, twins.shop.clock, twins.charms, other)
     twins.deploy(world, "db")
     offers.offer(twins.ctx, other.uuid, "db", ["server"])
@@ -298,13 +300,13 @@ def test_limits_of_either_side(twins: TwoModels) -> None:
     text = "establishing a new relation for web:db would exceed its maximum relation limit of 1"
     assert unchanged(twins, lambda: twins.relate(url="prod.one")).endswith(text)
     other = TestController(
-        twins.ctx, twins.shop.clock, twins.charms, new_models.add_model(twins.ctx, "other")
+        twins.ctx, twins.shop.clock, twins.charms, add_model(twins.ctx, AddModelOptions(name="other"))
     )
     twins.deploy(other, "web")
     url = parse("prod.one")
     integrate.integrate(twins.ctx, other.model, "web:db", "one", offer=url)
     third = TestController(
-        twins.ctx, twins.shop.clock, twins.charms, new_models.add_model(twins.ctx, "third")
+        twins.ctx, twins.shop.clock, twins.charms, add_model(twins.ctx, AddModelOptions(name="third"))
     )
     twins.deploy(third, "web")
     text = "establishing a new relation for one:server would exceed its maximum relation limit of 1"
@@ -379,28 +381,28 @@ def test_an_offer_in_use_stays(twins: TwoModels) -> None:
     twins.offer()
     twins.relate()
     url = parse("prod.db")
-    assert unchanged(twins, lambda: consume.remove_offers(twins.ctx, [url])) == (
+    assert unchanged(twins, lambda: offers.remove_offers(twins.ctx, [url])) == (
         'cannot delete application offer "db": offer has 1 relation'
     )
-    consume.remove_offers(twins.ctx, [url], Force(wait_s=0))
+    offers.remove_offers(twins.ctx, [url], Force(wait_s=0))
     assert twins.shop.dump()["offer"] == []
     assert twins.shop.dump()["relation"] == []
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("terminated", "offer has been removed")
-    assert refused(lambda: consume.remove_offers(twins.ctx, [url])) == (
+    assert refused(lambda: offers.remove_offers(twins.ctx, [url])) == (
         'application offer "admin/prod.db" not found'
     )
 
 
 def test_one_bad_offer_removes_none(twins: TwoModels) -> None:
     twins.offer()
-    ask = lambda: consume.remove_offers(twins.ctx, [parse("prod.db"), parse("prod.x")])  # noqa: E731
+    ask = lambda: offers.remove_offers(twins.ctx, [parse("prod.db"), parse("prod.x")])  # noqa: E731
     assert unchanged(twins, ask) == 'application offer "admin/prod.x" not found'
 
 
 def test_an_offer_that_is_gone_cannot_be_related_to(twins: TwoModels) -> None:
     twins.offer()
     twins.consume()
-    consume.remove_offers(twins.ctx, [parse("prod.db")])
+    offers.remove_offers(twins.ctx, [parse("prod.db")])
     ask = lambda: integrate.integrate(twins.ctx, twins.shop.model, "web", "db")  # noqa: E731
     assert unchanged(twins, ask).startswith('Offer "db" has been removed from the remote model.')
     twins.offer()
@@ -552,7 +554,7 @@ def test_what_is_exposed_needs_no_consumers(twins: TwoModels) -> None:
     twins.offer()
     twins.ready_relation()
     open_port(twins.prod, "db/0")
-    expose.expose(twins.ctx, twins.prod.model, "db", cidrs=["10.7.0.0/16"])
+    expose.expose(twins.ctx, twins.prod.model, ExposeOptions(application="db", cidrs=["10.7.0.0/16"]))
     assert ingress(twins.prod) == {"3306/tcp": ("10.7.0.0/16",)}
 
 

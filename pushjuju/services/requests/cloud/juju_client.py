@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pushjuju.cli.syntax import values
+from pushjuju.charms.format.yamlload import load
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, read_clouds, read_credentials
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import cloud_checks
 from pushjuju.services.entities.cloud import clouds as service
-from pushjuju.services.entities.model import sides
-from pushjuju.services.requests.cloud import credentials
-from pushjuju.services.views import cloud_documents as documents
+from pushjuju.services.entities.model.sides import Sides
+from pushjuju.services.requests.cloud import credentials, definitions
 
 CLOUDS = ("clouds.yaml", "public-clouds.yaml")
 CREDENTIALS = "credentials.yaml"
@@ -32,7 +31,7 @@ def has_any(environ: Mapping[str, str]) -> bool:
     return any((folder(environ) / name).is_file() for name in (CLOUDS[0], CREDENTIALS))
 
 
-def take_over(where: sides.Sides, source: Path) -> Iterator[str]:
+def take_over(where: Sides, source: Path) -> Iterator[str]:
     """Copy the clouds and credentials that are not known here yet; yield what became of each."""
     for name in CLOUDS:
         document = _document(source / name)
@@ -49,15 +48,20 @@ def _document(path: Path) -> object:
     if not path.is_file():
         return None
     try:
-        return values.yaml_map(values.read_file(str(path)), str(path))
+        found = load(path.read_bytes())
+    except OSError as error:
+        raise NotFound(f"open {path}: {(error.strerror or str(error)).lower()}") from error
     except NotValid as error:
         raise NotValid(f"{path}: {error.message}") from None
+    if not isinstance(found, dict | None):
+        raise NotValid(f"{path}: {path}: expected a map of settings")
+    return {str(key): value for key, value in (found or {}).items()}
 
 
-def _cloud(where: sides.Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
+def _cloud(where: Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
     """Take a cloud over; with `quiet`, clouds that are left out are not mentioned."""
     kind = service.kind_of(where.host, cloud.type)
-    if cloud.name in documents.client_clouds(where.host, where.files):
+    if cloud.name in definitions.client_clouds(where.host, where.files):
         said = f"cloud {quote(cloud.name)} is known here already"
     elif kind is None:
         said = f"cloud {quote(cloud.name)} is left out: clouds of type {quote(cloud.type)} are not supported"
@@ -74,7 +78,7 @@ def _cloud(where: sides.Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
         yield said
 
 
-def _defaults(where: sides.Sides, cloud: str, listed: CloudCredentials) -> None:
+def _defaults(where: Sides, cloud: str, listed: CloudCredentials) -> None:
     """Take over which region and credential a cloud is used with, unless that was chosen here."""
     known = where.files.credentials(cloud)
     if listed.default_region and not known.default_region:
@@ -83,7 +87,7 @@ def _defaults(where: sides.Sides, cloud: str, listed: CloudCredentials) -> None:
         where.files.set_default(cloud, "default-credential", listed.default_credential)
 
 
-def _credential(where: sides.Sides, cloud: str, name: str, item: StoredCredential) -> str:
+def _credential(where: Sides, cloud: str, name: str, item: StoredCredential) -> str:
     """Take a credential over; return the message about it."""
     said = f"credential {quote(name)} of cloud {quote(cloud)}"
     if name in where.files.credentials(cloud).credentials:

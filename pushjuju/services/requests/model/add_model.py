@@ -1,0 +1,120 @@
+"""add-model: a model, its place and its first settings.
+
+Mirrors: juju cmd/juju/controller/addmodel.go, apiserver/facades/client/modelmanager CreateModel (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.clouds import Cloud
+from pushjuju.core.errors import AlreadyExists, NotFound
+from pushjuju.core.ids import new_uuid
+from pushjuju.core.model.life import Life
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.services.entities.basis import users, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import model_config, model_defaults, new_models
+from pushjuju.store.rows.model import Model
+
+Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
+"""Looks at a model that is to be made: its cloud, region, credential and settings; may refuse it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddModelOptions:
+    """A new model.
+
+    Attributes:
+        cloud: `cloud[/region]`, or a region of the controller's own cloud; empty for where the controller is.
+        credential: By default the one of the controller, or of the cloud.
+        config: Its own settings; below them comes what the region, the controller, the cloud's definition and
+            its provider say, in this order.
+        owner: A user of the controller; who works it when empty.
+
+    Raises:
+        UsageError: The name cannot be one.
+    """
+
+    name: str
+    cloud: str = ""
+    credential: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    owner: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a name that no model can have."""
+        new_models.require_name(self.name)
+
+
+def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = None) -> Model:
+    """Make a model.
+
+    Args:
+        check: Called before anything is recorded; may refuse.
+
+    Raises:
+        NotFound: There is no such cloud, region, credential or owner.
+        NotValid: A setting does not fit.
+        AlreadyExists: The owner has a model of that name.
+    """
+    name = options.name
+    found, region, chosen = _placed(ctx, options)
+    now = ctx.clock.now()
+    model = Model(
+        uuid=new_uuid(), name=name, owner=users.canonical(options.owner or ctx.user), cloud=found.name,
+        cloud_type=found.type, region=region, credential=chosen, life=Life.ALIVE, created=to_iso(now),
+    )  # fmt: skip
+    inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
+    settings: dict[str, Any] = {}
+    given = new_models.provider_config(ctx, found.type)
+    for layer in (given, _cloud_settings(found, region), inherited, options.config):
+        settings.update(model_config.parse_values(layer))
+    if check is not None:
+        check(found, region, chosen, settings)
+    with ctx.write(model.uuid) as tx:
+        users.require_or_external(tx, model.owner)
+        if tx.find(Model, "model_by_name", owner=model.owner, name=name):
+            raise AlreadyExists(f'model "{name}" for {model.owner} already exists')
+        new_models.insert(tx, model, now=now)
+        model_config.change(tx, settings, new=True)
+        wake.cleaner(tx, now, "new model")
+    return model
+
+
+def _placed(ctx: Context, options: AddModelOptions) -> tuple[Cloud, str, str]:
+    """Return cloud, region and credential of a new model; the controller's own unless asked otherwise."""
+    settings = ctx.controller.settings()
+    places, host = clouds.folders(ctx.datadir, ctx.controller), PluginHost(environ=ctx.environ)
+    own, credential = str(settings.get("cloud", "local")), options.credential
+    if options.cloud:
+        found, region = _named(places, host, options.cloud, own)
+    else:
+        found, region = clouds.definition(places, own, host), str(settings.get("region", ""))
+    if found.name == settings.get("cloud") or not options.cloud:
+        credential = credential or str(settings.get("credential", ""))
+    chosen = clouds.choose_credential(places, found.name, credential)
+    clouds.keep_public(ctx.controller, places, found)
+    return found, clouds.choose_region(places, found, region), chosen
+
+
+def _named(places: clouds.Folders, host: PluginHost, text: str, own: str) -> tuple[Cloud, str]:
+    """Return cloud and region of `cloud[/region]`, which may be a region of the controller's own cloud."""
+    name, slash, region = text.partition("/")
+    try:
+        return clouds.definition(places, name, host), region
+    except NotFound:
+        known = clouds.definition(places, own, host)
+        if slash or text.lower() not in {item.name.lower() for item in known.regions}:
+            raise
+        return known, text
+
+
+def _cloud_settings(cloud: Cloud, region: str) -> dict[str, Any]:
+    """Return what a cloud's definition says of its models' configuration."""
+    given = {**cloud.config, **(cloud.region_config.get(region) or {})}
+    return {key: value for key, value in given.items() if key in model_config.ATTRIBUTES}

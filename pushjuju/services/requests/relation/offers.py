@@ -1,0 +1,40 @@
+"""offer and remove-offer. Mirrors: juju apiserver/facades/client/applicationoffers (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pushjuju.core.model.offerurl import OfferUrl
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.relation import offers
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import Offer
+
+
+def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], name: str = "") -> Offer:
+    """Offer endpoints of an application; an offer of that name is replaced.
+
+    Args:
+        name: The name of the offer; the application's name when empty.
+    """
+    with ctx.write(model) as tx:
+        return offers.offer_in(ctx, tx, application, wanted, name or application)
+
+
+def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force | None = None) -> list[str]:
+    """Take offers back; all of them or, after a refusal, none. By force, the relations to them end too.
+
+    Returns:
+        The models that they were in.
+
+    Raises:
+        NotFound: There is no such offer.
+        Conflict: Others are related to one; the messages are Juju's.
+    """
+    now, places = ctx.clock.now(), []
+    with ctx.store.write() as tx:
+        for url in urls:
+            model, offer = offers.resolve(ctx, tx, url)
+            places.append(model.uuid)
+            removal.remove_offer(ctx.of(tx, model.uuid), offer, now, force)
+    return sorted(set(places))

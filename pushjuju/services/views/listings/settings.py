@@ -1,0 +1,26 @@
+"""Settings of controllers and models as documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import constraints, controller_config
+from pushjuju.services.entities.model.controller_config import SETTINGS
+
+
+def of_controller(ctx: Context) -> dict[str, Any]:
+    """Return key -> value: what was set, and the defaults; no secrets."""
+    settings = ctx.controller.settings()
+    found = {key: item.default for key, item in SETTINGS.items() if item.default is not None}
+    known = {key: value for key, value in settings.get("config", {}).items() if key in SETTINGS}
+    found.update(
+        known, **{"controller-name": ctx.controller.name, "controller-uuid": settings.get("uuid", "")}
+    )
+    return {key: value for key, value in sorted(found.items()) if key not in controller_config.SECRET}
+
+
+def model_constraints(ctx: Context, model: str) -> dict[str, Any]:
+    """Return the constraints of a model; none when nothing was set."""
+    with ctx.read(model) as tx:
+        return constraints.of_model(tx)
