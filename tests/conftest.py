@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.world.bases import build_bases
 from tests.world.printed import in_utc
 
 if TYPE_CHECKING:
@@ -40,6 +41,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.option.markexpr.startswith("machine"):
         tests = Counter(item.path for item in items)
         items.sort(key=lambda item: (item.path.parent.name != "fresh", -tests[item.path]))
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Build the bases of machines before the first test: a build takes minutes while three workers run."""
+    config = session.config
+    if config.option.markexpr.startswith("machine") and not hasattr(config, "workerinput"):
+        build_bases()
 
 
 @pytest.fixture(autouse=True)

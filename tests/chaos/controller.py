@@ -443,7 +443,7 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-async def until(condition: Callable[[], object], limit: float = 10.0, what: str = "") -> None:
+async def until(condition: Callable[[], object], limit: float = 60.0, what: str = "") -> None:
     """Wait until a condition holds.
 
     Raises:

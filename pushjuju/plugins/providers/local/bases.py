@@ -12,6 +12,7 @@ import os
 import platform
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -140,9 +141,11 @@ def _build(base: Base, source: Source, cache: Path, progress: Progress) -> BaseR
     with locked(folder.with_name(f".{folder.name}.lock")):
         if folder.is_dir():
             return done
-        # A builder that was killed may have left its folder, and a child that still writes to it.
         for left in folder.parent.glob(f".{folder.name}.*.part"):
-            remove_tree(left)
+            with suppress(
+                OSError
+            ):  # a child of a killed builder may still write there; a later build deletes it
+                remove_tree(left)
         part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
         open_folder(part)
         try:

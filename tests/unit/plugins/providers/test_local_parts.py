@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -171,6 +172,27 @@ class TestBases:
         with pytest.raises(ProviderError, match="tar failed"):
             bases.ensure_base(config, NOBLE, tmp_path / "cache", no_progress)
         assert list((tmp_path / "cache" / "bases").iterdir()) == []
+
+    def test_a_folder_that_a_killed_builders_child_still_writes_does_not_fail_the_build(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def busy(folder: Path) -> None:
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), folder)
+
+        source = BasesConfig().source(NOBLE, "amd64")
+        assert source is not None
+        folder = bases._folder(tmp_path, NOBLE, source)
+        left = folder.with_name(f".{folder.name}.1.part")
+        left.mkdir(parents=True)
+        monkeypatch.setattr(bases, "_fill", lambda root, *_: (left / "written").touch())
+        for name in ("prepare_root", "run"):
+            monkeypatch.setattr(bases, name, lambda *_: None)
+        tried: list[Path] = []
+        monkeypatch.setattr(
+            bases, "remove_tree", lambda path: (tried.append(path), path == left and busy(path))
+        )
+        assert bases._build(NOBLE, source, tmp_path, no_progress).root == str(folder / "root")
+        assert (tried[0], folder.is_dir()) == (left, True)
 
     @pytest.mark.skipif(
         os.geteuid() != 0 or platform.machine() not in ("x86_64", "aarch64"), reason="needs root"

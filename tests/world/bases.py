@@ -1,0 +1,23 @@
+"""The bases of the machines that tests make."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import suppress
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import PushjujuError
+from pushjuju.plugins.api.providers import no_progress
+from pushjuju.plugins.providers.local.bases import BasesConfig, cache_dir, ensure_base
+
+BASES = ("ubuntu@24.04", "ubuntu@22.04")
+
+
+def build_bases() -> None:
+    """Build those that are not in the cache; where that cannot be done, the tests say so themselves."""
+    if os.geteuid() != 0 or shutil.which("mmdebstrap") is None:
+        return
+    for base in BASES:
+        with suppress(PushjujuError):
+            ensure_base(BasesConfig(stand_in=False), Base.parse(base), cache_dir(os.environ), no_progress)
