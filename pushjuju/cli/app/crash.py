@@ -13,11 +13,8 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import places
 
 
-class InternalError(PushjujuError):
+class InternalError(PushjujuError, message="internal error", code="internal"):
     """A fault in pushjuju itself: not something the user did."""
-
-    message = "internal error"
-    code = "internal"
 
 
 def report(error: Exception, *, env: Mapping[str, str], now: datetime, argv: list[str]) -> InternalError:

@@ -48,10 +48,8 @@ GLOBAL_FLAGS = (
 )
 
 
-class Exited(PushjujuError):
+class Exited(PushjujuError, message=""):
     """A program that the command started has ended: its exit status is used, and no error is printed."""
-
-    message = ""
 
     def __init__(self, status: int) -> None:
         super().__init__("")

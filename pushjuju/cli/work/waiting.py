@@ -30,10 +30,8 @@ _AGAIN_S = 5.0  # how often a background process is looked after while it is wai
 Say = Callable[[str], None]
 
 
-class TimedOut(PushjujuError):
+class TimedOut(PushjujuError, code="timed-out"):
     """Tasks were not over in time."""
-
-    code = "timed-out"
 
 
 class Waiter:

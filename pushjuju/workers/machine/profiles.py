@@ -15,11 +15,10 @@ from pushjuju.workers.runtime import Runtime
 FEATURE = "charm-profiles"
 
 
-class ProfilesFailed(PushjujuError):
+class ProfilesFailed(
+    PushjujuError, message="cannot apply the LXD profiles of charms", code="profiles-failed"
+):
     """A container has not the profiles that its charms want; its units wait, and it is tried again."""
-
-    message = "cannot apply the LXD profiles of charms"
-    code = "profiles-failed"
 
 
 async def apply(runtime: Runtime, machine: Machine) -> None:

@@ -46,11 +46,8 @@ _UUID = re.compile(r"[0-9A-Za-z-]{4,36}")
 _LINK = re.compile(r"/dev/[A-Za-z0-9_./:+=-]{1,200}")
 
 
-class StorageFailed(PushjujuError):
+class StorageFailed(PushjujuError, message="storage failed", code="storage-failed"):
     """A step could not be done on a machine, or by a plugin; it is tried again."""
-
-    message = "storage failed"
-    code = "storage-failed"
 
 
 def next_due(ctx: Context, machine: Machine) -> datetime | None:

@@ -31,11 +31,8 @@ FAILED_LOOK_S = 300.0  # until a failed machine is looked at again: somebody may
 _COMING = (InstanceStatus.ALLOCATING, InstanceStatus.PENDING)
 
 
-class DeployFailed(PushjujuError):
+class DeployFailed(PushjujuError, message="the machine could not be installed", code="deploy-failed"):
     """The cloud could not install a machine; it stays as it is until a user says what becomes of it."""
-
-    message = "the machine could not be installed"
-    code = "deploy-failed"
 
 
 async def wait(runtime: Runtime, machine: Machine) -> Machine:

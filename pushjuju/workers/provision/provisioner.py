@@ -34,15 +34,12 @@ RETRY_DELAY_S = 10.0
 FIRST_LOOK_S = 3.0  # until the poller looks at a new instance, as in Juju
 
 
-class StartFailed(PushjujuError):
+class StartFailed(PushjujuError, message="the machine could not be started", code="start-failed"):
     """A machine could not be made; tried again at `retry_s`, or never (None).
 
     Attributes:
         retry_s: Seconds until the next try.
     """
-
-    message = "the machine could not be started"
-    code = "start-failed"
 
     def __init__(self, message: str, *, detail: str, retry_s: float | None, hint: str = "") -> None:
         super().__init__(message, detail=detail, hint=hint, retryable=retry_s is not None)

@@ -23,16 +23,12 @@ from pushjuju.services.views.query import run, scopes
 _POLL_S = 0.2  # while a model that is waited for is not there yet
 
 
-class TimedOut(PushjujuError):
+class TimedOut(PushjujuError, code="timed-out"):
     """The goal was not reached in time."""
 
-    code = "timed-out"
 
-
-class Gone(NotFound):
+class Gone(NotFound, code="removed"):
     """What was waited for was removed before it reached its goal."""
-
-    code = "removed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,16 +45,12 @@ class Gone(NotFound, ProviderError):
     """What was asked for is not in MAAS; a new try may mend that."""
 
 
-class Mismatch(ProviderError):
+class Mismatch(ProviderError, message="MAAS cannot do that now"):
     """MAAS answered 409: the machine is in the wrong state for the request, or nothing matches."""
 
-    message = "MAAS cannot do that now"
 
-
-class Unsure(ProviderError):
+class Unsure(ProviderError, message="the MAAS server gave no whole answer"):
     """The request was sent, and what became of it is not known."""
-
-    message = "the MAAS server gave no whole answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,10 +36,8 @@ _DEVICE = re.compile(r"(?:[0-9]{1,9},)?[a-z0-9./-]+(?:,[^,]+=[^,]*(?:;[^,]+=[^,]
 Exists = Callable[[str], bool]
 
 
-class BundleFaulty(NotValid):
+class BundleFaulty(NotValid, code="bundle-not-valid"):
     """A bundle breaks rules."""
-
-    code = "bundle-not-valid"
 
     def __init__(self, faults: list[Fault], *, hint: str = "") -> None:
         self.faults = tuple(faults)

@@ -38,14 +38,12 @@ _SAYS = {
 _BEFORE_PREPARED = (SeriesStatus.PREPARE_STARTED, SeriesStatus.PREPARE_RUNNING)
 
 
-class Locked(Conflict):
+class Locked(Conflict, code="machine-locked"):
     """The machine is being upgraded already.
 
     Attributes:
         status: The step that the upgrade has reached.
     """
-
-    code = "machine-locked"
 
     def __init__(self, machine_id: str, status: SeriesStatus) -> None:
         found = f"upgrade series lock found for {quote(machine_id)}"

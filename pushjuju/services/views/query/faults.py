@@ -21,10 +21,8 @@ class Place:
     length: int = 1
 
 
-class BadQuery(NotValid):
+class BadQuery(NotValid, code="bad-query"):
     """A query that cannot be read, or that asks for what there is not."""
-
-    code = "bad-query"
 
 
 def cannot_parse(text: str, place: Place, reason: str, advice: str) -> BadQuery:
