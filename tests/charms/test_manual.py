@@ -153,7 +153,7 @@ def test_a_machine_of_a_cloud_image(client: Client, image: Server) -> None:
 
 def _until_clean(client: Client, server: Server) -> None:
     """The last process of ours ends a moment after it has said that all is done."""
-    client.until(lambda: server.traces() == [], limit=5)
+    client.until(lambda: server.traces() == [])
 
 
 def test_a_given_machine_is_guarded_where_that_was_asked_for(client: Client, server: Server) -> None:
