@@ -32,15 +32,33 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+# Files of few tests that take minutes each; of all others, those with more tests take longer.
+_LONGEST = (
+    "test_bare_host",
+    "test_suites",
+    "test_clouds_deploy",
+    "test_storage",
+    "test_exec",
+    "test_manual",
+    "test_refresh_states",
+    "test_maas_deploy",
+    "test_relations",
+    "test_firewall",
+    "test_from_sources",
+    "test_clocks",
+    "test_contrib",
+    "test_charmhub",
+    "test_resources",
+)
+
+
 @pytest.hookimpl(trylast=True)  # after those that are left out
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let what takes longest on machines begin first, or a processor is idle at the end.
-
-    `tests/fresh` has two tests and takes minutes; of the others more tests take longer.
-    """
+    """Let the files that take longest on machines begin first, or a processor is idle at the end."""
     if config.option.markexpr.startswith("machine"):
         tests = Counter(item.path for item in items)
-        items.sort(key=lambda item: (item.path.parent.name != "fresh", -tests[item.path]))
+        place = {name: number for number, name in enumerate(_LONGEST)}
+        items.sort(key=lambda item: (place.get(item.path.stem, len(place)), -tests[item.path]))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
