@@ -40,9 +40,7 @@ Result = Mapping[str, Any]
 # --- before the run ---------------------------------------------------------------------------------------
 
 
-def settled_in_model(
-    ctx: Context, tx: ModelTx, view: View, local: LocalState, operation: Operation
-) -> LocalState | None:
+def settled_in_model(tx: ModelTx, view: View, local: LocalState, operation: Operation) -> LocalState | None:
     """End an action that needs no machine: an interrupted action, or an action that the charm cannot run.
 
     Returns:
@@ -57,7 +55,7 @@ def settled_in_model(
     if not message:
         return None
     number = int(operation.action_id)
-    actions.finish(tx, number, TaskStatus.FAILED, message=message, now=ctx.clock.now())
+    actions.finish(tx, number, TaskStatus.FAILED, message=message)
     return committed(prepare(local, operation, view.remote), operation)
 
 
@@ -182,13 +180,13 @@ def commit_action(
     if ending.keeps and (problem := refusal(ctx, tx, view, writes)):
         ending = _not_committed(ending, problem)
     changes = flush(ctx, tx, view, operation, writes) if ending.keeps else {}
-    _finish(ctx, tx, task, ending)
+    actions.finish(tx, task.id, ending.status, message=ending.message, results=ending.results)
     local = executed(view.local, operation, Outcome.OK, status_set=bool(writes.get("status_set")))
     store_local(tx, view.unit, committed(local, operation))
     return ending.message, changes
 
 
-def commit_commands(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> str:
+def commit_commands(tx: ModelTx, found: OperationRecord, result: Result) -> str:
     """Take the result of commands on a machine in; return their message, for users."""
     number = task_number(found)
     if number is None:
@@ -196,15 +194,8 @@ def commit_commands(ctx: Context, tx: ModelTx, found: OperationRecord, result: R
     task = actions.get_task(tx, number)
     recovered = bool(result.get("recovered"))
     ending = Ending(status=TaskStatus.FAILED, message=TERMINATED) if recovered else judge(task, result)
-    _finish(ctx, tx, task, ending)
+    actions.finish(tx, task.id, ending.status, message=ending.message, results=ending.results)
     return ending.message
-
-
-def _finish(ctx: Context, tx: ModelTx, task: Task, ending: Ending) -> None:
-    actions.finish(
-        tx, task.id, ending.status,
-        message=ending.message, results=ending.results, now=ctx.clock.now()
-    )  # fmt: skip
 
 
 def judge(task: Task, result: Result) -> Ending:

@@ -282,7 +282,7 @@ def commit(ctx: Context, operation_id: str, result: Result, *, decides: bool = F
             if not done.next:
                 drop(tx, found.document.get("then", ""))
         else:
-            done = Committed(ok=True, message=commit_commands(ctx, tx, found, result))
+            done = Committed(ok=True, message=commit_commands(tx, found, result))
         _close(ctx, tx, found, result, done, said)
         if decides and found.unit and not (done.next or done.reboot or done.again_later):
             return changed(done, decided=_decided(ctx, tx, found))
@@ -504,15 +504,15 @@ def _after(
     if problem and _is_tried_again(operation, outcome):
         statuses.set_agent_status(tx, view.unit.name, Agent.FAILED, problem, now=now)
     if outcome is Outcome.OK and operation.name is OperationName.UPGRADE:
-        wake.application(tx, view.unit.application, now, "charm upgraded")
-        _drop_old_charm(tx, view, now)
+        wake.application(tx, view.unit.application, "charm upgraded")
+        _drop_old_charm(tx, view)
 
 
-def _drop_old_charm(tx: ModelTx, view: View, now: datetime) -> None:
+def _drop_old_charm(tx: ModelTx, view: View) -> None:
     """Forget the charm that the last unit has just left, with its settings."""
     tx.run(
         "setting_delete_old", application=view.unit.application,
         charm_url=view.application.charm_url
     )  # fmt: skip
     if tx.run("charm_delete_unused"):
-        wake.cleaner(tx, now, "a charm is not used any more")
+        wake.cleaner(tx, tx.now, "a charm is not used any more")

@@ -177,14 +177,14 @@ def _tick(ctx: Context, tx: ModelTx, name: str) -> None:
         return
     now = ctx.clock.now()
     if unit.life == Life.ALIVE:
-        leadership.claim(tx, unit, now)
+        leadership.claim(tx, unit)
     if unit.retry_due and from_iso(unit.retry_due) <= now:
         tx.run(
             "unit_set_retry", name=name, version=unit.retry_version + 1,
             count=unit.retry_count, due=None
         )  # fmt: skip
     _tick_update_status(ctx, tx, unit)
-    _initialising(ctx, tx, unit)
+    _initialising(tx, unit)
 
 
 def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
@@ -203,13 +203,12 @@ def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
     )  # fmt: skip
 
 
-def _initialising(ctx: Context, tx: ModelTx, unit: Unit) -> None:
+def _initialising(tx: ModelTx, unit: Unit) -> None:
     """Say that the machine is there and the unit's runner works on it."""
     workload = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
     if workload and is_before_agent(workload):
         statuses.set_status(
-            tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, AGENT_INITIALISING,
-            now=ctx.clock.now()
+            tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, AGENT_INITIALISING
         )  # fmt: skip
 
 
@@ -322,7 +321,7 @@ def _take_up(
     ahead: bool,
 ) -> Turn | None:
     """Prepare an operation, or commit one that needs no machine."""
-    settled = settled_in_model(ctx, tx, view, local, operation)
+    settled = settled_in_model(tx, view, local, operation)
     if settled is not None:
         store_local(tx, view.unit, settled)
         return None
@@ -338,7 +337,7 @@ def _take_up(
     perform(ctx, tx, view, begin_effects(operation))
     announce(tx, view, local, operation, ctx.clock.now())
     if operation.name is OperationName.RUN_ACTION:
-        actions.start(tx, int(operation.action_id), ctx.clock.now())
+        actions.start(tx, int(operation.action_id))
     document = document_of(operation, request)
     dispatch = prepared_operation(tx, view, operation, str(uuid.uuid4()), document.get("request"))
     following = plan(ctx, tx, view, local, operation, dispatch.id) if ahead else ()

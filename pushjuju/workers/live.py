@@ -165,11 +165,11 @@ def _credential_get(ctx: Context, tx: ModelTx, unit: Unit, words: list[str]) -> 
     )
 
 
-def _leader_set(ctx: Context, tx: ModelTx, unit: Unit, words: list[str]) -> None:
+def _leader_set(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> None:
     if not all("=" in word for word in words):
         raise NotValid("leader-set takes key=value")
     changes = dict(word.split("=", 1) for word in words)
-    leadership.set_settings(tx, unit, changes, ctx.clock.now())
+    leadership.set_settings(tx, unit, changes)
 
 
 def _payload_register(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> None:

@@ -116,7 +116,7 @@ def _force_next(ctx: Context, found: Rehearsal) -> bool:
         subject = removal.forced_subject(first.kind, first.entity)
         found.cannot_know(f"whether {subject} goes by itself before it is forced away at {first.due}")
         of = ctx.of(tx, first.model)
-        force(of, first, ctx.clock.now())
+        force(of, first)
         wake.cleaner(of, ctx.clock.now(), "forced away")
     return True
 
@@ -141,8 +141,8 @@ def _loops(ctx: Context, found: Rehearsal, model: str) -> None:
     forced_ends(ctx, model)
     with ctx.write(model) as tx:
         for todo in list(storage_work.on_no_machine(tx)):
-            storage_work.destroyed(tx, todo.backing, ctx.clock.now())
-        removal.finish_applications(tx, ctx.clock.now())
+            storage_work.destroyed(tx, todo.backing)
+        removal.finish_applications(tx)
         present = tx.find(Model, "model_by_uuid", uuid=model)
         if present is not None and present.life != Life.ALIVE and not removal.blockers(tx):
             models.delete(tx)
@@ -199,7 +199,7 @@ class _Lane:
                 return
             for task in actions.pending(tx, Receiver.MACHINE, self.machine):
                 done = TaskStatus.COMPLETED
-                actions.finish(tx, task.id, done, now=self.ctx.clock.now())
+                actions.finish(tx, task.id, done)
                 self._foresee("", EXEC, "commands", parallel=bool(task.parallel))
                 self.found.cannot_know("what the commands do")
 
@@ -273,7 +273,7 @@ class _Lane:
         with self.ctx.write(unit.model) as tx:
             if removal.lives_of_subordinates(tx, unit.name):
                 return False
-            removal.remove_unit(tx, unit, self.ctx.clock.now())
+            removal.remove_unit(tx, unit)
         return True
 
     def _at_rest(self, unit: Unit, turn: Turn) -> None:
@@ -296,19 +296,19 @@ class _Lane:
                 self._step(tx, row, todos[0])
 
     def _step(self, tx: ModelTx, row: Machine, todo: Todo) -> None:
-        backing, host, now = todo.backing, todo.host, self.ctx.clock.now()
+        backing, host, _now = todo.backing, todo.host, self.ctx.clock.now()
         match todo.step:
             case StorageStep.CREATE:
                 self.found.cannot_know(f"whether {storage_work.label(backing)} can be made")
                 made = StorageMade(provider_id=f"planned-{backing.id}", size=backing.size)
-                storage_work.created(tx, backing, made, now)
+                storage_work.created(tx, backing, made)
             case StorageStep.ATTACH if host is not None:
                 storage_work.seen(tx, host, StorageSeen(device="planned"))
-                storage_work.attached(tx, backing, host, row.boot_id, now)
+                storage_work.attached(tx, backing, host, row.boot_id)
             case StorageStep.DETACH if host is not None:
-                storage_work.detached(tx, backing, host, now)
+                storage_work.detached(tx, backing, host)
             case StorageStep.DESTROY:
-                storage_work.destroyed(tx, backing, now)
+                storage_work.destroyed(tx, backing)
             case _:
                 raise NotValid(f"storage step {todo.step} without a machine")
 
@@ -317,4 +317,4 @@ class _Lane:
         if row is None or row.life == Life.ALIVE or self._units():
             return
         with self.ctx.write(row.model) as tx:
-            removal.remove_machine(tx, row, self.ctx.clock.now())
+            removal.remove_machine(tx, row)

@@ -100,7 +100,7 @@ class Simulation:
                 integrate.integrate(world.ctx, world.model, f"{one}-s{first}x", f"{other}-s{first}x")
 
     def _machine(self, tx: Any) -> None:
-        machines.new_machine(tx, base=UBUNTU, constraints={}, now=self.world.clock.now())
+        machines.new_machine(tx, base=UBUNTU, constraints={})
 
     def measure(self, name: str, prepare: Callable[[], object] = lambda: None) -> Phase:
         """Prepare something, then drive it to rest in a new process's manner, and keep what that cost."""
@@ -146,8 +146,8 @@ class Simulation:
 
     def touch_all(self) -> None:
         """Let every lane look again; nothing has changed."""
-        now = self.world.clock.now()
-        self.world.write(lambda tx: wake.all_units(tx, now, "bench"))
+        self.world.clock.now()
+        self.world.write(lambda tx: wake.all_units(tx, "bench"))
 
     def sweep(self) -> None:
         """Make update-status due for every unit."""

@@ -64,7 +64,7 @@ def unrelate(world: TestController) -> None:
 
 
 def finish_applications(world: TestController) -> None:
-    world.write(lambda tx: removal.finish_applications(tx, world.clock.now()))
+    world.write(removal.finish_applications)
 
 
 def add_unit(world: TestController) -> None:

@@ -163,7 +163,7 @@ def test_store(report: Report, web: TestController) -> None:
     def once(store: Store = web.ctx.store) -> None:
         with store.write() as plain:
             tx = web.ctx.of(plain, web.model)
-            statuses.set_status(tx, StatusKind.WORKLOAD, UNIT, "active", str(next(numbers)), now=now)
+            statuses.set_status(tx, StatusKind.WORKLOAD, UNIT, "active", str(next(numbers)))
             for _ in range(3):
                 logs.append(tx, "unit-web-0", "INFO", "bench", "a line", now=now)
             tx.run("unit_set_resolved", name=UNIT, resolved="none")

@@ -184,7 +184,7 @@ async def test_death_while_a_model_is_destroyed(world: RealController) -> None:
     world.deploy()
     await world.settle()
     with world.ctx.write(world.uuid) as tx:
-        removal.destroy_model(tx, models.get(tx), world.ctx.clock.now())
+        removal.destroy_model(tx, models.get(tx))
     for number in range(1, MOST_DEATHS):
         drive = world.drive("--die-after-commit", str(number))
         if not drive.killed:

@@ -124,7 +124,7 @@ async def test_no_capacity_in_all_zones(runtime: TestController, make: Made, ben
     assert (status, bench.instances()) == ("provisioning error", 0)
     assert message
     bench.fake.faults.clear()
-    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, "0"))
     await worker(work)
     assert (told(runtime)[0], bench.instances()) == ("running", 1)
 
@@ -140,7 +140,7 @@ async def test_a_refused_credential_waits_for_another(
     assert message.startswith("the cloud refuses the credential: ")
     assert not [item for item in bench.secrets if item in message]
     bench.credential = good
-    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, "0"))
     await worker(make())
     assert (told(runtime)[0], bench.instances()) == ("running", 1)
 

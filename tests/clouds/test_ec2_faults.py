@@ -171,7 +171,7 @@ async def test_no_capacity_in_all_zones(
     assert "InsufficientInstanceCapacity" in message
     assert nodes(spec) == []
     proxy.faults.clear()
-    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, "0"))
     await worker(work)
     assert len(nodes(spec)) == 1
 

@@ -80,9 +80,9 @@ def opens(*numbers: int) -> dict[str, Any]:
 
 def lead(world: TestController, unit: str) -> None:
     """Give the leadership of web to a unit."""
-    now = world.clock.now()
-    world.write(lambda tx: leadership.revoke(tx, units.get(tx, "web/0"), now))
-    world.write(lambda tx: leadership.claim(tx, units.get(tx, unit), now))
+    world.clock.now()
+    world.write(lambda tx: leadership.revoke(tx, units.get(tx, "web/0")))
+    world.write(lambda tx: leadership.claim(tx, units.get(tx, unit)))
 
 
 # --- relation data ----------------------------------------------------------------------------------------
@@ -505,9 +505,7 @@ def test_leader_settings_and_payloads_have_limits(
         return units.get(tx, "web/0")
 
     with pytest.raises(NotValid, match="max allowed size"):
-        world.write(
-            lambda tx: leadership.set_settings(tx, get(tx), {"a": "x" * limits.BAG}, world.clock.now())
-        )
+        world.write(lambda tx: leadership.set_settings(tx, get(tx), {"a": "x" * limits.BAG}))
     monkeypatch.setattr(limits, "PAYLOADS", 1)
     world.write(lambda tx: payloads.register(tx, get(tx), "docker", "monitor", "1", []))
     with pytest.raises(NotValid, match="1 payloads already"):
@@ -515,9 +513,7 @@ def test_leader_settings_and_payloads_have_limits(
     with pytest.raises(NotFound, match="not found in metadata"):
         world.write(lambda tx: payloads.register(tx, get(tx), "docker", "other", "2", []))
     with pytest.raises(NotPermitted):
-        world.write(
-            lambda tx: leadership.set_settings(tx, units.get(tx, "web/1"), {"a": "b"}, world.clock.now())
-        )
+        world.write(lambda tx: leadership.set_settings(tx, units.get(tx, "web/1"), {"a": "b"}))
 
 
 def test_texts_are_cut_at_their_limit(world: TestController) -> None:
@@ -607,13 +603,9 @@ def test_what_a_machine_says_of_its_connection_is_an_address_and_a_port(
 def test_a_snapshot_holds_nothing_of_others(world: TestController) -> None:
     url = world.application().charm_url
     world.hook("update-status", ok(writes={"state": {"k": "mark-of-web"}}), "web/0")
-    world.write(
-        lambda tx: leadership.set_settings(
-            tx, units.get(tx, "web/0"), {"a": "mark-of-web"}, world.clock.now()
-        )
-    )
+    world.write(lambda tx: leadership.set_settings(tx, units.get(tx, "web/0"), {"a": "mark-of-web"}))
     peers = world.read(lambda tx: relations.of_application(tx, "web"))[0]
-    world.write(lambda tx: relations.update_bag(tx, peers, "web", {"k": "mark-of-web"}, world.clock.now()))
+    world.write(lambda tx: relations.update_bag(tx, peers, "web", {"k": "mark-of-web"}))
     world.write(lambda tx: charms.put_settings(tx, "web", url, {"title": "mark-of-web"}))
     told = json.dumps(dict(world.until("update-status", "db/0").frame))
     assert "mark-of-web" not in told

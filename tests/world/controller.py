@@ -237,7 +237,7 @@ class TestController:
 
     def destroy_model(self, force: removal.Force | None = None) -> None:
         """Ask for the end of the model."""
-        self.write(lambda tx: removal.destroy_model(tx, models.get(tx), self.clock.now(), force))
+        self.write(lambda tx: removal.destroy_model(tx, models.get(tx), force))
 
     def refused(self, ask: Callable[[], object]) -> str:
         """Return the text of a refusal, which changes nothing."""
@@ -268,15 +268,15 @@ class TestController:
         return self.played_machines[machine]
 
     def _started(self, tx: ModelTx, machine: str) -> None:
-        now, hello = self.clock.now(), self.played_machines[machine].hello()
+        _now, hello = self.clock.now(), self.played_machines[machine].hello()
         tx.run(
             "machine_set_instance", id=machine, provider="local",
             instance_id=f"i-{machine}", display_name="", hardware=json.dumps({"arch": "amd64", "cores": "2"}),
             ssh=json.dumps({"host": self.played_machines[machine].address}), base=str(UBUNTU), nonce="n",
         )  # fmt: skip
         self.note_facts(tx, machine, hello)
-        statuses.set_status(tx, StatusKind.MACHINE, machine, MachineStatus.STARTED, now=now)
-        statuses.set_status(tx, StatusKind.INSTANCE, machine, InstanceStatus.RUNNING, now=now)
+        statuses.set_status(tx, StatusKind.MACHINE, machine, MachineStatus.STARTED)
+        statuses.set_status(tx, StatusKind.INSTANCE, machine, InstanceStatus.RUNNING)
 
     def note_facts(self, tx: ModelTx, machine: str, hello: Mapping[str, Any]) -> None:
         """Record what a machine tells."""
@@ -332,7 +332,7 @@ class TestController:
                         commit(self.ctx, committed.reboot, {"outcome": "ok"})
                     busy = True
                 elif turn.answer is Answer.DEAD:
-                    self.write(lambda tx, unit=unit: removal.remove_unit(tx, unit, self.clock.now()))
+                    self.write(lambda tx, unit=unit: removal.remove_unit(tx, unit))
                     busy = True
             done |= busy
         return self._end(machine) or done
@@ -341,7 +341,7 @@ class TestController:
         row = self.machine(machine)
         if row.life == Life.ALIVE or self.read(lambda tx: machines.units_on(tx, machine)):
             return False
-        self.write(lambda tx: removal.remove_machine(tx, row, self.clock.now()))
+        self.write(lambda tx: removal.remove_machine(tx, row))
         return True
 
     def reboot(self, machine: str) -> None:

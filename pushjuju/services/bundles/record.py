@@ -200,8 +200,8 @@ def _add_machines(work: _Work) -> None:
 def _new_machine(work: _Work, change: Change, base: Base, constraints: Mapping[str, Any]) -> Machine:
     """Record a new machine; return the container on it where its unit's constraints ask for one."""
     if change.method is Method.ADD_UNIT and (target := Placement.wanted(None, constraints)):
-        return machines.new_container(work.tx, target, base=base, constraints=constraints, now=work.now)
-    return machines.new_machine(work.tx, base=base, constraints=rules.of_host(constraints), now=work.now)
+        return machines.new_container(work.tx, target, base=base, constraints=constraints)
+    return machines.new_machine(work.tx, base=base, constraints=rules.of_host(constraints))
 
 
 def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:
@@ -311,7 +311,6 @@ def _add_container(work: _Work, change: Change) -> None:
         Placement(kind=PlacementKind.CONTAINER, value=str(args["container-type"]), parent=host),
         base=base,
         constraints=constraints,
-        now=work.now,
     )
     if machine.id != args["container"]:
         raise NotValid(f"the model changed: machine {machine.id} would be made, not {args['container']}")
@@ -323,7 +322,7 @@ def _add_unit(work: _Work, change: Change) -> None:
     to = str(change.args.get("to", ""))
     step = to.removeprefix("$") if to.startswith("$") else change.id
     machine = to if to and not to.startswith("$") else work.machines[step]
-    (unit,) = units.add(work.tx, application, 1, [Placement.parse(machine)], work.now)
+    (unit,) = units.add(work.tx, application, 1, [Placement.parse(machine)])
     work.machines[change.id] = str(unit.machine)
     if unit.name != change.args["unit"]:
         raise NotValid(f"the model changed: unit {unit.name} would be made, not {change.args['unit']}")
@@ -332,7 +331,7 @@ def _add_unit(work: _Work, change: Change) -> None:
 def _relate(work: _Work, change: Change) -> None:
     with contextlib.suppress(AlreadyExists):
         first, second = str(change.args["endpoint1"]), str(change.args["endpoint2"])
-        integrate.relate(work.tx, first, second, now=work.now)
+        integrate.relate(work.tx, first, second)
 
 
 def _expose(work: _Work, change: Change) -> None:
@@ -347,7 +346,7 @@ def _expose(work: _Work, change: Change) -> None:
         )
         for name, item in given.items()
     ]
-    expose.record(work.tx, application, wanted, work.now)
+    expose.record(work.tx, application, wanted)
 
 
 def _annotate(work: _Work, change: Change) -> None:
@@ -360,14 +359,14 @@ def _set_options(work: _Work, change: Change) -> None:
     charm = applications.current_charm(work.tx, application)
     settings = validate_settings(charm.config, change.args["options"])
     charms.put_settings(work.tx, application.name, application.charm_url, settings)
-    wake.application(work.tx, application.name, work.now, "config changed")
+    wake.application(work.tx, application.name, "config changed")
 
 
 def _reset_options(work: _Work, change: Change) -> None:
     application = applications.get(work.tx, str(change.args["application"]))
     values = dict.fromkeys(change.args["options"])
     charms.put_settings(work.tx, application.name, application.charm_url, values)
-    wake.application(work.tx, application.name, work.now, "config changed")
+    wake.application(work.tx, application.name, "config changed")
 
 
 def _set_constraints(work: _Work, change: Change) -> None:
@@ -393,13 +392,13 @@ def _set_storage(work: _Work, change: Change) -> None:
 
 def _bind(work: _Work, change: Change) -> None:
     application = applications.get(work.tx, str(change.args["application"]))
-    bindings.record(work.tx, application, change.args["endpoint-bindings"], work.now)
+    bindings.record(work.tx, application, change.args["endpoint-bindings"])
 
 
 def _set_trust(work: _Work, change: Change) -> None:
     name = str(change.args["application"])
     work.tx.run("application_set_trust", name=name, trust=int(change.args["trust"]))
-    wake.application(work.tx, name, work.now, "trust changed")
+    wake.application(work.tx, name, "trust changed")
 
 
 def _consume(work: _Work, change: Change) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from pushjuju.core.clock import to_iso
@@ -58,7 +58,7 @@ class Force:
 
 
 def destroy_unit(
-    tx: ModelTx, unit: Unit, now: datetime, force: Force | None = None, *, destroy_storage: bool = False
+    tx: ModelTx, unit: Unit, force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
     """Remove a unit: at once when it never ran, else by way of its hooks. By default its storage stays.
 
@@ -68,16 +68,16 @@ def destroy_unit(
         storage_instances.doom_of_unit(tx, unit)
     if force:
         tx.run("unit_set_forced", name=unit.name)
-        _force_later(tx, FORCE_UNIT, unit.name, now, force)
+        _force_later(tx, FORCE_UNIT, unit.name, force)
     if unit.life != Life.ALIVE:
-        wake.unit(tx, unit, now, "remove-unit again")
+        wake.unit(tx, unit, "remove-unit again")
         return
     if not _ever_ran(tx, unit):
-        remove_unit(tx, unit, now)
+        remove_unit(tx, unit)
         return
     tx.run("unit_set_life", name=unit.name, life=Life.DYING)
-    relations.depart(tx, unit, now)
-    wake.unit(tx, unit, now, "remove-unit")
+    relations.depart(tx, unit)
+    wake.unit(tx, unit, "remove-unit")
 
 
 def _ever_ran(tx: ModelTx, unit: Unit) -> bool:
@@ -98,33 +98,33 @@ def lives_of_subordinates(tx: ModelTx, principal: str) -> dict[str, Life]:
     return {row["name"]: Life(row["life"]) for row in rows}
 
 
-def remove_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def remove_unit(tx: ModelTx, unit: Unit) -> None:
     """Delete a unit that is finished, and what has no more reason to be then."""
     for scope in tx.list(RelationScope, "scope_of_unit", unit=unit.name):
-        relations.leave_scope(tx, scope.relation, unit.name, now)
+        relations.leave_scope(tx, scope.relation, unit.name)
     # At once, without waiting for the lease: another unit shall lead with its next hook.
-    leadership.revoke(tx, unit, now)
+    leadership.revoke(tx, unit)
     if _has_secrets(tx, unit.application):
-        secrets.forget_unit(tx, unit, now)
-        remote_secrets.forget_unit(tx, unit, now)
+        secrets.forget_unit(tx, unit)
+        remote_secrets.forget_unit(tx, unit)
     if unit.storage:
-        storage_instances.unit_gone(tx, unit, now)
-    actions.cancel_all(tx, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
+        storage_instances.unit_gone(tx, unit)
+    actions.cancel_all(tx, Receiver.UNIT, unit.name, actions.UNIT_REMOVED)
     statuses.forget(tx, unit.name, UNIT_KINDS)
     tx.run("operation_delete_unit", unit=unit.name)
     if tx.rows("exposure_list", application=unit.application):
-        firewall.changed_on(tx, unit.machine, now, f"{unit.name} is gone")
+        firewall.changed_on(tx, unit.machine, f"{unit.name} is gone")
     tx.run("unit_delete", name=unit.name)
     # The principal waits for the end of its subordinates.
     if unit.principal:
-        _touch_named(tx, unit.principal, now, f"{unit.name} is gone")
+        _touch_named(tx, unit.principal, f"{unit.name} is gone")
         if unit.forced:  # its principal may be in error, and only wait for this
-            wake.cleaner(tx, now, f"{unit.name} is gone")
-    finish_application(tx, unit.application, now)
+            wake.cleaner(tx, tx.now, f"{unit.name} is gone")
+    finish_application(tx, unit.application)
     if unit.machine is not None:
-        upgrade_machine.advance(tx, unit.machine, now)
+        upgrade_machine.advance(tx, unit.machine)
     if unit.machine is not None and not unit.principal:
-        _after_last_principal(tx, unit.machine, now)
+        _after_last_principal(tx, unit.machine)
 
 
 def _has_secrets(tx: ModelTx, application: str) -> bool:
@@ -132,23 +132,23 @@ def _has_secrets(tx: ModelTx, application: str) -> bool:
     return found is not None and bool(found.secrets)
 
 
-def _touch_named(tx: ModelTx, name: str, now: datetime, reason: str) -> None:
+def _touch_named(tx: ModelTx, name: str, reason: str) -> None:
     found = tx.find(Unit, "unit_get", name=name)
     if found:
-        wake.unit(tx, found, now, reason)
+        wake.unit(tx, found, reason)
 
 
-def _after_last_principal(tx: ModelTx, machine_id: str, now: datetime) -> None:
+def _after_last_principal(tx: ModelTx, machine_id: str) -> None:
     machine = tx.find(Machine, "machine_get", id=machine_id)
     if machine is None or machines.units_on(tx, machine_id):
         return
     if machine.life == Life.ALIVE and (text := kept_text(tx, machine)):
-        statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.STARTED, text, now=now)
+        statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.STARTED, text)
     elif machine.life == Life.ALIVE:
         if not machines.containers_on(tx, machine_id):
-            destroy_machine(tx, machine, now)
+            destroy_machine(tx, machine)
     else:  # its worker may rest after failures, and the unit went by force
-        wake.machine(tx, machine_id, now, "the last unit is gone")
+        wake.machine(tx, machine_id, "the last unit is gone")
 
 
 def kept_text(tx: ModelTx, machine: Machine) -> str:
@@ -164,42 +164,37 @@ def _kept(tx: ModelTx, machine: Machine) -> list[str]:
     return storage_instances.kept_on(tx, machine.id) if machine.storage else []
 
 
-def let_go_of_empty(tx: ModelTx, machine_id: str, now: datetime) -> None:
+def let_go_of_empty(tx: ModelTx, machine_id: str) -> None:
     """Let a machine go that was only there for storage, which is gone now."""
-    _after_last_principal(tx, machine_id, now)
+    _after_last_principal(tx, machine_id)
 
 
 # --- applications -----------------------------------------------------------------------------------------
 
 
 def destroy_application(
-    tx: ModelTx,
-    application: Application,
-    now: datetime,
-    force: Force | None = None,
-    *,
-    destroy_storage: bool = False,
+    tx: ModelTx, application: Application, force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
     """Make an application go: its relations, then its units, then itself.
 
     Mirrors: juju state/application.go DestroyOperation (3.6)
     """
     if application.offered:
-        end = partial(destroy_relation, tx, now=now, force=force) if force else None
-        offers.remove_of_application(tx, application, now, end)
+        end = partial(destroy_relation, tx, force=force) if force else None
+        offers.remove_of_application(tx, application, end)
     tx.run("application_set_life", name=application.name, life=Life.DYING)
     for relation in relations.of_application(tx, application.name):
         if relation.life == Life.ALIVE and not relations.is_peer(relations.endpoints(tx, relation.id)):
-            relations.destroy(tx, relation, now)
+            relations.destroy(tx, relation)
     for unit in units.of_application(tx, application.name):
         if destroy_storage and unit.storage:
             storage_instances.doom_of_unit(tx, unit)
         if not unit.principal or force:
-            destroy_unit(tx, unit, now, force)
-    finish_application(tx, application.name, now)
+            destroy_unit(tx, unit, force)
+    finish_application(tx, application.name)
 
 
-def finish_application(tx: ModelTx, name: str, now: datetime) -> None:
+def finish_application(tx: ModelTx, name: str) -> None:
     """Delete a dying application that has no units and no relations but its peers left."""
     found = tx.find(Application, "application_get", name=name)
     if found is None or found.life == Life.ALIVE or units.of_application(tx, name):
@@ -208,47 +203,47 @@ def finish_application(tx: ModelTx, name: str, now: datetime) -> None:
         if not relations.is_peer(relations.endpoints(tx, relation.id)):
             return
     for relation in relations.of_application(tx, name):
-        relations.remove(tx, relation.id, now)
+        relations.remove(tx, relation.id)
     statuses.forget(tx, name, [StatusKind.APPLICATION])
-    secrets.forget_application(tx, name, now)
+    secrets.forget_application(tx, name)
     tx.run("application_delete", name=name)
     tx.run("charm_delete_unused")
-    wake.cleaner(tx, now, f"application {name} is gone")
+    wake.cleaner(tx, tx.now, f"application {name} is gone")
 
 
 # --- relations --------------------------------------------------------------------------------------------
 
 
-def destroy_relation(tx: ModelTx, relation: Relation, now: datetime, force: Force | None = None) -> None:
+def destroy_relation(tx: ModelTx, relation: Relation, force: Force | None = None) -> None:
     """Make a relation go; by force, units that are still in it after the wait are put out."""
-    relations.destroy(tx, relation, now)
+    relations.destroy(tx, relation)
     if force:
-        _force_later(tx.beside(relation.model), "force-relation", str(relation.id), now, force)
+        _force_later(tx.beside(relation.model), "force-relation", str(relation.id), force)
 
 
-def force_relation(tx: ModelTx, relation_id: int, now: datetime) -> None:
+def force_relation(tx: ModelTx, relation_id: int) -> None:
     """Put every unit out of a relation, without hooks, and delete it."""
     for scope in relations.scopes(tx, relation_id):
-        relations.leave_scope(tx, relation_id, scope.unit, now)
+        relations.leave_scope(tx, relation_id, scope.unit)
 
 
-def remove_offer(tx: ModelTx, offer: Offer, now: datetime, force: Force | None = None) -> None:
+def remove_offer(tx: ModelTx, offer: Offer, force: Force | None = None) -> None:
     """Take an offer back; by force, the relations to it end."""
-    offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force) if force else None)
+    offers.remove(tx, offer, partial(destroy_relation, tx, force=force) if force else None)
 
 
-def finish_applications(tx: ModelTx, now: datetime) -> None:
+def finish_applications(tx: ModelTx) -> None:
     """Delete the dying applications whose last unit or relation is gone, and what stands for remote ones."""
     remote_applications.finish(tx)
     for row in tx.rows("application_dying"):
-        finish_application(tx, row["name"], now)
+        finish_application(tx, row["name"])
 
 
 # --- machines ---------------------------------------------------------------------------------------------
 
 
 def destroy_machine(
-    tx: ModelTx, machine: Machine, now: datetime, *, force: Force | None = None, keep_instance: bool = False
+    tx: ModelTx, machine: Machine, *, force: Force | None = None, keep_instance: bool = False
 ) -> None:
     """Make a machine go, once its units are gone."""
     if force:
@@ -278,15 +273,15 @@ def destroy_machine(
     if force:
         tx.run("machine_set_forced", id=machine.id)
         if machine.storage:
-            storage_instances.doom_on(tx, machine.id, now)
+            storage_instances.doom_on(tx, machine.id)
         for container in hosted:
-            destroy_machine(tx, container, now, force=force)
+            destroy_machine(tx, container, force=force)
         for unit in machines.units_on(tx, machine.id):
-            destroy_unit(tx, unit, now, force)
-        _force_later(tx, "force-machine", machine.id, now, force)
+            destroy_unit(tx, unit, force)
+        _force_later(tx, "force-machine", machine.id, force)
     tx.run("machine_set_life", id=machine.id, life=Life.DYING)
-    statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.STOPPED, now=now)
-    wake.machine(tx, machine.id, now, "remove-machine")
+    statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.STOPPED)
+    wake.machine(tx, machine.id, "remove-machine")
 
 
 def _staying_units(tx: ModelTx, machine: Machine) -> list[str]:
@@ -298,43 +293,38 @@ def _staying_units(tx: ModelTx, machine: Machine) -> list[str]:
     return sorted(staying, key=natural_key)
 
 
-def remove_machine(tx: ModelTx, machine: Machine, now: datetime) -> None:
+def remove_machine(tx: ModelTx, machine: Machine) -> None:
     """Delete a machine whose instance is gone."""
-    actions.cancel_all(tx, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED, now)
+    actions.cancel_all(tx, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED)
     if machine.storage:
-        storage_instances.machine_gone(tx, machine.id, now)
+        storage_instances.machine_gone(tx, machine.id)
     statuses.forget(tx, machine.id, machines.MACHINE_KINDS)
     tx.run("operation_delete_machine", machine=machine.id)
     tx.run("machine_delete", id=machine.id)
     tx.run("work_delete", key=machine_key(machine.model, machine.id))
-    firewall.changed_everywhere(tx, now, f"machine {machine.id} is gone")
-    wake.cleaner(tx, now, f"machine {machine.id} is gone")
+    firewall.changed_everywhere(tx, f"machine {machine.id} is gone")
+    wake.cleaner(tx, tx.now, f"machine {machine.id} is gone")
     if host := parent_machine(machine.id):
-        _after_container(tx, host, now)
+        _after_container(tx, host)
 
 
-def _after_container(tx: ModelTx, host_id: str, now: datetime) -> None:
+def _after_container(tx: ModelTx, host_id: str) -> None:
     """Let the host of a container that is gone look again; with its model, it may go too."""
     host = tx.find(Machine, "machine_get", id=host_id)
     if host is None:
         return
-    wake.machine(tx, host_id, now, "a container is gone")
+    wake.machine(tx, host_id, "a container is gone")
     of_model = models.get(tx)
     alone = not (machines.units_on(tx, host_id) or machines.containers_on(tx, host_id))
     if alone and host.life == Life.ALIVE and of_model.life != Life.ALIVE:
-        destroy_machine(tx, host, now)
+        destroy_machine(tx, host)
 
 
 # --- models -----------------------------------------------------------------------------------------------
 
 
 def destroy_model(
-    tx: ModelTx,
-    model: Model,
-    now: datetime,
-    force: Force | None = None,
-    *,
-    destroy_storage: bool | None = None,
+    tx: ModelTx, model: Model, force: Force | None = None, *, destroy_storage: bool | None = None
 ) -> None:
     """Start the removal of a model: its applications, its machines, then the model itself.
 
@@ -345,19 +335,19 @@ def destroy_model(
 
     Mirrors: juju state/model.go Destroy (3.6)
     """
-    storage_ends.begin(tx, model, now, destroy=destroy_storage)
+    storage_ends.begin(tx, model, destroy=destroy_storage)
     tx.run("model_set_life", life=Life.DYING, forced=int(force is not None))
-    statuses.set_status(tx, StatusKind.MODEL, model.name, "destroying", now=now)
+    statuses.set_status(tx, StatusKind.MODEL, model.name, "destroying")
     if force:
         for row in tx.rows("storage_instance_list"):
-            force_storage_later(tx, row["id"], now, force)
-    _end_of_other_models(tx, now, force)
+            force_storage_later(tx, row["id"], force)
+    _end_of_other_models(tx, force)
     for application in tx.list(Application, "application_list"):
-        destroy_application(tx, application, now, force)
+        destroy_application(tx, application, force)
     for machine in reversed(machines.list_machines(tx)):  # containers before their machines
         if machine.life == Life.ALIVE and (force or _is_empty(tx, machine)):
-            destroy_machine(tx, machine, now, force=force)
-    wake.cleaner(tx, now, "destroy-model")
+            destroy_machine(tx, machine, force=force)
+    wake.cleaner(tx, tx.now, "destroy-model")
 
 
 def _is_empty(tx: ModelTx, machine: Machine) -> bool:
@@ -367,22 +357,22 @@ def _is_empty(tx: ModelTx, machine: Machine) -> bool:
     return not (alive or machines.units_on(tx, machine.id))
 
 
-def _end_of_other_models(tx: ModelTx, now: datetime, force: Force | None) -> None:
+def _end_of_other_models(tx: ModelTx, force: Force | None) -> None:
     """End the ties of a model to others: its offers, with their relations, and what the model consumes.
 
     Mirrors: juju state/cleanup.go removeOffersForDyingModel, removeRemoteApplicationsForDyingModel (3.6)
     """
     for offer in offers.of_model(tx):
-        offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force))
+        offers.remove(tx, offer, partial(destroy_relation, tx, force=force))
     for remote in remote_applications.consumed(tx):
-        remote_applications.destroy(tx, remote, now, partial(destroy_relation, tx, now=now, force=force))
+        remote_applications.destroy(tx, remote, partial(destroy_relation, tx, force=force))
 
 
 # --- forced ends ------------------------------------------------------------------------------------------
 
 
-def _force_later(tx: ModelTx, kind: str, entity: str, now: datetime, force: Force) -> None:
-    due = now + timedelta(seconds=force.wait_s)
+def _force_later(tx: ModelTx, kind: str, entity: str, force: Force) -> None:
+    due = tx.now + timedelta(seconds=force.wait_s)
     then = _FORCED_ENDS.get(kind, "is forced away if it is not gone by then")
     reason = f"{forced_subject(kind, entity)} {then}"
     tx.run(
@@ -396,12 +386,12 @@ def _force_later(tx: ModelTx, kind: str, entity: str, now: datetime, force: Forc
     wake.cleaner(tx, due, reason)
 
 
-def force_storage_later(tx: ModelTx, storage_id: str, now: datetime, force: Force) -> None:
+def force_storage_later(tx: ModelTx, storage_id: str, force: Force) -> None:
     """Have storage that does not go in time forgotten, wherever it is."""
-    _force_later(tx, "force-storage", storage_id, now, force)
+    _force_later(tx, "force-storage", storage_id, force)
 
 
-def force_dead(tx: ModelTx, unit: Unit, now: datetime, force: Force) -> None:
+def force_dead(tx: ModelTx, unit: Unit, force: Force) -> None:
     """Let a unit be dead without its consent: its machine clears it away, or else it is forgotten.
 
     Subordinates go first, in the same way, and are waited for.
@@ -411,24 +401,24 @@ def force_dead(tx: ModelTx, unit: Unit, now: datetime, force: Force) -> None:
     if below := subordinates(tx, unit):
         for subordinate in below:
             if subordinate.life != Life.DEAD:
-                destroy_unit(tx, subordinate, now, force)
-        _force_later(tx, FORCE_UNIT, unit.name, now, force)
+                destroy_unit(tx, subordinate, force)
+        _force_later(tx, FORCE_UNIT, unit.name, force)
         return
     for scope in tx.list(RelationScope, "scope_of_unit", unit=unit.name):
-        relations.leave_scope(tx, scope.relation, unit.name, now)
-    leadership.revoke(tx, unit, now)
+        relations.leave_scope(tx, scope.relation, unit.name)
+    leadership.revoke(tx, unit)
     if unit.storage:
-        storage_instances.unit_gone(tx, unit, now)
+        storage_instances.unit_gone(tx, unit)
     tx.run("unit_set_life", name=unit.name, life=Life.DEAD)
-    wake.unit(tx, unit, now, f"{unit.name} is dead")
-    _force_later(tx, FORCE_REMOVE_UNIT, unit.name, now, force)
+    wake.unit(tx, unit, f"{unit.name} is dead")
+    _force_later(tx, FORCE_REMOVE_UNIT, unit.name, force)
 
 
-def force_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def force_unit(tx: ModelTx, unit: Unit) -> None:
     """Remove a unit without its consent: no more hooks, subordinates first."""
     for subordinate in subordinates(tx, unit):
-        remove_unit(tx, subordinate, now)
-    remove_unit(tx, unit, now)
+        remove_unit(tx, subordinate)
+    remove_unit(tx, unit)
 
 
 # --- what a user asks for -------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ Mirrors: juju state/model.go, cmd/juju/model/destroy.go (3.6)
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pushjuju.core.errors import Conflict
 from pushjuju.core.model.life import Life
 from pushjuju.core.storage import Kind, Scope
@@ -29,7 +27,7 @@ into another Juju model.
 """
 
 
-def begin(tx: ModelTx, model: Model, now: datetime, *, destroy: bool | None) -> None:
+def begin(tx: ModelTx, model: Model, *, destroy: bool | None) -> None:
     """Start the removal of all storage of a model.
 
     Storage on a unit's machine ends with the machine, as in Juju; storage that outlives units needs the
@@ -53,7 +51,7 @@ def begin(tx: ModelTx, model: Model, now: datetime, *, destroy: bool | None) -> 
         )
     for item in found:
         storage_instances.doom(tx, item, destroy=destroy is not False or not item.releasable)
-        storage_instances.advance(tx, item.id, now)
+        storage_instances.advance(tx, item.id)
 
 
 def _counts(items: list[StorageInstance]) -> str:

@@ -20,7 +20,7 @@ def remove_units(
     with ctx.write(model) as tx:
         models.get(tx)
         for unit in removal.plan_units(tx, names):
-            removal.destroy_unit(tx, unit, ctx.clock.now(), force, destroy_storage=destroy_storage)
+            removal.destroy_unit(tx, unit, force, destroy_storage=destroy_storage)
 
 
 def remove_applications(
@@ -29,9 +29,7 @@ def remove_applications(
     """Remove applications; all of them or, after a refusal, none."""
     with ctx.write(model) as tx:
         for application in removal.plan_applications(tx, names):
-            removal.destroy_application(
-                tx, application, ctx.clock.now(), force, destroy_storage=destroy_storage
-            )
+            removal.destroy_application(tx, application, force, destroy_storage=destroy_storage)
 
 
 def remove_machines(
@@ -45,7 +43,7 @@ def remove_machines(
     with ctx.write(model) as tx:
         for machine_id in ids:
             machine = machines.get(tx, machine_id)
-            removal.destroy_machine(tx, machine, ctx.clock.now(), force=force, keep_instance=keep_instance)
+            removal.destroy_machine(tx, machine, force=force, keep_instance=keep_instance)
 
 
 def doomed_units(ctx: Context, model: str, names: list[str]) -> list[str]:

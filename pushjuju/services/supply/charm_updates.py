@@ -64,7 +64,7 @@ def questions(tx: ModelTx) -> list[Question]:
 
 def note(ctx: Context, asked: Sequence[Question], answers: Sequence[StoreCharm | HubError]) -> list[str]:
     """Record the answer of a store; return its failures, one line for each application."""
-    problems, now = [], ctx.clock.now()
+    problems, _now = [], ctx.clock.now()
     with ctx.store.write() as tx:
         for question, answer in zip(asked, answers, strict=True):
             origin = question.origin
@@ -78,5 +78,5 @@ def note(ctx: Context, asked: Sequence[Question], answers: Sequence[StoreCharm |
                 arch=origin.arch,
             ).url
             known = [item for item in answer.resources if item.download.sha384]
-            origins.latest(ctx.of(tx, origin.model), origin, url, answer.revision, known, now)
+            origins.latest(ctx.of(tx, origin.model), origin, url, answer.revision, known)
     return problems

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from datetime import datetime
 
 from pushjuju.charms.hub.wire import instance_key
 from pushjuju.core.channel import Channel
@@ -53,23 +52,19 @@ def held(known: ApplicationOrigin) -> Held:
 
 
 def latest(
-    tx: ModelTx,
-    known: ApplicationOrigin,
-    url: str,
-    revision: int,
-    found: Iterable[StoreResource],
-    now: datetime,
+    tx: ModelTx, known: ApplicationOrigin, url: str, revision: int, found: Iterable[StoreResource]
 ) -> None:
     """Keep what a store has for an application; it may have moved on meanwhile: then nothing is kept."""
     newer = revision > known.revision
     tx.run(
         "origin_latest", application=known.application, url=url if newer else "",
-        latest=revision if newer else -1, looked=to_iso(now), revision=known.revision, channel=known.channel
+        latest=revision if newer else -1, looked=to_iso(tx.now),
+        revision=known.revision, channel=known.channel
     )  # fmt: skip
     for item in found:
         record = ResourceLatest(
             model=known.model, application=known.application, name=item.name, revision=item.revision,
             type=item.type, path=item.filename, description=item.description,
-            fingerprint=item.download.sha384, size=item.download.size, time=to_iso(now),
+            fingerprint=item.download.sha384, size=item.download.size, time=to_iso(tx.now),
         )  # fmt: skip
         tx.run("resource_latest_put", **asdict(record))

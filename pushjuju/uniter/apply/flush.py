@@ -45,13 +45,13 @@ def refusal(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> str:
 def flush(ctx: Context, tx: ModelTx, view: View, operation: Operation, writes: Writes) -> Writes:
     """Write a hook's changes in Juju's order, and return those that changed something."""
     if operation.hook and operation.hook.kind is HookKind.CONFIG_CHANGED:
-        _refresh_addresses(ctx, tx, view)
+        _refresh_addresses(tx, view)
     flush_secrets(ctx, tx, view.unit, writes, leader=view.remote.leader)
-    relation_changes = _flush_relations(ctx, tx, view, writes)
-    ports = _flush_ports(ctx, tx, view, writes)
+    relation_changes = _flush_relations(tx, view, writes)
+    ports = _flush_ports(tx, view, writes)
     state = _flush_state(tx, view, writes)
     if writes.get("storage"):
-        flush_storage(tx, view.unit, view.charm, writes["storage"], ctx.clock.now())
+        flush_storage(tx, view.unit, view.charm, writes["storage"])
     return {**writes, "relations": relation_changes, "ports": ports, "state": state}
 
 
@@ -83,21 +83,21 @@ def _size(settings: Mapping[str, str]) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in settings.items())
 
 
-def _flush_relations(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> dict[str, Any]:
+def _flush_relations(tx: ModelTx, view: View, writes: Writes) -> dict[str, Any]:
     unit = view.unit
     made: dict[str, Any] = {}
     for relation_id, entity, asked in _bags(view, writes):
-        changes = relations.update_bag(tx, view.relations[relation_id], entity, asked, ctx.clock.now())
+        changes = relations.update_bag(tx, view.relations[relation_id], entity, asked)
         if not changes:
             continue
         side = "unit" if entity == unit.name else "app"
         made.setdefault(str(relation_id), {})[side] = changes
         if entity == unit.application and view.remote.relations[relation_id].peer:
-            wake.unit(tx, unit, ctx.clock.now(), "own application settings changed")
+            wake.unit(tx, unit, "own application settings changed")
     return made
 
 
-def _refresh_addresses(ctx: Context, tx: ModelTx, view: View) -> None:
+def _refresh_addresses(tx: ModelTx, view: View) -> None:
     """Write the present addresses into the unit's bag of every joined relation."""
     unit = view.unit
     for relation_id in sorted(view.local.relations):
@@ -106,8 +106,8 @@ def _refresh_addresses(ctx: Context, tx: ModelTx, view: View) -> None:
             settings: dict[str, str | None] = dict.fromkeys(_TOLD)
             relation = view.relations[relation_id]
             settings.update(relation_settings(tx, view, relation, endpoint))
-            if relations.update_bag(tx, relation, unit.name, settings, ctx.clock.now()):
-                relations.touch_firewalls(tx, relation, ctx.clock.now(), "addresses changed")
+            if relations.update_bag(tx, relation, unit.name, settings):
+                relations.touch_firewalls(tx, relation, "addresses changed")
 
 
 # --- ports ------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def _others_ports(tx: ModelTx, view: View) -> Iterator[tuple[str, PortRange]]:
             yield port.unit, PortRange(port.protocol, port.from_port, port.to_port)
 
 
-def _flush_ports(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> dict[str, list[dict[str, Any]]]:
+def _flush_ports(tx: ModelTx, view: View, writes: Writes) -> dict[str, list[dict[str, Any]]]:
     opened, closed = _asked(writes, "open"), _asked(writes, "close")
     if not opened and not closed:
         return {}
@@ -183,7 +183,7 @@ def _flush_ports(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> dict[
     for port in sorted(wanted - present):
         tx.insert("port", Port(**_columns(view, port)))
     if wanted != present and (view.application.exposed or _is_reached(view)):
-        firewall.changed_on(tx, unit.machine, ctx.clock.now(), "ports changed")
+        firewall.changed_on(tx, unit.machine, "ports changed")
     return {"open": _as_written(wanted - present), "close": _as_written(present - wanted)}
 
 

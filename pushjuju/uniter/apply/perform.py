@@ -6,7 +6,7 @@ Every effect may be performed twice without harm.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.model.life import Life
@@ -45,12 +45,12 @@ def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
             if unit.forced:  # with its whole model it goes at once then
                 wake.cleaner(tx, now, f"{unit.name} is in error")
             # Models that consume an offer of the application show its status.
-            _tell_consumers(tx, view, now)
+            _tell_consumers(tx, view)
         case EffectKind.REPORT_IDLE:
             statuses.set_agent_status(tx, unit.name, Agent.IDLE, now=now)
-            _tell_consumers(tx, view, now)
+            _tell_consumers(tx, view)
         case EffectKind.REPORT_WAITING:
-            _report_waiting(tx, view, effect.message, now)
+            _report_waiting(tx, view, effect.message)
         case EffectKind.CLEAR_RESOLVED:
             tx.run("unit_set_resolved", name=unit.name, resolved="none")
         case EffectKind.ARM_RETRY_TIMER:
@@ -65,18 +65,18 @@ def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
             _leave_scope(ctx, tx, view, effect.relation_id)
         case EffectKind.DESTROY_SUBORDINATES:
             for subordinate in removal.subordinates(tx, unit):
-                removal.destroy_unit(tx, subordinate, now)
+                removal.destroy_unit(tx, subordinate)
         case EffectKind.DESTROY_UNIT:
-            removal.destroy_unit(tx, unit, now)
+            removal.destroy_unit(tx, unit)
         case EffectKind.SERIES_STATUS:
             said = str(effect.data["message"])
-            upgrade_machine.unit_is(tx, unit, SeriesStatus(effect.message), said, now)
+            upgrade_machine.unit_is(tx, unit, SeriesStatus(effect.message), said)
         case EffectKind.DESTROY_STORAGE_ATTACHMENTS:
-            storage_instances.begin_detach_all(tx, unit, now)
+            storage_instances.begin_detach_all(tx, unit)
         case EffectKind.REMOVE_STORAGE_ATTACHMENT:
-            storage_instances.leave(tx, unit, effect.storage_id, now)
+            storage_instances.leave(tx, unit, effect.storage_id)
         case EffectKind.SECRET_ROTATED | EffectKind.SECRET_EXPIRY_SEEN:
-            note(ctx, tx, effect, rotated=effect.kind is EffectKind.SECRET_ROTATED)
+            note(tx, effect, rotated=effect.kind is EffectKind.SECRET_ROTATED)
         case EffectKind.FORGET_RELATION | EffectKind.FORGET_STORAGE:
             pass  # only the unit's own record goes, and that is local state
         case _:
@@ -84,23 +84,23 @@ def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
     return True
 
 
-def _report_waiting(tx: ModelTx, view: View, message: str, now: datetime) -> None:
+def _report_waiting(tx: ModelTx, view: View, message: str) -> None:
     """Say what the charm waits for: before it is installed as its workload, else beside what it said itself.
 
     Mirrors: juju worker/uniter/uniter.go verifyCharmProfile (3.6)
     """
     unit = view.unit
     if view.local.installed:
-        statuses.set_agent_status(tx, unit.name, Agent.IDLE, message, now=now)
+        statuses.set_agent_status(tx, unit.name, Agent.IDLE, message, now=tx.now)
         return
     told = StatusInfo(status=Workload.WAITING, message=message)
-    statuses.set_once(tx, StatusKind.WORKLOAD, unit.name, told, now=now)
+    statuses.set_once(tx, StatusKind.WORKLOAD, unit.name, told)
 
 
-def _tell_consumers(tx: ModelTx, view: View, now: datetime) -> None:
+def _tell_consumers(tx: ModelTx, view: View) -> None:
     """Tell other models how an application is that they consume."""
     if view.application.offered:
-        remote_applications.tell_consumers(tx, view.unit.application, now)
+        remote_applications.tell_consumers(tx, view.unit.application)
 
 
 def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:
@@ -116,27 +116,23 @@ def _enter_scope(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
     A principal that enters container scope brings its subordinate unit with it; while an earlier subordinate
     unit is still dying, the principal cannot enter. Mirrors: juju state/relationunit.go EnterScope (3.6)
     """
-    unit, now = view.unit, ctx.clock.now()
+    unit, _now = view.unit, ctx.clock.now()
     relation = tx.find(Relation, "relation_get", id=effect.relation_id)
     if relation is None or relation.life != Life.ALIVE or unit.life != Life.ALIVE:
         return False
     if _in_scope(tx, view, relation.id):
         return True
-    if (
-        relation.scope == "container"
-        and not unit.principal
-        and not _bring_subordinate(tx, view, relation, now)
-    ):
+    if relation.scope == "container" and not unit.principal and not _bring_subordinate(tx, view, relation):
         return False
     own = relations.own_endpoint(view.sides[relation.id], unit.application)
     settings = relation_settings(tx, view, relation, own.endpoint)
-    relations.enter_scope(tx, unit, relation, settings, now)
+    relations.enter_scope(tx, unit, relation, settings)
     if view.remote.leader:
-        statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joined", now=now)
+        statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joined")
     return True
 
 
-def _bring_subordinate(tx: ModelTx, view: View, relation: Relation, now: datetime) -> bool:
+def _bring_subordinate(tx: ModelTx, view: View, relation: Relation) -> bool:
     """Make sure that a principal has its subordinate; return False while an old one is still dying."""
     sides = relations.endpoints(tx, relation.id)
     name = relations.remote_endpoint(sides, view.unit.application).application
@@ -144,18 +140,18 @@ def _bring_subordinate(tx: ModelTx, view: View, relation: Relation, now: datetim
     if any(item.life != Life.ALIVE for item in present):
         return False
     if not present:
-        units.add_subordinate(tx, applications.get(tx, name), view.unit, now)
+        units.add_subordinate(tx, applications.get(tx, name), view.unit)
     return True
 
 
 def _leave_scope(ctx: Context, tx: ModelTx, view: View, relation_id: int) -> None:
     """Leave the scope of a relation; the leader says when a suspended one is at rest."""
-    unit, now = view.unit, ctx.clock.now()
-    relations.leave_scope(tx, relation_id, unit.name, now)
+    unit, _now = view.unit, ctx.clock.now()
+    relations.leave_scope(tx, relation_id, unit.name)
     relation = tx.find(Relation, "relation_get", id=relation_id)
     if relation is not None and relation.suspended and view.remote.leader:
         reason = relation.suspended_reason
-        statuses.set_status(tx, StatusKind.RELATION, str(relation_id), "suspended", reason, now=now)
+        statuses.set_status(tx, StatusKind.RELATION, str(relation_id), "suspended", reason)
 
 
 def _in_scope(tx: ModelTx, view: View, relation_id: int) -> bool:

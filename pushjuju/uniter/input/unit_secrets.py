@@ -102,15 +102,15 @@ def _with_own(tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState) -
     )
 
 
-def note(ctx: Context, tx: ModelTx, effect: Effect, *, rotated: bool) -> None:
+def note(tx: ModelTx, effect: Effect, *, rotated: bool) -> None:
     """Note that secret-rotate or secret-expired of a secret ran; it may be gone by now."""
     row = secrets.find(tx, parse_uri(effect.secret_uri)[1])
     if row is None:
         return
     if rotated:
-        secrets.rotated(tx, row, effect.revision, ctx.clock.now())
+        secrets.rotated(tx, row, effect.revision)
     else:
-        secrets.expiry_seen(tx, row, effect.revision, ctx.clock.now())
+        secrets.expiry_seen(tx, row, effect.revision)
 
 
 # --- what a hook sees -------------------------------------------------------------------------------------
@@ -278,13 +278,13 @@ def flush_secrets(ctx: Context, tx: ModelTx, unit: Unit, writes: Writes, *, lead
     for secret in asked["track"]:
         row = secrets.find(tx, secret)
         if row is not None and secrets.may_read(tx, unit, row):
-            secrets.track(tx, row, unit, row.latest, now)
+            secrets.track(tx, row, unit, row.latest)
     for item in asked["grant"]:
         _grant(tx, item)
     for item in asked["revoke"]:
         secrets.revoke(tx, secrets.get(tx, item["id"]), item["target"])
     for secret, numbers in asked["remove"].items():
-        secrets.remove(tx, secrets.get(tx, secret), numbers or None, now)
+        secrets.remove(tx, secrets.get(tx, secret), numbers or None)
 
 
 def _grant(tx: ModelTx, item: Mapping[str, Any]) -> None:

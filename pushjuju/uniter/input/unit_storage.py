@@ -7,7 +7,6 @@ worker/uniter/storage, worker/uniter/runner/context (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.values.model import Charm
@@ -93,12 +92,12 @@ def storage_refused(tx: ModelTx, unit: Unit, charm: Charm, asked: Mapping[str, i
     return ""
 
 
-def flush_storage(tx: ModelTx, unit: Unit, charm: Charm, asked: Mapping[str, int], now: datetime) -> None:
+def flush_storage(tx: ModelTx, unit: Unit, charm: Charm, asked: Mapping[str, int]) -> None:
     """Add the storage that a hook asked for."""
     for name, count in sorted(asked.items()):
         directive = _directive(tx, unit, name)
         if directive is not None:
-            storage_instances.add(tx, unit, charm.meta.storage[name], directive, count, now)
+            storage_instances.add(tx, unit, charm.meta.storage[name], directive, count)
 
 
 def _directive(tx: ModelTx, unit: Unit, name: str) -> StorageDirective | None:

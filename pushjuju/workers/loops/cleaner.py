@@ -38,7 +38,7 @@ async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
     ctx = runtime.ctx
     next_due = forced_ends(ctx, model, runtime.tell)
     with ctx.write(model) as tx:
-        removal.finish_applications(tx, ctx.clock.now())
+        removal.finish_applications(tx)
     with ctx.read(model) as tx:
         found = tx.find(Model, "model_by_uuid", uuid=model)
         if found is None:
@@ -71,23 +71,23 @@ def forced_ends(ctx: Context, model: str, tell: Tell = silent) -> datetime | Non
     """Force away what had its time; return when the next one is due."""
     hopeless: set[str] = set()
     with ctx.write(model) as tx:
-        next_due = _force_due(tx, ctx.clock.now(), hopeless)
+        next_due = _force_due(tx, hopeless)
     for name in sorted(hopeless, key=natural_key):
         tell(Event(entity=name, text="is in error: removed without its hooks"))
     return next_due
 
 
-def _force_due(tx: ModelTx, now: datetime, hopeless: set[str]) -> datetime | None:
+def _force_due(tx: ModelTx, hopeless: set[str]) -> datetime | None:
     """Do what `forced_ends` does; note the units that go early because they are hopeless."""
     while ends := tx.list(Cleanup, "cleanup_list"):
         failed = _hopeless(tx)
         early = [end for end in ends if end.kind == removal.FORCE_UNIT and end.entity in failed]
-        due = [end for end in ends if from_iso(end.due) <= now or end in early]
+        due = [end for end in ends if from_iso(end.due) <= tx.now or end in early]
         if not due:
             return from_iso(ends[0].due)
         hopeless.update(end.entity for end in early)
         for cleanup in due:  # which may add others that are due at once
-            force(tx, cleanup, now)
+            force(tx, cleanup)
     return None
 
 
@@ -103,7 +103,7 @@ def _hopeless(tx: ModelTx) -> set[str]:
     return {name for name in names if not removal.lives_of_subordinates(tx, name)}
 
 
-def force(tx: ModelTx, cleanup: Cleanup, now: datetime) -> None:
+def force(tx: ModelTx, cleanup: Cleanup) -> None:
     """Run the forced removal that a cleanup stands for, if the entity still exists; delete the cleanup."""
     # Deleted in the same transaction: when this one fails, the cleanup is tried again.
     tx.run("cleanup_delete", id=cleanup.id)
@@ -111,18 +111,18 @@ def force(tx: ModelTx, cleanup: Cleanup, now: datetime) -> None:
         unit = tx.find(Unit, "unit_get", name=cleanup.entity)
         if unit is not None and cleanup.kind == removal.FORCE_UNIT:
             wait = float(cleanup.args.get("wait", removal.MAX_WAIT_S))
-            removal.force_dead(tx, unit, now, removal.Force(wait_s=wait))
+            removal.force_dead(tx, unit, removal.Force(wait_s=wait))
         elif unit is not None:
-            removal.force_unit(tx, unit, now)
+            removal.force_unit(tx, unit)
     elif cleanup.kind == "force-machine":
         machine = tx.find(Machine, "machine_get", id=cleanup.entity)
         if machine is not None:
             for unit in machines.units_on(tx, cleanup.entity):
-                removal.force_unit(tx, unit, now)
+                removal.force_unit(tx, unit)
     elif cleanup.kind == "force-relation":
-        removal.force_relation(tx, int(cleanup.entity), now)
+        removal.force_relation(tx, int(cleanup.entity))
     elif cleanup.kind == "force-storage":
-        storage_instances.forget(tx, cleanup.entity, now)
+        storage_instances.forget(tx, cleanup.entity)
 
 
 async def _end_model(runtime: Runtime, model: Model) -> None:

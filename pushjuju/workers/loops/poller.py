@@ -58,7 +58,7 @@ async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
         targets = await _targets(provider, zip(listed, found, strict=True))
     except PushjujuError as error:
         with ctx.write(model) as tx:
-            if credential_validity.note(tx, error, ctx.clock.now()):
+            if credential_validity.note(tx, error):
                 return Outcome(reason=f"instances: {error.full_text}")
         due = ctx.clock.now() + timedelta(seconds=SHORT_MOST_S)
         return Outcome(due=due, attempts=attempts + 1, reason=f"instances: {error.full_text}")
@@ -106,7 +106,7 @@ def _note(
     targets: dict[str, dict[str, object]],
 ) -> bool:
     """Write down the statuses that changed; return True when any did."""
-    now, changed = ctx.clock.now(), False
+    _now, changed = ctx.clock.now(), False
     found_again: list[tuple[Machine, Machine]] = []
     with ctx.write(model) as tx:
         for machine, instance in zip(listed, found, strict=True):
@@ -114,12 +114,12 @@ def _note(
                 (instance.status, instance.message) if instance else (InstanceStatus.UNKNOWN, GONE)
             )
             if machine.id in targets:
-                found_again.append((machine, machines.set_ssh(tx, machine, targets[machine.id], now)))
-                wake.machine(tx, machine.id, now, "it has an address")
+                found_again.append((machine, machines.set_ssh(tx, machine, targets[machine.id])))
+                wake.machine(tx, machine.id, "it has an address")
                 changed = True
             data = {} if instance else {"code": InstanceGone.code}
             told = StatusInfo(status=status, message=message, data=data)
-            changed |= statuses.set_once(tx, StatusKind.INSTANCE, machine.id, told, now=now)
+            changed |= statuses.set_once(tx, StatusKind.INSTANCE, machine.id, told)
     for before, after in found_again:
         moved(ctx, before, after)
     return changed

@@ -30,8 +30,8 @@ async def look_after(runtime: Runtime, model: str, attempts: int = 0) -> Outcome
     with ctx.write(model) as tx:
         if tx.find(Model, "model_by_uuid", uuid=model) is None:
             return Outcome()
-        next_due = secrets.make_due(tx, ctx.clock.now())
-        secrets.prune(tx, ctx.clock.now())
+        next_due = secrets.make_due(tx)
+        secrets.prune(tx)
     try:
         await _move(runtime, model)
         await empty_trash(runtime, model)
@@ -108,7 +108,7 @@ async def clear(runtime: Runtime, model: str) -> None:
     ctx = runtime.ctx
     with ctx.write(model) as tx:
         for row in tx.list(SecretRow, "secret_list"):
-            secrets.remove(tx, row, None, ctx.clock.now())
+            secrets.remove(tx, row, None)
     await empty_trash(runtime, model)
 
 

@@ -51,7 +51,7 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
         task = next((each for each in found if lock_of(each) not in held), None)
         if task is None:
             return None
-        actions.start(tx, task.id, now)
+        actions.start(tx, task.id)
         dispatch = _prepared(task, str(uuid.uuid4()))
         row = Operation(
             id=dispatch.id, model=task.model, machine=machine.id, unit="", name=TITLE,

@@ -152,7 +152,7 @@ async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
     if ssh == dict(machine.ssh) and not coming:
         return None
     with runtime.ctx.write(machine.model) as tx:
-        found = machines.set_ssh(tx, machine, ssh, runtime.ctx.clock.now())
+        found = machines.set_ssh(tx, machine, ssh)
     moved(runtime.ctx, machine, found)
     return found
 
@@ -164,11 +164,7 @@ async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> boo
     with runtime.ctx.write(machine.model) as tx:
         now = runtime.ctx.clock.now()
         statuses.set_once(
-            tx,
-            StatusKind.INSTANCE,
-            machine.id,
-            StatusInfo(status=InstanceStatus.STOPPED, message=RESUMING),
-            now=now,
+            tx, StatusKind.INSTANCE, machine.id, StatusInfo(status=InstanceStatus.STOPPED, message=RESUMING)
         )
         logs.append(tx, f"machine-{machine.id}", "WARNING", LOGGER, RESUMING, now=now)
     runtime.tell(Event(entity=f"machine {machine.id}", text=RESUMING))
@@ -240,20 +236,16 @@ def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
         _note_facts(tx, machine, hello, to_iso(now))
         if not machine.last_seen:
             for container in machines.containers_on(tx, machine.id):
-                wake.machine(tx, container.id, now, f"machine {machine.id} is there")
+                wake.machine(tx, container.id, f"machine {machine.id} is there")
         if addresses != machine.addresses:
-            _note_addresses(tx, machine, addresses, now)
+            _note_addresses(tx, machine, addresses)
         if machine.life == Life.ALIVE:
             kept = removal.kept_text(tx, machine)
             statuses.set_once(
-                tx,
-                StatusKind.MACHINE,
-                machine.id,
-                StatusInfo(status=MachineStatus.STARTED, message=kept),
-                now=now,
+                tx, StatusKind.MACHINE, machine.id, StatusInfo(status=MachineStatus.STARTED, message=kept)
             )
         if not _fails(tx, machine):
-            _note_running(tx, machine, hello, now)
+            _note_running(tx, machine, hello)
 
 
 def _note_facts(tx: ModelTx, machine: Machine, hello: Hello, now: str) -> None:
@@ -280,7 +272,7 @@ def note_success(ctx: Context, machine: Machine, hello: Hello) -> None:
     """Record that the work on a machine was done, after it had failed though the machine answered."""
     with ctx.write(machine.model) as tx:
         if _fails(tx, machine):
-            _note_running(tx, machine, hello, ctx.clock.now())
+            _note_running(tx, machine, hello)
 
 
 def _fails(tx: ModelTx, machine: Machine) -> bool:
@@ -289,21 +281,17 @@ def _fails(tx: ModelTx, machine: Machine) -> bool:
     return present is not None and _FAILED in present.data
 
 
-def _note_running(tx: ModelTx, machine: Machine, hello: Hello, now: datetime) -> None:
+def _note_running(tx: ModelTx, machine: Machine, hello: Hello) -> None:
     text = upgrade_machine.instance_message(tx, machine.id) or _running(machine, hello)
     statuses.set_once(
-        tx,
-        StatusKind.INSTANCE,
-        machine.id,
-        StatusInfo(status=InstanceStatus.RUNNING, message=text),
-        now=now,
+        tx, StatusKind.INSTANCE, machine.id, StatusInfo(status=InstanceStatus.RUNNING, message=text)
     )
 
 
-def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, Any]], now: datetime) -> None:
+def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, Any]]) -> None:
     tx.run("machine_set_addresses", id=machine.id, addresses=json.dumps(addresses))
     if firewall.known_by(addresses, machine.ssh) != firewall.known_by(machine.addresses, machine.ssh):
-        firewall.changed_everywhere(tx, now, "a machine has another address")
+        firewall.changed_everywhere(tx, "a machine has another address")
 
 
 def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
@@ -312,31 +300,23 @@ def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
     with ctx.write(machine.model) as tx:
         if isinstance(error, TransportError):
             tx.run("machine_set_unreachable", id=machine.id, now=to_iso(now))
-            _note_unusable(tx, machine, error, now)
-            _alert_followers(tx, machine, now)
+            _note_unusable(tx, machine, error)
+            _alert_followers(tx, machine)
         elif machine.last_seen or isinstance(error, BadAnswer | HeldElsewhere):
-            _note_unusable(tx, machine, error, now, {_FAILED: error.code})
+            _note_unusable(tx, machine, error, {_FAILED: error.code})
         entity = f"machine-{machine.id}"
         logs.append(tx, entity, "ERROR", LOGGER, error.full_text, now=now)
 
 
 def _note_unusable(
-    tx: ModelTx,
-    machine: Machine,
-    error: PushjujuError,
-    now: datetime,
-    data: Mapping[str, Any] = MappingProxyType({}),
+    tx: ModelTx, machine: Machine, error: PushjujuError, data: Mapping[str, Any] = MappingProxyType({})
 ) -> None:
     known = {**data, UNUSABLE: error.full_text}
     if isinstance(error, InstanceGone):
         known["code"] = error.code
     status = _instance_status(tx, machine, error)
     statuses.set_once(
-        tx,
-        StatusKind.INSTANCE,
-        machine.id,
-        StatusInfo(status=status, message=error.message, data=known),
-        now=now,
+        tx, StatusKind.INSTANCE, machine.id, StatusInfo(status=status, message=error.message, data=known)
     )
 
 
@@ -349,7 +329,7 @@ def _instance_status(tx: ModelTx, machine: Machine, error: PushjujuError) -> Ins
     return InstanceStatus.UNKNOWN if isinstance(error, InstanceGone) else InstanceStatus.RUNNING
 
 
-def _alert_followers(tx: ModelTx, machine: Machine, now: datetime) -> None:
+def _alert_followers(tx: ModelTx, machine: Machine) -> None:
     """Let those who can be reached look whether to take over from leaders that were silent for too long."""
     for unit in machines.units_on(tx, machine.id):
         leads = leadership.holder(tx, unit.application) == unit.name
@@ -358,7 +338,7 @@ def _alert_followers(tx: ModelTx, machine: Machine, now: datetime) -> None:
         for other in leadership.followers(tx, unit):
             home = tx.find(Machine, "machine_get", id=other.machine)
             if home is not None and home.unreachable_since is None:
-                wake.unit(tx, other, now, f"leader {unit.name} does not answer")
+                wake.unit(tx, other, f"leader {unit.name} does not answer")
 
 
 def _running(machine: Machine, hello: Hello) -> str:

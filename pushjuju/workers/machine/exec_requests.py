@@ -60,6 +60,6 @@ def listen(ctx: Context, session: MachineSession, machine: Machine) -> None:
 def _touch(ctx: Context, model: str, machine: str) -> None:
     try:
         with ctx.write(model) as tx:
-            wake.machine(tx, machine, ctx.clock.now(), "juju-exec")
+            wake.machine(tx, machine, "juju-exec")
     except StoreError:  # busy for a moment
         asyncio.get_running_loop().call_later(AGAIN_S, _touch, ctx, model, machine)

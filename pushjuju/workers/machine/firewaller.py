@@ -48,7 +48,7 @@ async def wake(runtime: Runtime, model: str, reason: str) -> Outcome:
         count = service.guarded(tx)
     await asyncio.sleep(min(count * WAKE_EACH_S, WAKE_MOST_S))
     with ctx.write(model) as tx:
-        service.wake(tx, ctx.clock.now(), reason)
+        service.wake(tx, reason)
     return Outcome()
 
 
@@ -184,7 +184,7 @@ class Firewaller:
         with self._ctx.write(self._machine.model) as tx:
             before = service.state(tx, self._machine.id)
             tx.run("firewall_problem", **self._key, problem=text)
-            credential_validity.note(tx, error, self._ctx.clock.now())
+            credential_validity.note(tx, error)
             if before is None or before.problem != text:
                 entity, now = f"machine-{self._machine.id}", self._ctx.clock.now()
                 logs.append(tx, entity, "ERROR", LOGGER, text, now=now)

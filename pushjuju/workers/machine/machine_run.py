@@ -558,7 +558,7 @@ class MachineRun:
         with self.ctx.write(unit.model) as tx:
             found = tx.find(Unit, "unit_get", name=unit.name)
             if found is not None:
-                removal.remove_unit(tx, found, self.ctx.clock.now())
+                removal.remove_unit(tx, found)
         self.runtime.tell(Event(entity=unit.name, text="removed", state="done"))
 
     async def _remove_files(self, unit: str, *, last: bool, release: bool = False) -> None:

@@ -337,7 +337,7 @@ class MachineWorker:
             return
         await self.runtime.drop(machine)
         with self.ctx.write(self.model) as tx:
-            credential_validity.note(tx, error, self.ctx.clock.now())
+            credential_validity.note(tx, error)
         self._tell(str(error), "failed")
         contact.note_failure(self.ctx, machine, error)
 
@@ -416,7 +416,7 @@ class MachineWorker:
         with self.ctx.write(machine.model) as tx:
             if machines.units_on(tx, machine.id):
                 raise NotValid(f"machine {machine.id} still has units")
-            removal.remove_machine(tx, machine, self.ctx.clock.now())
+            removal.remove_machine(tx, machine)
         self._tell("released" if stays(machine) else "removed", "done")
 
     # --- telling ------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ async def empty(
     if not machine.storage:
         return []
     with runtime.ctx.write(machine.model) as tx:
-        disks.end(tx, machine.id, runtime.ctx.clock.now())
+        disks.end(tx, machine.id)
         lasting = storage_work.lasting_on(tx, machine)
     if not (lasting or stays):
         return []
@@ -165,7 +165,7 @@ class StorageWork:
         """Do one step and note what came of it."""
         with self.ctx.write(self.model) as tx:
             refused = self._asks_cloud(todo) and bool(credential_validity.reason(tx, models.get(tx)))
-            if not refused and not storage_work.begin(tx, todo, self.ctx.clock.now()):
+            if not refused and not storage_work.begin(tx, todo):
                 return
         if refused:
             self._failed(todo, credential_validity.MESSAGE)
@@ -185,7 +185,7 @@ class StorageWork:
             raise
         except PushjujuError as error:
             with self.ctx.write(self.model) as tx:
-                credential_validity.note(tx, error, self.ctx.clock.now())
+                credential_validity.note(tx, error)
             self._failed(todo, error.full_text)
         except Exception as bug:  # noqa: BLE001 - of a plugin that is not ours: told and tried again
             self._failed(todo, f"the storage provider failed: {bug!r}")
@@ -204,7 +204,7 @@ class StorageWork:
     def _failed(self, todo: Todo, why: str) -> None:
         self.attempted.add((todo.step, todo.backing.kind, todo.backing.id))
         with self.ctx.write(todo.backing.model) as tx:
-            storage_work.failed(tx, todo, why, self.ctx.clock.now())
+            storage_work.failed(tx, todo, why)
         text, subject = f"{todo.step} {todo.backing.kind} {todo.backing.id}: {why}", self._owner(todo.backing)
         where = f" on machine {self.machine_id}" if self.machine_id else ""
         self.problems.append(Problem(f"{subject}{where}: {text}" if subject else text, subject))
@@ -242,7 +242,7 @@ class StorageWork:
             made = await within(STORAGE_S, provider.create(item))
         self.runtime.checkpoint("storage-made")
         with self.ctx.write(backing.model) as tx:
-            storage_work.created(tx, backing, made, self.ctx.clock.now())
+            storage_work.created(tx, backing, made)
 
     async def _attach(self, todo: Todo) -> None:
         backing, host = todo.backing, todo.host
@@ -265,7 +265,7 @@ class StorageWork:
         self.runtime.checkpoint("storage-mounted")
         with self.ctx.write(self.model) as tx:
             boot_id = machines.get(tx, self.machine_id).boot_id
-            storage_work.attached(tx, backing, host, boot_id, self.ctx.clock.now())
+            storage_work.attached(tx, backing, host, boot_id)
 
     async def _shown(self, item: StorageItem, provider: MachineStorage | StorageProvider) -> StorageSeen:
         """Attach something, and return where the machine sees it."""
@@ -332,7 +332,7 @@ class StorageWork:
             await within(STORAGE_S, provider.detach(item))
         self.runtime.checkpoint("storage-unmounted")
         with self.ctx.write(backing.model) as tx:
-            storage_work.detached(tx, backing, host, self.ctx.clock.now())
+            storage_work.detached(tx, backing, host)
 
     async def _destroy(self, todo: Todo) -> None:
         backing = todo.backing
@@ -347,9 +347,9 @@ class StorageWork:
             await within(STORAGE_S, end)
         self.runtime.checkpoint("storage-destroyed")
         with self.ctx.write(self.model) as tx:
-            storage_work.destroyed(tx, backing, self.ctx.clock.now())
+            storage_work.destroyed(tx, backing)
             if backing.machine:
-                removal.let_go_of_empty(tx, backing.machine, self.ctx.clock.now())
+                removal.let_go_of_empty(tx, backing.machine)
 
     # --- what they need -----------------------------------------------------------------------------------
 

@@ -169,9 +169,9 @@ def _record(
             raise AlreadyExists("machine is already provisioned")  # by another call for the same target
         _unreserve(tx, target)
         tx.insert("machine", machine)
-        statuses.set_status(tx, StatusKind.MACHINE, machine_id, MachineStatus.PENDING, now=now)
-        statuses.set_status(tx, StatusKind.INSTANCE, machine_id, instance.status, instance.message, now=now)
-        firewall.changed_everywhere(tx, now, f"machine {machine_id} is there")
-        wake.machine(tx, machine_id, now, "machine taken in")
+        statuses.set_status(tx, StatusKind.MACHINE, machine_id, MachineStatus.PENDING)
+        statuses.set_status(tx, StatusKind.INSTANCE, machine_id, instance.status, instance.message)
+        firewall.changed_everywhere(tx, f"machine {machine_id} is there")
+        wake.machine(tx, machine_id, "machine taken in")
     hostkeys.remember(ctx, machine)
     return machine

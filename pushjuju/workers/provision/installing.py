@@ -78,8 +78,7 @@ def _note(ctx: Context, machine: Machine, instance: Instance) -> bool:
     """Record what the cloud says of a machine; return True when that is new."""
     with ctx.write(machine.model) as tx:
         told = StatusInfo(status=instance.status, message=instance.message)
-        kind, now = StatusKind.INSTANCE, ctx.clock.now()
-        return statuses.set_once(tx, kind, machine.id, told, now=now)
+        return statuses.set_once(tx, StatusKind.INSTANCE, machine.id, told)
 
 
 async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: Instance) -> Machine:
@@ -90,6 +89,6 @@ async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: I
     if dict(ssh) == dict(machine.ssh):
         return machine
     with ctx.write(machine.model) as tx:
-        found = machines.set_ssh(tx, machine, ssh, ctx.clock.now())
+        found = machines.set_ssh(tx, machine, ssh)
     moved(ctx, machine, found)
     return found

@@ -252,7 +252,7 @@ def record(
         if polled:
             soon = ctx.clock.now() + timedelta(seconds=FIRST_LOOK_S)
             wake.poller(tx, soon, "a machine started")
-        firewall.changed_everywhere(tx, ctx.clock.now(), f"machine {machine.id} is there")
+        firewall.changed_everywhere(tx, f"machine {machine.id} is there")
         recorded = machines.get(tx, machine.id)
     hostkeys.remember(ctx, recorded)
     return recorded
@@ -277,15 +277,15 @@ def _set(
     message: str,
     data: Mapping[str, str] | None = None,
 ) -> None:
-    now = ctx.clock.now()
-    statuses.set_status(tx, StatusKind.INSTANCE, machine.id, status, message, now=now, data=data)
+    ctx.clock.now()
+    statuses.set_status(tx, StatusKind.INSTANCE, machine.id, status, message, data=data)
 
 
 def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
     """Record a failed start: tried again some times, or left for a user."""
     cause = error.full_text
     with ctx.write(machine.model) as tx:
-        credential_validity.note(tx, error, ctx.clock.now())
+        credential_validity.note(tx, error)
         attempts = machine.attempts + 1
         left = RETRIES - attempts + 1
         again = error.retryable and left > 0

@@ -34,6 +34,6 @@ def import_found(
         found = asyncio.run(find())
     except PushjujuError as error:
         with ctx.write(model) as tx:
-            credential_validity.note(tx, error, ctx.clock.now())
+            credential_validity.note(tx, error)
         raise
     return storage_requests.record_import(ctx, model, pool, name, found)

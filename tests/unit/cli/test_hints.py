@@ -211,7 +211,7 @@ def test_a_model_that_goes_names_itself_and_its_deadline(runtime: TestController
     runtime.active()
     model = runtime.resolve_model()
     with runtime.ctx.write(model.uuid) as tx:
-        removal.destroy_model(tx, model, runtime.clock.now(), None, destroy_storage=None)
+        removal.destroy_model(tx, model, None, destroy_storage=None)
     hint = hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, machine="0")
     assert typed(hint) == [
         "pushjuju update-status -m home:admin/shop",
@@ -220,7 +220,7 @@ def test_a_model_that_goes_names_itself_and_its_deadline(runtime: TestController
     ]
     assert hints.deadline(runtime.ctx, runtime.model) == ""
     with runtime.ctx.write(model.uuid) as tx:
-        removal.destroy_model(tx, model, runtime.clock.now(), Force(wait_s=60), destroy_storage=None)
+        removal.destroy_model(tx, model, Force(wait_s=60), destroy_storage=None)
     assert re.fullmatch(r".+ goes at \d\d:01:00\S*", hints.deadline(runtime.ctx, runtime.model))
     hint = hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, machine="0")
     assert "--force" not in hint
@@ -233,7 +233,7 @@ def test_destroying_a_model_by_force_says_what_it_waits_for_and_until_when(
     runtime.active()
     model = runtime.resolve_model()
     with runtime.ctx.write(model.uuid) as tx:
-        removal.destroy_model(tx, model, runtime.clock.now(), Force(wait_s=60), destroy_storage=None)
+        removal.destroy_model(tx, model, Force(wait_s=60), destroy_storage=None)
     cli = cli_of(runtime)
     cli.console.env["PUSHJUJU_WAIT"] = "0"
     monkeypatch.setattr(drive, "background", lambda *_args: None)

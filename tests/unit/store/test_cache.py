@@ -213,9 +213,7 @@ def machine(remembering: Store, model: Model) -> dict[str, Any]:
     """The key of a machine."""
     with remembering.write() as tx:
         now = SystemClock().now()
-        made = new_machine(
-            ModelTx(tx, model.uuid, now), base=Base("ubuntu", "24.04"), constraints={}, now=now
-        )
+        made = new_machine(ModelTx(tx, model.uuid, now), base=Base("ubuntu", "24.04"), constraints={})
     return {"model": model.uuid, "id": made.id}
 
 

@@ -364,7 +364,7 @@ def test_a_unit_that_goes_cancels_what_waits(runtime: TestController) -> None:
     from pushjuju.services.lifecycle import removal
 
     number, unit = run(runtime), runtime.unit("web/0")
-    runtime.write(lambda tx: removal.remove_unit(tx, unit, runtime.clock.now()))
+    runtime.write(lambda tx: removal.remove_unit(tx, unit))
     assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
         "cancelled",
         "unit removed",

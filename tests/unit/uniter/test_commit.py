@@ -139,7 +139,7 @@ def test_upgrade_that_could_not_be_unpacked(runtime: TestController) -> None:
 def test_result_for_a_unit_that_is_gone(runtime: TestController) -> None:
     runtime.deploy()
     dispatch = runtime.until("install")
-    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0"), runtime.clock.now()))
+    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0")))
     before = runtime.dump()
     done = runtime.commit(dispatch, ok(events=[status_event(1, "active")]))
     assert done.ok

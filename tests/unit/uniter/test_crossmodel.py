@@ -102,7 +102,7 @@ def test_unit_data_goes_both_ways(twins: TwoModels) -> None:
 
 def _write(twins: TwoModels, tx: Any, side: str, entity: str, data: dict[str, str]) -> None:
     relation = relations.of_application(tx, entity.partition("/")[0])[0]
-    relations.update_bag(tx, relation, entity, dict(data), twins.shop.clock.now())
+    relations.update_bag(tx, relation, entity, dict(data))
 
 
 def test_a_hook_writes_for_the_other_model(twins: TwoModels) -> None:
@@ -303,7 +303,7 @@ def test_an_application_that_consumes_goes(twins: TwoModels) -> None:
     assert twins.prod.of("db/0") == ["server-relation-departed", "server-relation-broken"]
     for world in (twins.shop, twins.prod):  # as their cleaners do, which the end of the relation touched
         assert "cleanup" in [key.partition("/")[2] for key in world.touched()]
-        world.write(lambda tx, world=world: removal.finish_applications(tx, world.clock.now()))
+        world.write(lambda tx, world=world: removal.finish_applications(tx))
     assert twins.shop.applications() == []
     assert [row[1] for row in twins.shop.dump()["remote_application"]] == ["db"]
 
@@ -311,7 +311,7 @@ def test_an_application_that_consumes_goes(twins: TwoModels) -> None:
 def test_a_unit_forced_away_leaves_both_models(twins: TwoModels) -> None:
     twins.ready()
     unit = twins.prod.unit("db/0")
-    twins.prod.write(lambda tx: removal.force_unit(tx, unit, twins.shop.clock.now()))
+    twins.prod.write(lambda tx: removal.force_unit(tx, unit))
     scopes = {(row[0], row[2]) for row in twins.shop.dump()["relation_scope"]}
     assert scopes == {(twins.shop.model, "web/0"), (twins.prod.model, f"{twins.proxy()}/0")}
     twins.clear()
@@ -325,7 +325,7 @@ def test_a_relation_forced_away_leaves_both_models(twins: TwoModels, side: str) 
     world = twins.shop if side == "shop" else twins.prod
     number = twins.relations(world)[0].id
     integrate.remove_relation(twins.ctx, world.model, [str(number)], Force(wait_s=0))
-    world.write(lambda tx: removal.force_relation(tx, number, twins.shop.clock.now()))
+    world.write(lambda tx: removal.force_relation(tx, number))
     assert twins.shop.dump()["relation"] == []
     twins.clear()
     twins.settle()
@@ -344,11 +344,7 @@ def test_a_snapshot_holds_nothing_of_the_other_model_but_its_relation(twins: Two
     here = twins.ready()
     twins.shop.clock.advance(600)
     twins.prod.hook("update-status", ok(writes={"state": {"k": "mark-of-prod"}}), "db/0")
-    twins.prod.write(
-        lambda tx: leadership.set_settings(
-            tx, units.get(tx, "db/0"), {"a": "mark-of-prod"}, twins.shop.clock.now()
-        )
-    )
+    twins.prod.write(lambda tx: leadership.set_settings(tx, units.get(tx, "db/0"), {"a": "mark-of-prod"}))
     context = dict(twins.shop.until("update-status", "web/0").frame)["context"]
     seen = context["relations"]
     assert "mark-of-prod" not in str(context)

@@ -81,23 +81,23 @@ def step(world: TestController, number: int) -> None:
         world.commit(turn.dispatch, world.played(machine).run(turn.dispatch.frame))
     elif str(turn.answer) == "dead":
         record = world.unit(unit)
-        world.write(lambda tx: removal.remove_unit(tx, record, world.clock.now()))
+        world.write(lambda tx: removal.remove_unit(tx, record))
 
 
 def write(twins: TwoModels, world: TestController, entity: str, data: dict[str, str]) -> None:
     """Write into the bag of an application."""
     found = twins.relations(world)[:1]
-    now = world.clock.now()
-    world.write(lambda tx: [relations.update_bag(tx, item, entity, dict(data), now) for item in found])
+    world.clock.now()
+    world.write(lambda tx: [relations.update_bag(tx, item, entity, dict(data)) for item in found])
 
 
 def part(twins: TwoModels, world: TestController, force: Force | None) -> None:
     """End a relation; by force it ends at once."""
-    found, now = twins.relations(world)[:1], world.clock.now()
+    found, _now = twins.relations(world)[:1], world.clock.now()
     for number in [item.id for item in found]:
         integrate.remove_relation(twins.ctx, world.model, [str(number)], force)
     if force:
-        world.write(lambda tx: [removal.force_relation(tx, item.id, now) for item in found])
+        world.write(lambda tx: [removal.force_relation(tx, item.id) for item in found])
 
 
 def act(twins: TwoModels, what: str, world: TestController, number: int) -> None:
@@ -115,7 +115,7 @@ def act(twins: TwoModels, what: str, world: TestController, number: int) -> None
             removals.remove_units(twins.ctx, world.model, ours[number % len(ours) :][:1] if ours else [])
         case "force" if ours:
             record = world.unit(ours[number % len(ours)])
-            world.write(lambda tx: removal.force_unit(tx, record, world.clock.now()))
+            world.write(lambda tx: removal.force_unit(tx, record))
         case "suspend" | "resume":
             for relation in twins.relations(twins.prod)[:1]:
                 integrate.set_suspended(
@@ -132,7 +132,7 @@ def act(twins: TwoModels, what: str, world: TestController, number: int) -> None
         case "unoffer":
             offers.remove_offers(twins.ctx, [parse("prod.db")], Force(wait_s=0) if number > 4 else None)
         case _:
-            world.write(lambda tx: removal.finish_applications(tx, world.clock.now()))
+            world.write(removal.finish_applications)
 
 
 @pytest.fixture(scope="module")

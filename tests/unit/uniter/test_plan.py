@@ -168,7 +168,7 @@ def test_a_unit_that_is_gone_takes_its_plan_along(runtime: TestController) -> No
     lone(runtime)
     turn = ahead(runtime)
     unit = runtime.unit(UNIT)
-    runtime.write(lambda tx: removal.remove_unit(tx, unit, runtime.clock.now()))
+    runtime.write(lambda tx: removal.remove_unit(tx, unit))
     assert turn.dispatch is not None
     for item in (turn.dispatch, *turn.plan):
         assert (ended(runtime, item).next, ended(runtime, item).message) == ("", "committed before")

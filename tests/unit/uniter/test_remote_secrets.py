@@ -61,7 +61,7 @@ def test_a_model_without_a_relation_learns_nothing(twins: TwoModels) -> None:
     integrate.remove_relation(twins.ctx, twins.shop.model, ["web", "db"])
     twins.settle()
     for world in (twins.shop, twins.prod):
-        world.write(lambda tx, world=world: removal.finish_applications(tx, world.clock.now()))
+        world.write(lambda tx, world=world: removal.finish_applications(tx))
     hook = begin(twins.shop, "web/0")
     for asked in (uri, f"secret://{twins.prod.model}/{'0' * 20}"):
         assert hook.fails(f"secret-get {asked}") == (1, f'secret "{asked}" not found')
@@ -73,7 +73,7 @@ def test_the_grant_ends_with_the_relation(twins: TwoModels) -> None:
     integrate.remove_relation(twins.ctx, twins.shop.model, ["web", "db"])
     twins.settle()
     assert begin(twins.shop, "web/0").fails(f"secret-get {uri}")[0] == 1
-    twins.prod.write(lambda tx: removal.finish_applications(tx, twins.prod.clock.now()))
+    twins.prod.write(removal.finish_applications)
     assert (consumers(twins), twins.shop.dump()["secret_grant"]) == ([], [])
 
 

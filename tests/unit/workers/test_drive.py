@@ -286,7 +286,7 @@ async def test_one_prefix_leaves_other_models_alone(runtime: TestController) -> 
 
     other = add_model(runtime.ctx, AddModelOptions(name="other"))
     runtime.deploy()
-    runtime.write(lambda tx: wake.machine(tx.beside(other.uuid), "0", runtime.clock.now(), "r"))
+    runtime.write(lambda tx: wake.machine(tx.beside(other.uuid), "0", "r"))
     await drive(runtime, PlayedRuntime(runtime))
     queue = SqliteWorkQueue(runtime.ctx.store, "x")
     assert {item.due for item in queue.items(other.uuid)} == {runtime.clock.now()}

@@ -143,7 +143,7 @@ class Life:
 
     async def ended_with_its_model(self) -> None:
         world = self.world
-        world.write(lambda tx: removal.destroy_model(tx, models.get(tx), world.clock.now()))
+        world.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
         await self.rest()
         assert self.work.cloud.destroyed == 1
         assert world.left() == {}
@@ -166,7 +166,7 @@ async def test_model_is_destroyed_with_all_that_runs(runtime: TestController) ->
     runtime.deploy("a", 2)
     runtime.deploy("b", packed=runtime.charms.make("b", peers=None))
     assert (await drive(runtime, work)).problems == ()
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
     assert (await drive(runtime, work)).problems == ()
     assert sorted(work.cloud.stopped) == ["i-0", "i-1", "i-2"]
     assert runtime.left() == {}

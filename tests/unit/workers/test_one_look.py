@@ -78,7 +78,7 @@ def test_a_hook_reads_nothing_of_its_unit_twice(at_rest: World) -> None:
 
 def test_a_unit_at_rest_that_is_woken_is_not_read_again(at_rest: World) -> None:
     world, cloud = at_rest
-    world.write(lambda tx: wake.all_units(tx, world.clock.now(), "test"))
+    world.write(lambda tx: wake.all_units(tx, "test"))
     with traced() as calls:
         work(world, cloud)
     assert looks(calls) == {"turns": 0, "snapshots": 0, "decisions": 0}

@@ -158,21 +158,21 @@ class FullLife(Life):
         return done
 
     def _do(self, tx: ModelTx, todo: Todo, machine: str) -> None:
-        now, backing, host = self.runtime.clock.now(), todo.backing, todo.host
-        if not storage_work.begin(tx, todo, now):
+        _now, backing, host = self.runtime.clock.now(), todo.backing, todo.host
+        if not storage_work.begin(tx, todo):
             return
         if todo.step is Step.CREATE:
             made = StorageMade(provider_id=f"{backing.kind}-{backing.id}", size=SIZE)
-            storage_work.created(tx, backing, made, now)
+            storage_work.created(tx, backing, made)
         elif todo.step is Step.DESTROY:
-            storage_work.destroyed(tx, backing, now)
+            storage_work.destroyed(tx, backing)
         elif host is not None and todo.step is Step.DETACH:
-            storage_work.detached(tx, backing, host, now)
+            storage_work.detached(tx, backing, host)
         elif host is not None:
             where = {"device": "sdx"} if backing.kind == Kind.BLOCK else {"source": f"/srv/{backing.id}"}
             storage_work.seen(tx, host, StorageSeen(**where))
             boot = machines.get(tx, machine).boot_id
-            storage_work.attached(tx, backing, host, boot, now)
+            storage_work.attached(tx, backing, host, boot)
 
     def _run(self, machine: str, dispatch: Dispatch) -> bool:
         """Let some hooks make a secret; one of the application's fails but for the leader."""
@@ -191,7 +191,7 @@ class FullLife(Life):
             self.runtime.write(self._finish)
 
     def _finish(self, tx: ModelTx) -> None:
-        removal.finish_applications(tx, self.runtime.clock.now())
+        removal.finish_applications(tx)
 
     # --- the end ------------------------------------------------------------------------------------------
 

@@ -108,9 +108,7 @@ class Life:
         name = self._unit()
         removals.remove_units(self.runtime.ctx, self.runtime.model, [name], Force())
         if name in self.runtime.units() and self.chance.random() < 0.5:
-            self.runtime.write(
-                lambda tx: removal.force_unit(tx, units.get(tx, name), self.runtime.clock.now())
-            )
+            self.runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, name)))
 
     def configure(self) -> None:
         values = {"title": str(self.chance.randint(0, 2))}
@@ -147,10 +145,8 @@ class Life:
         name, value = self._application(), str(self.chance.randint(0, 9))
         leader = self.runtime.read(lambda tx: leadership.holder(tx, name))
         if leader:
-            now = self.runtime.clock.now()
-            self.runtime.write(
-                lambda tx: leadership.set_settings(tx, units.get(tx, leader), {"k": value}, now)
-            )
+            self.runtime.clock.now()
+            self.runtime.write(lambda tx: leadership.set_settings(tx, units.get(tx, leader), {"k": value}))
 
     def tick(self) -> None:
         update_status.make_due(self.runtime.ctx, self.runtime.model)
@@ -189,9 +185,7 @@ class Life:
                         return done
                 elif turn.answer is Answer.DEAD:
                     row = self.runtime.unit(unit)
-                    self.runtime.write(
-                        lambda tx, row=row: removal.remove_unit(tx, row, self.runtime.clock.now())
-                    )
+                    self.runtime.write(lambda tx, row=row: removal.remove_unit(tx, row))
                     busy = True
         assert played.id == machine
         return done + self.runtime._end(machine)
@@ -257,9 +251,7 @@ class Life:
     def check_end(self) -> None:
         """A destroyed model leaves only itself."""
         runtime = self.runtime
-        runtime.write(
-            lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now(), destroy_storage=True)
-        )
+        runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), destroy_storage=True))
         self.settle()
         dump, gone = runtime.dump(), self.GONE
         assert {table: dump[table] for table in gone} == {table: [] for table in gone}

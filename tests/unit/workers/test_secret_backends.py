@@ -52,7 +52,7 @@ async def vault(runtime: TestController, vault_server: StandIn, host: PluginHost
 def choose(runtime: TestController, name: str) -> None:
     def change(tx: Any) -> None:
         model_config.change(tx, {secret_backends.KEY: name})
-        secret_backends.follow(tx, runtime.clock.now())
+        secret_backends.follow(tx)
 
     runtime.write(change)
 
@@ -210,7 +210,7 @@ async def test_a_model_that_goes_takes_its_content_along(
     add(runtime)
     await drive(runtime, vault)
     vault_server.sealed = True
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
     told = [problem for _ in range(3) for problem in problems_of(await drive(runtime, vault))]
     assert any("503 Vault is sealed" in problem for problem in told)
     vault_server.sealed = False
@@ -227,7 +227,7 @@ async def test_a_forced_end_of_a_model_does_not_wait_for_its_backend(
     add(runtime)
     await drive(runtime, vault)
     vault_server.sealed = True
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now(), Force(wait_s=0)))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), Force(wait_s=0)))
     for _ in range(3):
         await drive(runtime, vault)
     with pytest.raises(NotFound):

@@ -207,10 +207,10 @@ async def test_a_revision_that_nobody_reads_any_more_is_told_once(
 ) -> None:
     make(runtime)
     reader = runtime.unit("web/1")
-    runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1, runtime.clock.now()))
+    runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1))
     runtime.write(lambda tx: secrets.update(runtime.ctx, tx, row_in(tx, runtime), Change(content=SECOND)))
     assert await after(runtime, work, 0) == [("web/1", "secret-changed")]
-    runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 2, runtime.clock.now()))
+    runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 2))
     assert await after(runtime, work, 0) == [("web/0", "secret-remove")]
     assert box_of(runtime, "web/0").frame_of("secret-remove")["env"]["JUJU_SECRET_REVISION"] == "1"
     assert await after(runtime, work, HOUR) == []
@@ -219,7 +219,7 @@ async def test_a_revision_that_nobody_reads_any_more_is_told_once(
 async def test_changes_that_come_together_are_one_hook(runtime: TestController, work: PlayedRuntime) -> None:
     make(runtime)
     reader = runtime.unit("web/1")
-    runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1, runtime.clock.now()))
+    runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1))
     for text in ("Yg==", "Yw=="):
         change = Change(content=Content({"token": text}))
         runtime.write(lambda tx, change=change: secrets.update(runtime.ctx, tx, row_in(tx, runtime), change))
@@ -233,11 +233,11 @@ async def test_a_secret_that_is_gone_is_forgotten_without_a_hook(
 ) -> None:
     make(runtime)
     reader = runtime.unit("web/1")
-    runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1, runtime.clock.now()))
+    runtime.write(lambda tx: secrets.track(tx, row_in(tx, runtime), reader, 1))
     runtime.write(lambda tx: secrets.update(runtime.ctx, tx, row_in(tx, runtime), Change(content=SECOND)))
     await after(runtime, work, 0)
     assert URI in runtime.unit("web/1").state
-    runtime.write(lambda tx: secrets.remove(tx, row_in(tx, runtime), None, runtime.clock.now()))
+    runtime.write(lambda tx: secrets.remove(tx, row_in(tx, runtime), None))
     assert await after(runtime, work, 0) == []
     assert URI not in runtime.unit("web/1").state
     assert URI not in runtime.unit("web/0").state

@@ -63,7 +63,7 @@ class SteppedProcess:
             return await SteppedWorker(runtime, model, name, claim.attempts).work()
         if name == "firewall":  # at once: nothing here has a clock that runs
             with runtime.ctx.write(model) as tx:
-                firewall.wake(tx, runtime.ctx.clock.now(), claim.reason)
+                firewall.wake(tx, claim.reason)
             return Outcome()
         return await clean(runtime, model)
 

@@ -289,6 +289,6 @@ class People:
             self._note_forced(lambda one: True)
 
         def ask(tx: ModelTx) -> None:
-            removal.destroy_model(tx, models.get(tx), town.clock.now(), force)
+            removal.destroy_model(tx, models.get(tx), force)
 
         town.write(ask)

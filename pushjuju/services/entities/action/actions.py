@@ -69,9 +69,9 @@ def units_with_pending(tx: ModelTx, machine: str) -> frozenset[str]:
     return frozenset(row["name"] for row in tx.rows("unit_with_tasks", machine=machine))
 
 
-def start(tx: ModelTx, number: int, now: datetime) -> None:
+def start(tx: ModelTx, number: int) -> None:
     """Note that a task runs."""
-    tx.run("task_start", id=number, now=to_iso(now))
+    tx.run("task_start", id=number, now=to_iso(tx.now))
 
 
 def finish(
@@ -81,7 +81,6 @@ def finish(
     *,
     message: str = "",
     results: Mapping[str, Any] | None = None,
-    now: datetime,
 ) -> bool:
     """Note how a task ended; one that is over already stays as it is.
 
@@ -89,7 +88,9 @@ def finish(
         Whether it was not over before.
     """
     text = json.dumps(results or {}, separators=(",", ":"), sort_keys=True)
-    changed = tx.run("task_finish", id=number, status=status, message=message, results=text, now=to_iso(now))
+    changed = tx.run(
+        "task_finish", id=number, status=status, message=message, results=text, now=to_iso(tx.now)
+    )
     return bool(changed)
 
 
@@ -106,10 +107,10 @@ def log(tx: ModelTx, number: int, after: int = 0) -> list[TaskLog]:
 # --- cancelling -------------------------------------------------------------------------------------------
 
 
-def cancel_all(tx: ModelTx, kind: Receiver, receiver: str, reason: str, now: datetime) -> None:
+def cancel_all(tx: ModelTx, kind: Receiver, receiver: str, reason: str) -> None:
     """Cancel what is not over of a receiver that goes away."""
     for task in tx.list(Task, "task_open", kind=kind, receiver=receiver):
-        finish(tx, task.id, TaskStatus.CANCELLED, message=reason, now=now)
+        finish(tx, task.id, TaskStatus.CANCELLED, message=reason)
 
 
 def is_aborting(tx: ModelTx, number: int) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.values.model import Charm
@@ -109,7 +108,7 @@ def refresh(
 
 
 def record(
-    tx: ModelTx, application: Application, asked: Mapping[str, str], now: datetime, *, force: bool = False
+    tx: ModelTx, application: Application, asked: Mapping[str, str], *, force: bool = False
 ) -> list[str]:
     """Change the bindings of an application inside a transaction; as `bind`."""
     name = application.name
@@ -119,7 +118,7 @@ def record(
         every = dict.fromkeys([_DEFAULT, *names(charm)], network.ALPHA_ID)
         _store(tx, application, every)
     changes = _merge(tx, application, names(charm), wanted, force=force)
-    wake.application(tx, name, now, "bindings changed")
+    wake.application(tx, name, "bindings changed")
     return changes
 
 

@@ -243,7 +243,7 @@ def replace_some(
     put(ctx, tx, application, files)
     put_store(tx, application, found)
     tx.run("resource_modified", application=application.name)
-    wake.application(tx, application.name, ctx.clock.now(), "resource attached")
+    wake.application(tx, application.name, "resource attached")
 
 
 def _application(tx: ModelTx, name: str) -> Application:

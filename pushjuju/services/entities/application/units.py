@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
@@ -42,7 +41,6 @@ def add(
     application: Application,
     count: int,
     placements: Sequence[Placement],
-    now: datetime,
     attach: Sequence[str] = (),
 ) -> list[Unit]:
     """Add units to an application, each on its placement or on a new machine.
@@ -59,55 +57,51 @@ def add(
     targets = list(placements[:count]) + [None] * (count - len(placements))
     if attach and not placements and (home := storage_instances.home_of(tx, attach)):
         targets = [Placement(kind=PlacementKind.MACHINE, value=home)]
-    return [_add_one(tx, application, target, now, attach) for target in targets]
+    return [_add_one(tx, application, target, attach) for target in targets]
 
 
-def _add_one(
-    tx: ModelTx, application: Application, target: Placement | None, now: datetime, attach: Sequence[str]
-) -> Unit:
-    machine = _machine_for(tx, application, target, now)
+def _add_one(tx: ModelTx, application: Application, target: Placement | None, attach: Sequence[str]) -> Unit:
+    machine = _machine_for(tx, application, target)
     number = tx.next(application.model, f"unit-{application.name}")
     unit = Unit(
         model=application.model, name=f"{application.name}/{number}", application=application.name,
-        number=number, machine=machine.id, life=Life.ALIVE, created=to_iso(now),
+        number=number, machine=machine.id, life=Life.ALIVE, created=to_iso(tx.now),
     )  # fmt: skip
     tx.insert("unit", unit)
-    set_first_statuses(tx, unit, now)
-    _equip(tx, application, unit, now, attach)
-    wake.unit(tx, unit, now, "new unit")
+    set_first_statuses(tx, unit)
+    _equip(tx, application, unit, attach)
+    wake.unit(tx, unit, "new unit")
     return unit
 
 
-def _equip(
-    tx: ModelTx, application: Application, unit: Unit, now: datetime, attach: Sequence[str] = ()
-) -> None:
+def _equip(tx: ModelTx, application: Application, unit: Unit, attach: Sequence[str] = ()) -> None:
     """Give a new unit its storage, if its charm has any."""
     if attach or storage_instances.directives(tx, unit.application):
-        storage_instances.equip(tx, unit, charms.get(tx, application.charm_url), now, attach)
+        storage_instances.equip(tx, unit, charms.get(tx, application.charm_url), attach)
 
 
-def add_subordinate(tx: ModelTx, application: Application, principal: Unit, now: datetime) -> Unit:
+def add_subordinate(tx: ModelTx, application: Application, principal: Unit) -> Unit:
     """Add the unit of a subordinate application that lives on a principal, on the principal's machine."""
     number = tx.next(application.model, f"unit-{application.name}")
     unit = Unit(
         model=application.model, name=f"{application.name}/{number}", application=application.name,
         number=number, machine=principal.machine, principal=principal.name, life=Life.ALIVE,
-        created=to_iso(now),
+        created=to_iso(tx.now),
     )  # fmt: skip
     tx.insert("unit", unit)
-    set_first_statuses(tx, unit, now)
-    _equip(tx, application, unit, now)
-    wake.unit(tx, unit, now, "new subordinate")
+    set_first_statuses(tx, unit)
+    _equip(tx, application, unit)
+    wake.unit(tx, unit, "new subordinate")
     return unit
 
 
-def set_first_statuses(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def set_first_statuses(tx: ModelTx, unit: Unit) -> None:
     """Give a new unit the statuses that Juju gives it."""
-    statuses.set_status(tx, StatusKind.AGENT, unit.name, Agent.ALLOCATING, now=now)
-    statuses.set_status(tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, WAITING_FOR_MACHINE, now=now)
+    statuses.set_status(tx, StatusKind.AGENT, unit.name, Agent.ALLOCATING)
+    statuses.set_status(tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, WAITING_FOR_MACHINE)
 
 
-def _machine_for(tx: ModelTx, application: Application, target: Placement | None, now: datetime) -> Machine:
+def _machine_for(tx: ModelTx, application: Application, target: Placement | None) -> Machine:
     if target is not None and target.kind is PlacementKind.MACHINE:
         machine = machines.get(tx, target.value)
         if machine.life != Life.ALIVE:
@@ -129,7 +123,7 @@ def _machine_for(tx: ModelTx, application: Application, target: Placement | None
     target = Placement.wanted(target, needs)
     if target is not None and target.kind is PlacementKind.CONTAINER:
         base = Base.parse(application.base)
-        return machines.new_container(tx, target, base=base, constraints=needs, now=now)
+        return machines.new_container(tx, target, base=base, constraints=needs)
     if target is not None and target.kind is not PlacementKind.PROVIDER:
         raise NotValid(
             f'placement "{target}" is not supported: ssh: targets are machines to add first',
@@ -138,7 +132,7 @@ def _machine_for(tx: ModelTx, application: Application, target: Placement | None
     return machines.new_machine(
         tx, base=Base.parse(application.base),
         constraints=rules.of_host(needs),
-        placement=target.value if target else "", now=now
+        placement=target.value if target else ""
     )  # fmt: skip
 
 
@@ -160,7 +154,7 @@ def add_units(
             raise NotValid(
                 f'cannot add unit to application "{application}": application is not found or not alive'
             )
-        return add(tx, found, count, placements, ctx.clock.now(), attach)
+        return add(tx, found, count, placements, attach)
 
 
 def in_error(tx: ModelTx, unit: str) -> bool:

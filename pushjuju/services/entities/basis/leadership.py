@@ -5,8 +5,6 @@ The controller elects by itself: the first unit that is ready holds the lease un
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotPermitted, NotValid
@@ -23,14 +21,14 @@ def holder(tx: ModelTx, application: str) -> str | None:
     return str(found) if found else None
 
 
-def claim(tx: ModelTx, unit: Unit, now: datetime) -> bool:
+def claim(tx: ModelTx, unit: Unit) -> bool:
     """Take the leadership if no unit has it, or its holder is lost; return True when this unit leads now."""
     present = holder(tx, unit.application)
     if present is not None and (present == unit.name or not is_lost(tx, present)):
         return present == unit.name
     if present is not None:
         tx.run("lease_revoke", holder=present)
-    tx.run("lease_take", application=unit.application, holder=unit.name, granted=to_iso(now))
+    tx.run("lease_take", application=unit.application, holder=unit.name, granted=to_iso(tx.now))
     return holder(tx, unit.application) == unit.name
 
 
@@ -52,10 +50,10 @@ def _is_pinned(tx: ModelTx, holder: Unit | None) -> bool:
     return holder is not None and bool(tx.scalar("application_in_upgrade", application=holder.application))
 
 
-def revoke(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def revoke(tx: ModelTx, unit: Unit) -> None:
     """Take the lease from a unit that goes; the others look whether to claim it."""
     if tx.run("lease_revoke", holder=unit.name):
-        wake.application(tx, unit.application, now, "leader gone")
+        wake.application(tx, unit.application, "leader gone")
 
 
 def followers(tx: ModelTx, unit: Unit) -> list[Unit]:
@@ -70,7 +68,7 @@ def settings(tx: ModelTx, application: str) -> dict[str, str]:
     return {row["key"]: row["value"] for row in rows}
 
 
-def set_settings(tx: ModelTx, unit: Unit, changes: dict[str, str], now: datetime) -> None:
+def set_settings(tx: ModelTx, unit: Unit, changes: dict[str, str]) -> None:
     """Merge leader settings; an empty value deletes its key."""
     if holder(tx, unit.application) != unit.name:
         raise NotPermitted("cannot write leadership settings: cannot write settings: not the leader")
@@ -86,4 +84,4 @@ def set_settings(tx: ModelTx, unit: Unit, changes: dict[str, str], now: datetime
         tx.run("leader_setting_set", application=unit.application, key=key, value=value)
     tx.run("leader_settings_bump", application=unit.application)
     for other in followers(tx, unit):
-        wake.unit(tx, other, now, "leader settings changed")
+        wake.unit(tx, other, "leader settings changed")

@@ -23,10 +23,14 @@ def set_status(
     status: str,
     message: str = "",
     *,
-    now: datetime,
+    now: datetime | None = None,
     data: Mapping[str, Any] | None = None,
 ) -> None:
-    """Set a status; a repetition of the newest entry only moves that entry's time."""
+    """Set a status; a repetition of the newest entry only moves that entry's time.
+
+    Args:
+        now: When it came to be, or None for the time of the transaction.
+    """
     row = {
         "model": tx.model,
         "kind": str(kind),
@@ -34,7 +38,7 @@ def set_status(
         "status": str(status),
         "message": message,
         "data": compact(dict(data)) if data else "{}",
-        "since": to_iso(now),
+        "since": to_iso(now or tx.now),
     }
     present = tx.find(Status, "status_get", kind=str(kind), entity=entity)
     same = present is not None and (present.status, present.message) == (row["status"], message)
@@ -72,7 +76,9 @@ def set_agent_status(
     return set_once(tx, StatusKind.AGENT, unit, told, now=now)
 
 
-def set_once(tx: ModelTx, kind: StatusKind, entity: str, told: StatusInfo, *, now: datetime) -> bool:
+def set_once(
+    tx: ModelTx, kind: StatusKind, entity: str, told: StatusInfo, *, now: datetime | None = None
+) -> bool:
     """Set a status unless it says the same already, and so keeps its since; return True for a change."""
     present = get_status(tx, kind, entity)
     if present and (present.status, present.message) == (str(told.status), told.message):

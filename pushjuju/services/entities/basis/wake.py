@@ -12,28 +12,28 @@ from pushjuju.store.rows.records import Unit
 from pushjuju.store.tx import ModelTx
 
 
-def machine(tx: ModelTx, machine_id: str, now: datetime, reason: str) -> None:
+def machine(tx: ModelTx, machine_id: str, reason: str) -> None:
     """Make a machine's worker look again."""
-    touch(tx, machine_key(tx.model, machine_id), now, reason)
+    touch(tx, machine_key(tx.model, machine_id), tx.now, reason)
 
 
-def unit(tx: ModelTx, record: Unit, now: datetime, reason: str) -> None:
+def unit(tx: ModelTx, record: Unit, reason: str) -> None:
     """Make the worker of a unit's machine look again."""
     if record.machine is not None:
-        machine(tx, record.machine, now, reason)
+        machine(tx, record.machine, reason)
 
 
-def application(tx: ModelTx, name: str, now: datetime, reason: str) -> None:
+def application(tx: ModelTx, name: str, reason: str) -> None:
     """Make the workers of all units of an application look again."""
     rows = tx.rows("application_machines", application=name)
     for found in sorted({row["machine"] for row in rows if row["machine"] is not None}):
-        machine(tx, found, now, reason)
+        machine(tx, found, reason)
 
 
-def all_units(tx: ModelTx, now: datetime, reason: str) -> None:
+def all_units(tx: ModelTx, reason: str) -> None:
     """Make every worker that has a unit look again."""
     for row in tx.rows("unit_machines"):
-        machine(tx, row["machine"], now, reason)
+        machine(tx, row["machine"], reason)
 
 
 def cleaner(tx: ModelTx, now: datetime, reason: str) -> None:
@@ -41,9 +41,9 @@ def cleaner(tx: ModelTx, now: datetime, reason: str) -> None:
     touch(tx, model_key(tx.model, "cleanup"), now, reason)
 
 
-def storage(tx: ModelTx, now: datetime, reason: str) -> None:
+def storage(tx: ModelTx, reason: str) -> None:
     """Make the model's loop for storage that is on no machine look again."""
-    touch(tx, model_key(tx.model, "storage"), now, reason)
+    touch(tx, model_key(tx.model, "storage"), tx.now, reason)
 
 
 def poller(tx: ModelTx, due: datetime, reason: str) -> None:
@@ -51,6 +51,6 @@ def poller(tx: ModelTx, due: datetime, reason: str) -> None:
     touch(tx, model_key(tx.model, "poller"), due, reason)
 
 
-def firewall(tx: ModelTx, now: datetime, reason: str) -> None:
+def firewall(tx: ModelTx, reason: str) -> None:
     """Make the loop look that wakes machines whose firewall has changed."""
-    touch(tx, model_key(tx.model, "firewall"), now, reason)
+    touch(tx, model_key(tx.model, "firewall"), tx.now, reason)

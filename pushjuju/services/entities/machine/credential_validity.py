@@ -6,8 +6,6 @@ Mirrors: juju state/modelcredential.go, ModelStatusInvalidCredential (3.6)
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pushjuju.core.errors import CredentialInvalid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import MODEL_SUSPENDED, StatusKind
@@ -38,7 +36,7 @@ def require(tx: ModelTx) -> None:
         raise CredentialInvalid(detail=why, hint=hint)
 
 
-def note(tx: ModelTx, error: PushjujuError, now: datetime) -> list[str]:
+def note(tx: ModelTx, error: PushjujuError) -> list[str]:
     """Suspend all models that use the credential of one, if it is what an error is about; return their UUIDs.
 
     A model without a credential has no credential to replace: the error itself has the next step.
@@ -54,13 +52,7 @@ def note(tx: ModelTx, error: PushjujuError, now: datetime) -> list[str]:
         if other.life == Life.ALIVE and not reason(tx.beside(other.uuid), other):
             data = {"reason": refusal.detail or refusal.message}
             statuses.set_status(
-                tx.beside(other.uuid),
-                StatusKind.MODEL,
-                other.name,
-                MODEL_SUSPENDED,
-                MESSAGE,
-                now=now,
-                data=data,
+                tx.beside(other.uuid), StatusKind.MODEL, other.name, MODEL_SUSPENDED, MESSAGE, data=data
             )
             suspended.append(other.uuid)
     return suspended
@@ -79,16 +71,16 @@ def using(tx: Tx, cloud: str, credential: str) -> list[Model]:
     return [model for model in every if (model.cloud, model.credential) == (cloud, credential)]
 
 
-def renew(tx: ModelTx, model: Model, now: datetime) -> list[str]:
+def renew(tx: ModelTx, model: Model) -> list[str]:
     """Ask the cloud again for a model whose credential, or its content, is another one now.
 
     Returns:
         The machines that are tried anew.
     """
     if reason(tx, model):
-        statuses.set_status(tx, StatusKind.MODEL, model.name, "available", now=now)
-        wake.poller(tx, now, "the credential was renewed")
-        storage_work.try_again(tx, now, "the credential was renewed")
+        statuses.set_status(tx, StatusKind.MODEL, model.name, "available")
+        wake.poller(tx, tx.now, "the credential was renewed")
+        storage_work.try_again(tx, "the credential was renewed")
         for machine in machines.list_machines(tx):
-            wake.machine(tx, machine.id, now, "the credential was renewed")
-    return machines.retry_refused(tx, now)
+            wake.machine(tx, machine.id, "the credential was renewed")
+    return machines.retry_refused(tx)

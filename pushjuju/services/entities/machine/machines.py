@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from pushjuju.core import constraints as rules
@@ -33,31 +32,23 @@ KVM = "kvm containers are not supported"
 
 
 def new_machine(
-    tx: ModelTx,
-    *,
-    base: Base,
-    constraints: Mapping[str, Any],
-    placement: str = "",
-    now: datetime,
-    within: str = "",
+    tx: ModelTx, *, base: Base, constraints: Mapping[str, Any], placement: str = "", within: str = ""
 ) -> Machine:
     """Record a machine to be started; `within`: the host of a container, as `0/lxd`."""
     number = tx.next(tx.model, f"machine-{within}" if within else "machine")
     machine = Machine(
         model=tx.model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
-        constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(now),
+        constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(tx.now),
         keys_due=int(ssh_keys.ever(tx)),
     )  # fmt: skip
     tx.insert("machine", machine)
-    statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.PENDING, now=now)
-    statuses.set_status(tx, StatusKind.INSTANCE, machine.id, InstanceStatus.PENDING, now=now)
-    wake.machine(tx, machine.id, now, "new machine")
+    statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.PENDING)
+    statuses.set_status(tx, StatusKind.INSTANCE, machine.id, InstanceStatus.PENDING)
+    wake.machine(tx, machine.id, "new machine")
     return machine
 
 
-def new_container(
-    tx: ModelTx, target: Placement, *, base: Base, constraints: Mapping[str, Any], now: datetime
-) -> Machine:
+def new_container(tx: ModelTx, target: Placement, *, base: Base, constraints: Mapping[str, Any]) -> Machine:
     """Record a container to be started: on an existing machine, or on a new machine.
 
     Mirrors: juju state/addmachine.go AddMachineInsideMachine, AddMachineInsideNewMachine (3.6)
@@ -72,9 +63,9 @@ def new_container(
         if parent_machine(host.id) is not None:
             raise NotValid(f"cannot add a new machine: machine {host.id} cannot host lxd containers")
     else:
-        host = new_machine(tx, base=base, constraints=rules.of_host(constraints), now=now)
+        host = new_machine(tx, base=base, constraints=rules.of_host(constraints))
     own = rules.of_container(constraints, alone=alone)
-    return new_machine(tx, base=base, constraints=own, now=now, within=f"{host.id}/{target.value}")
+    return new_machine(tx, base=base, constraints=own, within=f"{host.id}/{target.value}")
 
 
 def containers_on(tx: ModelTx, machine_id: str) -> list[Machine]:
@@ -121,14 +112,10 @@ def add_machine(
         models.require_alive(tx)
         if container is not None:
             wanted = of_machines.for_machine(tx, constraints)
-            now = ctx.clock.now()
-            return new_container(tx, container, base=base, constraints=wanted, now=now)
+            ctx.clock.now()
+            return new_container(tx, container, base=base, constraints=wanted)
         machine = new_machine(
-            tx,
-            base=base,
-            constraints=of_machines.for_machine(tx, constraints),
-            placement=placement,
-            now=ctx.clock.now(),
+            tx, base=base, constraints=of_machines.for_machine(tx, constraints), placement=placement
         )
         if disks:
             _equip(ctx, tx, machine, disks)
@@ -181,31 +168,31 @@ def not_started(tx: ModelTx) -> list[str]:
     ]
 
 
-def set_ssh(tx: ModelTx, machine: Machine, ssh: Mapping[str, Any], now: datetime) -> Machine:
+def set_ssh(tx: ModelTx, machine: Machine, ssh: Mapping[str, Any]) -> Machine:
     """Note where a machine is reached; the others let it in from there, and from nowhere else."""
     tx.run("machine_set_ssh", id=machine.id, ssh=json.dumps(dict(ssh)))
-    firewall.changed_everywhere(tx, now, "a machine has another address")
+    firewall.changed_everywhere(tx, "a machine has another address")
     return get(tx, machine.id)
 
 
-def retry_refused(tx: ModelTx, now: datetime) -> list[str]:
+def retry_refused(tx: ModelTx) -> list[str]:
     """Let machines be tried anew that the cloud refused because of the credential; return them."""
     found = []
     for name in not_started(tx):
         shown = statuses.get_status(tx, StatusKind.INSTANCE, name)
         if shown and shown.data.get("code") == "credential-invalid":
-            retry_start(tx, name, now)
+            retry_start(tx, name)
             found.append(name)
     return found
 
 
-def see_again(tx: ModelTx, machine_id: str, now: datetime, reason: str) -> None:
+def see_again(tx: ModelTx, machine_id: str, reason: str) -> None:
     """Let a machine be contacted now, which starts one that is stopped where its cloud can."""
     tx.run("machine_see_again", id=machine_id)
-    wake.machine(tx, machine_id, now, reason)
+    wake.machine(tx, machine_id, reason)
 
 
-def retry_start(tx: ModelTx, machine_id: str, now: datetime) -> None:
+def retry_start(tx: ModelTx, machine_id: str) -> None:
     """Let a machine whose start failed be tried anew.
 
     An instance that its cloud could not install is forgotten here; the next start finds it and ends it.
@@ -215,14 +202,14 @@ def retry_start(tx: ModelTx, machine_id: str, now: datetime) -> None:
         shown = statuses.get_status(tx, StatusKind.INSTANCE, machine_id)
         state = shown.status if shown else InstanceStatus.UNKNOWN
         if state == InstanceStatus.STOPPED:
-            see_again(tx, machine_id, now, "retry provisioning")
+            see_again(tx, machine_id, "retry provisioning")
             return
         if machine.last_seen or state != InstanceStatus.PROVISIONING_ERROR:
             raise NotValid(f"machine {machine_id} is not in an error state ({state})")
         tx.run("machine_forget_instance", id=machine_id)
-        firewall.changed_everywhere(tx, now, f"machine {machine_id} has lost its instance")
+        firewall.changed_everywhere(tx, f"machine {machine_id} has lost its instance")
     tx.run("machine_set_attempts", id=machine_id, attempts=0)
     statuses.set_status(
-        tx, StatusKind.INSTANCE, machine_id, InstanceStatus.ALLOCATING, now=now, data={"transient": True}
+        tx, StatusKind.INSTANCE, machine_id, InstanceStatus.ALLOCATING, data={"transient": True}
     )
-    wake.machine(tx, machine_id, now, "retry provisioning")
+    wake.machine(tx, machine_id, "retry provisioning")

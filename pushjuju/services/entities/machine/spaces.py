@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from pushjuju.core import limits
@@ -120,15 +119,15 @@ def _outside(known: Mapping[str, str]) -> dict[str, str]:
     return {cidr: space for cidr, space in known.items() if space != ALPHA_ID}
 
 
-def sort_again(tx: ModelTx, now: datetime, reason: str) -> None:
+def sort_again(tx: ModelTx, reason: str) -> None:
     """Put the addresses of all machines into their spaces; where one changes, units look again."""
     outside = _outside({subnet.cidr: subnet.space for subnet in subnets(tx)})
     for machine in list_machines(tx):
         new = network.noted(machine.addresses, machine.addresses, outside)
         if new != machine.addresses:
             tx.run("machine_set_addresses", id=machine.id, addresses=json.dumps(new))
-            wake.machine(tx, machine.id, now, reason)
-    firewall.changed_everywhere(tx, now, reason)
+            wake.machine(tx, machine.id, reason)
+    firewall.changed_everywhere(tx, reason)
 
 
 # --- changing ---------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ worker/upgradeseries/worker.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
@@ -186,20 +185,20 @@ def _shown(tx: ModelTx, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
 # --- what units report ------------------------------------------------------------------------------------
 
 
-def unit_is(tx: ModelTx, unit: Unit, status: SeriesStatus, message: str, now: datetime) -> None:
+def unit_is(tx: ModelTx, unit: Unit, status: SeriesStatus, message: str) -> None:
     """Record the step of a unit; the last unit moves its machine on. A step that is known is ignored."""
     lock = lock_of(tx, unit.machine) if unit.machine is not None else None
     present = SeriesStatus(unit.series)
     if lock is None or present is SeriesStatus.NOT_STARTED or not status.is_after(present):
         return
     set_unit(tx, unit, status, Base.parse(lock.to_base))
-    say(tx, lock, f"{unit.name} {message}", now)
+    say(tx, lock, f"{unit.name} {message}")
     if status.frozen:
         tx.run("unit_freeze", name=unit.name)
-    advance(tx, lock.machine, now)
+    advance(tx, lock.machine)
 
 
-def advance(tx: ModelTx, machine_id: str, now: datetime) -> None:
+def advance(tx: ModelTx, machine_id: str) -> None:
     """Take the upgrade of a machine on when every unit of it is ready; units that are gone count no more."""
     lock = lock_of(tx, machine_id)
     if lock is None:
@@ -209,17 +208,17 @@ def advance(tx: ModelTx, machine_id: str, now: datetime) -> None:
     if not reached:
         _unlock(tx, lock)
     elif status in _BEFORE_PREPARED and reached == {SeriesStatus.PREPARE_COMPLETED}:
-        set_machine(tx, lock, SeriesStatus.PREPARE_COMPLETED, "binaries and service files written", now)
+        set_machine(tx, lock, SeriesStatus.PREPARE_COMPLETED, "binaries and service files written")
     elif status is SeriesStatus.COMPLETE_STARTED and reached == {SeriesStatus.COMPLETED}:
-        _finish(tx, lock, now)
+        _finish(tx, lock)
 
 
-def _finish(tx: ModelTx, lock: MachineUpgrade, now: datetime) -> None:
+def _finish(tx: ModelTx, lock: MachineUpgrade) -> None:
     """Give the machine its new base and unlock it; the units forget, and do what has come up meanwhile."""
-    set_machine(tx, lock, SeriesStatus.COMPLETED, "series upgrade complete", now)
+    set_machine(tx, lock, SeriesStatus.COMPLETED, "series upgrade complete")
     tx.run("machine_set_base", id=lock.machine, base=lock.to_base)
     _unlock(tx, lock)
-    wake.machine(tx, lock.machine, now, "the machine is upgraded")
+    wake.machine(tx, lock.machine, "the machine is upgraded")
 
 
 def _unlock(tx: ModelTx, lock: MachineUpgrade) -> None:
@@ -248,16 +247,15 @@ def set_unit(tx: ModelTx, unit: Unit, status: SeriesStatus, target: Base | None)
     )  # fmt: skip
 
 
-def set_machine(tx: ModelTx, lock: MachineUpgrade, status: SeriesStatus, message: str, now: datetime) -> None:
+def set_machine(tx: ModelTx, lock: MachineUpgrade, status: SeriesStatus, message: str) -> None:
     """Record how far a machine is, and say so."""
     tx.run("machine_upgrade_set_status", machine=lock.machine, status=status)
-    say(tx, lock, f"machine-{lock.machine} {message}", now)
+    say(tx, lock, f"machine-{lock.machine} {message}")
     statuses.set_status(
-        tx, StatusKind.INSTANCE, lock.machine, InstanceStatus.RUNNING, _instance_text(status),
-        now=now
+        tx, StatusKind.INSTANCE, lock.machine, InstanceStatus.RUNNING, _instance_text(status)
     )  # fmt: skip
 
 
-def say(tx: ModelTx, lock: MachineUpgrade, message: str, now: datetime) -> None:
+def say(tx: ModelTx, lock: MachineUpgrade, message: str) -> None:
     """Add a message about an upgrade, for the user who waits."""
-    tx.run("machine_upgrade_message_add", machine=lock.machine, time=to_iso(now), message=message)
+    tx.run("machine_upgrade_message_add", machine=lock.machine, time=to_iso(tx.now), message=message)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ipaddress
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -65,31 +64,31 @@ def is_asked_for(tx: ModelTx) -> bool:
 # --- who must look again ----------------------------------------------------------------------------------
 
 
-def changed_on(tx: ModelTx, machine: str | None, now: datetime, reason: str) -> None:
+def changed_on(tx: ModelTx, machine: str | None, reason: str) -> None:
     """Let a machine look at its rules again; all of them where they are guarded alike."""
     if mode(tx) is Mode.GLOBAL:
-        changed_everywhere(tx, now, reason)
+        changed_everywhere(tx, reason)
     elif machine is not None:
-        _change(tx, [machine], now, reason)
+        _change(tx, [machine], reason)
 
 
-def changed_of(tx: ModelTx, application: str, now: datetime, reason: str) -> None:
+def changed_of(tx: ModelTx, application: str, reason: str) -> None:
     """Let the machines of an application look at their rules again."""
     if mode(tx) is Mode.GLOBAL:
-        changed_everywhere(tx, now, reason)
+        changed_everywhere(tx, reason)
     else:
         rows = tx.rows("application_machines", application=application)
-        _change(tx, [row["machine"] for row in rows], now, reason)
+        _change(tx, [row["machine"] for row in rows], reason)
 
 
-def changed_everywhere(tx: ModelTx, now: datetime, reason: str) -> None:
+def changed_everywhere(tx: ModelTx, reason: str) -> None:
     """Let every guarded machine of a model look at its rules again.
 
     Those that are worked just now see it; the others are woken together (`wake`): a fleet that comes up one
     machine after the other must not look at itself anew for each of them.
     """
     if tx.run("firewall_change_all"):
-        touch.firewall(tx, now, reason)
+        touch.firewall(tx, reason)
 
 
 def guarded(tx: ModelTx) -> int:
@@ -97,15 +96,15 @@ def guarded(tx: ModelTx) -> int:
     return int(tx.scalar("firewall_count"))
 
 
-def wake(tx: ModelTx, now: datetime, reason: str) -> None:
+def wake(tx: ModelTx, reason: str) -> None:
     """Let the machines look again whose rules may have changed since they last did."""
-    tx.run("firewall_wake", workers=machine_key(tx.model, ""), due=to_iso(now), reason=reason)
+    tx.run("firewall_wake", workers=machine_key(tx.model, ""), due=to_iso(tx.now), reason=reason)
 
 
-def _change(tx: ModelTx, machines: Iterable[str], now: datetime, reason: str) -> None:
+def _change(tx: ModelTx, machines: Iterable[str], reason: str) -> None:
     for machine in machines:
         if tx.run("firewall_change", machine=machine):
-            touch.machine(tx, machine, now, reason)
+            touch.machine(tx, machine, reason)
 
 
 # --- the rules --------------------------------------------------------------------------------------------

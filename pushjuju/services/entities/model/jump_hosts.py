@@ -7,7 +7,6 @@ A machine that its cloud reaches through a host says so in its row. For all othe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from pushjuju.core import jumps
@@ -33,7 +32,7 @@ def is_asked_for(tx: ModelTx) -> bool:
     return bool(model_config.get(tx, ALWAYS))
 
 
-def changed(tx: ModelTx, now: datetime) -> None:
+def changed(tx: ModelTx) -> None:
     """Have all machines of a model tried at once: the old way may have been the wrong one."""
     for row in tx.rows("machine_list"):
-        wake.machine(tx, row["id"], now, f"{KEY} changed")
+        wake.machine(tx, row["id"], f"{KEY} changed")

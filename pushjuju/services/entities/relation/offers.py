@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from pushjuju.charms.values.model import Charm, Endpoint, Scope
 from pushjuju.core.clock import to_iso
@@ -102,7 +101,7 @@ def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str],
         if present is None:
             _insert(tx, made)
             return made
-        return _update(tx, present, made, ctx.clock.now())
+        return _update(tx, present, made)
     except (NotFound, NotValid, Conflict) as error:
         what = f"cannot {doing} application offer {quote(name)}"
         raise type(error)(f"{what}: {error.message}", subject=error.subject) from None
@@ -139,7 +138,7 @@ def _insert(tx: Tx, made: Offer) -> None:
     tx.run("application_set_offered", model=made.model, name=made.application)
 
 
-def _update(tx: ModelTx, present: Offer, made: Offer, now: datetime) -> Offer:
+def _update(tx: ModelTx, present: Offer, made: Offer) -> Offer:
     used = _used(tx, present)
     if used and made.application != present.application:
         raise Conflict(f"offer has {_count(len(connections(tx, present)), 'relation')}")
@@ -149,7 +148,7 @@ def _update(tx: ModelTx, present: Offer, made: Offer, now: datetime) -> Offer:
     tx.run("offer_update", uuid=present.uuid, application=made.application, endpoints=ends)
     tx.run("application_set_offered", model=made.model, name=made.application)
     remote_applications.retarget(
-        tx, present, made.application, remote_applications.described(endpoints(tx, made)), now
+        tx, present, made.application, remote_applications.described(endpoints(tx, made))
     )
     return tx.get(Offer, "offer_by_uuid", "", uuid=present.uuid)
 
@@ -174,7 +173,7 @@ def _count(number: int, noun: str) -> str:
 # --- the end ----------------------------------------------------------------------------------------------
 
 
-def remove(tx: ModelTx, item: Offer, now: datetime, end: End | None = None) -> None:
+def remove(tx: ModelTx, item: Offer, end: End | None = None) -> None:
     """Remove an offer; the models that consume it see the offer as terminated.
 
     Args:
@@ -187,7 +186,7 @@ def remove(tx: ModelTx, item: Offer, now: datetime, end: End | None = None) -> N
             f"{what}: offer has {_count(len(found), 'relation')}",
             hint="--force ends them too; `pushjuju offers` shows them",
         )
-    remote_applications.terminate(tx, item, now)
+    remote_applications.terminate(tx, item)
     for relation in found:
         if end is not None:
             end(relation)
@@ -195,7 +194,7 @@ def remove(tx: ModelTx, item: Offer, now: datetime, end: End | None = None) -> N
     tx.run("offer_delete", uuid=item.uuid)
 
 
-def remove_of_application(tx: ModelTx, application: Application, now: datetime, end: End | None) -> None:
+def remove_of_application(tx: ModelTx, application: Application, end: End | None) -> None:
     """Take back what is offered of an application that goes."""
     found = of_application(tx.beside(application.model), application.name)
     if end is None and any(connections(tx, item) for item in found):
@@ -205,7 +204,7 @@ def remove_of_application(tx: ModelTx, application: Application, now: datetime, 
             hint="`pushjuju offers` shows who is related to it; --force ends these relations",
         )
     for item in found:
-        remove(tx, item, now, end)
+        remove(tx, item, end)
 
 
 # --- finding ----------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ Mirrors: juju state/state.go AddRelation (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 
 from pushjuju.charms.values.endpoints import Bound, Pair, RelationFacts, Side, check_relation, relation_key
 from pushjuju.charms.values.model import Endpoint
@@ -62,7 +61,7 @@ def _count(tx: ModelTx, item: Bound, existing: Iterable[Relation]) -> int:
     return count
 
 
-def add(tx: ModelTx, pair: Pair, egress: str, now: datetime) -> Relation:
+def add(tx: ModelTx, pair: Pair, egress: str) -> Relation:
     """Add the rows of a relation; units of both applications look at it.
 
     Args:
@@ -75,14 +74,14 @@ def add(tx: ModelTx, pair: Pair, egress: str, now: datetime) -> Relation:
         life=Life.ALIVE,
         scope=pair[0].endpoint.scope,
         egress=egress,
-        created=to_iso(now),
+        created=to_iso(tx.now),
     )
     tx.insert("relation", relation)
     for item in pair:
         tx.insert("relation_endpoint", _endpoint_row(tx.model, relation.id, item.side, item.endpoint))
         relations.put_bag(tx, relation.id, item.side.application, {})
-        wake.application(tx, item.side.application, now, f"relation {relation.id}")
-    statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining", now=now)
+        wake.application(tx, item.side.application, f"relation {relation.id}")
+    statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining")
     return relation
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core.clock import to_iso
@@ -29,7 +28,7 @@ from pushjuju.store.rows.records import (
 from pushjuju.store.tx import ModelTx, Tx
 
 
-def add_peers(tx: ModelTx, application: str, charm: Charm, now: datetime) -> None:
+def add_peers(tx: ModelTx, application: str, charm: Charm) -> None:
     """Make the peer relations of an application that are not there yet, by endpoint name."""
     for name in sorted(charm.meta.peers):
         key = f"{application}:{name}"
@@ -38,7 +37,7 @@ def add_peers(tx: ModelTx, application: str, charm: Charm, now: datetime) -> Non
         peer = charm.meta.peers[name]
         relation = Relation(
             model=tx.model, id=tx.next(tx.model, "relation"), key=key, life=Life.ALIVE, scope=peer.scope,
-            created=to_iso(now),
+            created=to_iso(tx.now),
         )  # fmt: skip
         tx.insert("relation", relation)
         endpoint = RelationEndpoint(
@@ -47,7 +46,7 @@ def add_peers(tx: ModelTx, application: str, charm: Charm, now: datetime) -> Non
         )  # fmt: skip
         tx.insert("relation_endpoint", endpoint)
         put_bag(tx, relation.id, application, {})
-        statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining", now=now)
+        statuses.set_status(tx, StatusKind.RELATION, str(relation.id), "joining")
 
 
 def of_application(tx: ModelTx, application: str) -> list[Relation]:
@@ -145,7 +144,7 @@ def merged(present: Mapping[str, str], changes: Mapping[str, str | None]) -> dic
 
 
 def update_bag(
-    tx: ModelTx, relation: Relation, entity: str, changes: Mapping[str, str | None], now: datetime
+    tx: ModelTx, relation: Relation, entity: str, changes: Mapping[str, str | None]
 ) -> dict[str, str | None]:
     """Merge changes into the bag of a unit or application of this model; None or an empty text deletes a key.
 
@@ -160,7 +159,7 @@ def update_bag(
         new = merged(old, made)
         for model, number, name in both(relation, entity):
             put_bag(tx.beside(model), number, name, new)
-            touch_counterparts(tx.beside(model), number, name, now, "relation settings changed")
+            touch_counterparts(tx.beside(model), number, name, "relation settings changed")
     return made
 
 
@@ -204,7 +203,7 @@ def _everywhere(tx: ModelTx, relation: Relation, unit: str) -> list[tuple[str, i
     return [(relation.model, relation.id, unit), there]
 
 
-def touch_firewalls(tx: ModelTx, relation: Relation, now: datetime, reason: str) -> None:
+def touch_firewalls(tx: ModelTx, relation: Relation, reason: str) -> None:
     """Wake the provider's machines in a relation between models, so that they update their firewall rules.
 
     The status of the relation says when the other side's firewall refuses this side.
@@ -216,11 +215,11 @@ def touch_firewalls(tx: ModelTx, relation: Relation, now: datetime, reason: str)
         here = tx.beside(one.model)
         provider = next(side for side in endpoints(here, one.id) if side.role == Role.PROVIDER)
         if remote(here, provider.application) is None:
-            firewall.changed_of(here, provider.application, now, reason)
-            _judge_ingress(here, its_far, now)
+            firewall.changed_of(here, provider.application, reason)
+            _judge_ingress(here, its_far)
 
 
-def _judge_ingress(tx: ModelTx, comer: Relation, now: datetime) -> None:
+def _judge_ingress(tx: ModelTx, comer: Relation) -> None:
     """Say whether a model lets the units of another one in; once it does, the relation is as it was.
 
     Mirrors: juju worker/firewaller publishNetworkChanged (3.6)
@@ -233,19 +232,19 @@ def _judge_ingress(tx: ModelTx, comer: Relation, now: datetime) -> None:
         return
     usual = "joined" if is_entered(there, comer.id) else "joining"
     word = "error" if problem else usual
-    statuses.set_status(there, StatusKind.RELATION, str(comer.id), word, problem, now=now)
+    statuses.set_status(there, StatusKind.RELATION, str(comer.id), word, problem)
 
 
 # --- who looks again --------------------------------------------------------------------------------------
 
 
-def touch_members(tx: ModelTx, relation: int, now: datetime, reason: str) -> None:
+def touch_members(tx: ModelTx, relation: int, reason: str) -> None:
     """Make every unit in scope look again."""
     for row in tx.rows("scope_machines", relation=relation):
-        wake.machine(tx, row["machine"], now, reason)
+        wake.machine(tx, row["machine"], reason)
 
 
-def touch_counterparts(tx: ModelTx, relation: int, entity: str, now: datetime, reason: str) -> None:
+def touch_counterparts(tx: ModelTx, relation: int, entity: str, reason: str) -> None:
     """Make every unit look again that sees what a unit or an application does in a relation.
 
     Units of one application see each other in peer relations only: without that rule each unit that enters
@@ -255,12 +254,10 @@ def touch_counterparts(tx: ModelTx, relation: int, entity: str, now: datetime, r
     for row in tx.rows(
         "scope_counterpart_machines", relation=relation, entity=entity, application=application
     ):
-        wake.machine(tx, row["machine"], now, reason)
+        wake.machine(tx, row["machine"], reason)
 
 
-def enter_scope(
-    tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[str, str], now: datetime
-) -> None:
+def enter_scope(tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[str, str]) -> None:
     """Put a unit into the scope of a relation with fresh settings; the others look again."""
     container = (unit.principal or unit.name) if relation.scope == "container" else ""
     for model, number, name in both(relation, unit.name):
@@ -270,60 +267,60 @@ def enter_scope(
         tx.insert("relation_scope", scope)
         there = tx.beside(model)
         put_bag(there, number, name, settings)
-        touch_counterparts(there, number, name, now, f"{name} joins")
-    touch_firewalls(tx, relation, now, f"{unit.name} joins")
+        touch_counterparts(there, number, name, f"{name} joins")
+    touch_firewalls(tx, relation, f"{unit.name} joins")
 
 
-def leave_scope(tx: ModelTx, relation_id: int, unit: str, now: datetime) -> None:
+def leave_scope(tx: ModelTx, relation_id: int, unit: str) -> None:
     """Take a unit out of scope; the last one out of a dying relation removes it."""
     if not tx.run("scope_leave", relation=relation_id, unit=unit):
         return
-    touch_counterparts(tx, relation_id, unit, now, f"{unit} leaves")
+    touch_counterparts(tx, relation_id, unit, f"{unit} leaves")
     relation = tx.find(Relation, "relation_get", id=relation_id)
     if relation is None:
         return
     for there, number, name in _everywhere(tx, relation, unit)[1:]:
         tx.run("scope_leave", model=there, relation=number, unit=name)
-        touch_counterparts(tx.beside(there), number, name, now, f"{name} leaves")
-    touch_firewalls(tx, relation, now, f"{unit} leaves")
+        touch_counterparts(tx.beside(there), number, name, f"{name} leaves")
+    touch_firewalls(tx, relation, f"{unit} leaves")
     if relation.life != Life.ALIVE and not is_entered(tx, relation_id):
-        remove(tx, relation_id, now)
+        remove(tx, relation_id)
 
 
-def depart(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def depart(tx: ModelTx, unit: Unit) -> None:
     """Mark a dying unit as departing everywhere; counterparts run relation-departed."""
     tx.run("scope_depart", model=unit.model, unit=unit.name)
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
         relation = tx.find(Relation, "relation_get", model=unit.model, id=scope.relation)
         for model, number, name in both(relation, unit.name) if relation else ():
             tx.run("scope_depart_one", model=model, relation=number, unit=name)
-            touch_counterparts(tx.beside(model), number, name, now, f"{name} departs")
+            touch_counterparts(tx.beside(model), number, name, f"{name} departs")
 
 
-def destroy(tx: ModelTx, relation: Relation, now: datetime) -> None:
+def destroy(tx: ModelTx, relation: Relation) -> None:
     """Make a relation go: at once when no unit is in scope, else by way of its members' hooks."""
     here = tx.beside(relation.model)
     if not scopes(here, relation.id):
-        remove(here, relation.id, now)
+        remove(here, relation.id)
         return
     for item in (relation, far(tx, relation)):
         if item is not None:
             there = tx.beside(item.model)
             there.run("relation_set_life", id=item.id, life=Life.DYING)
-            touch_members(there, item.id, now, "relation removed")
+            touch_members(there, item.id, "relation removed")
 
 
-def remove(tx: ModelTx, relation_id: int, now: datetime) -> None:
+def remove(tx: ModelTx, relation_id: int) -> None:
     """Delete a relation with its bags, in both models; a dying application may have waited for it."""
     relation = tx.find(Relation, "relation_get", id=relation_id)
     other = far(tx, relation) if relation else None
     if relation and other:
-        touch_firewalls(tx, relation, now, "a relation to another model is gone")
-        _remove(tx.beside(other.model), other.id, now)
-    _remove(tx, relation_id, now)
+        touch_firewalls(tx, relation, "a relation to another model is gone")
+        _remove(tx.beside(other.model), other.id)
+    _remove(tx, relation_id)
 
 
-def _remove(tx: ModelTx, relation_id: int, now: datetime) -> None:
-    wake.cleaner(tx, now, f"relation {relation_id} is gone")
+def _remove(tx: ModelTx, relation_id: int) -> None:
+    wake.cleaner(tx, tx.now, f"relation {relation_id} is gone")
     tx.run("relation_delete", id=relation_id)
     statuses.forget(tx, str(relation_id), [StatusKind.RELATION])

@@ -9,7 +9,6 @@ Mirrors: juju state/remoteapplication.go, apiserver/facades/client/application C
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.values.endpoints import Side
@@ -84,9 +83,7 @@ def described(endpoints: Iterable[tuple[str, Endpoint]]) -> dict[str, dict[str, 
 # --- consuming --------------------------------------------------------------------------------------------
 
 
-def add(
-    tx: ModelTx, name: str, offer: Offer, url: str, endpoints: Mapping[str, Any], now: datetime
-) -> RemoteApplication:
+def add(tx: ModelTx, name: str, offer: Offer, url: str, endpoints: Mapping[str, Any]) -> RemoteApplication:
     """Let a model consume an offer under a name; once more changes nothing but its endpoints.
 
     Raises:
@@ -104,10 +101,10 @@ def add(
         forget(tx, present)
     made = RemoteApplication(
         model=tx.model, name=name, url=url, offer=offer.uuid, source=offer.model,
-        application=offer.application, life=Life.ALIVE, endpoints=endpoints, created=to_iso(now),
+        application=offer.application, life=Life.ALIVE, endpoints=endpoints, created=to_iso(tx.now),
     )  # fmt: skip
     tx.insert("remote_application", made)
-    _set_status(tx, made, application_status(tx.beside(offer.model), offer.application), now)
+    _set_status(tx, made, application_status(tx.beside(offer.model), offer.application))
     return made
 
 
@@ -132,9 +129,7 @@ def _require_same(present: RemoteApplication, offer: Offer) -> None:
         raise AlreadyExists(f"saas application called {name} from a different offer already exists")
 
 
-def retarget(
-    tx: ModelTx, offer: Offer, application: str, endpoints: Mapping[str, Any], now: datetime
-) -> None:
+def retarget(tx: ModelTx, offer: Offer, application: str, endpoints: Mapping[str, Any]) -> None:
     """Update the applications that consume an offer: it has other endpoints, or another application."""
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
         if remote.url:
@@ -142,13 +137,13 @@ def retarget(
                 "remote_application_retarget", model=remote.model, name=remote.name, application=application,
                 endpoints=compact(dict(endpoints)),
             )  # fmt: skip
-    tell_consumers(tx.beside(offer.model), application, now)
+    tell_consumers(tx.beside(offer.model), application)
 
 
 # --- the end ----------------------------------------------------------------------------------------------
 
 
-def destroy(tx: ModelTx, remote: RemoteApplication, now: datetime, end: End) -> None:
+def destroy(tx: ModelTx, remote: RemoteApplication, end: End) -> None:
     """Let a model consume an offer no more: its relations end, then it is forgotten.
 
     Mirrors: juju state/remoteapplication.go DestroyOperation (3.6)
@@ -158,7 +153,7 @@ def destroy(tx: ModelTx, remote: RemoteApplication, now: datetime, end: End) -> 
     for relation in relations.of_application(here, remote.name):
         end(relation)
     finish(here)
-    wake.cleaner(here, now, f"SAAS {remote.name} goes")
+    wake.cleaner(here, tx.now, f"SAAS {remote.name} goes")
 
 
 def finish(tx: ModelTx) -> None:
@@ -195,25 +190,25 @@ def application_status(tx: ModelTx, application: str) -> StatusInfo:
     return derive_application_status(shown[name] for name in sorted(shown))
 
 
-def tell_consumers(tx: ModelTx, application: str, now: datetime) -> None:
+def tell_consumers(tx: ModelTx, application: str) -> None:
     """Give those who consume an application its present status."""
     found = consumers(tx, application)
     status = application_status(tx, application) if found else None
     for remote in found:
         if status is not None and not is_terminated(tx, remote):
-            _set_status(tx, remote, status, now)
+            _set_status(tx, remote, status)
 
 
-def terminate(tx: ModelTx, offer: Offer, now: datetime) -> None:
+def terminate(tx: ModelTx, offer: Offer) -> None:
     """Update the applications that consume an offer: the offer is gone."""
     status = StatusInfo(status=Workload.TERMINATED, message=OFFER_REMOVED)
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
         if remote.url:
-            _set_status(tx, remote, status, now)
+            _set_status(tx, remote, status)
 
 
-def _set_status(tx: ModelTx, remote: RemoteApplication, status: StatusInfo, now: datetime) -> None:
+def _set_status(tx: ModelTx, remote: RemoteApplication, status: StatusInfo) -> None:
     told = StatusInfo(status=status.status, message=status.message)
     statuses.set_once(
-        tx.beside(remote.model), StatusKind.APPLICATION, remote.name, told, now=status.since or now
+        tx.beside(remote.model), StatusKind.APPLICATION, remote.name, told, now=status.since or tx.now
     )

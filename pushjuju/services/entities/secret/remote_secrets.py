@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted
@@ -108,7 +107,7 @@ def may_read(tx: ModelTx, alias: Unit, secret: str) -> bool:
     return secrets.may_read(tx, alias, secrets.get(tx.beside(alias.model), secret))
 
 
-def forget_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def forget_unit(tx: ModelTx, unit: Unit) -> None:
     """Forget what a unit that goes has read in other models."""
     for alias in aliases(tx, unit):
         read = [row["secret"] for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name)]
@@ -116,4 +115,4 @@ def forget_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
         tx.run("secret_grant_forget", model=alias.model, target=alias.name)
         for secret in read:
             if (found := secrets.find(tx.beside(alias.model), secret)) is not None:
-                secrets.touch_obsolete(tx, found, now)
+                secrets.touch_obsolete(tx, found)

@@ -10,7 +10,6 @@ Mirrors: juju apiserver/facades/client/secretbackends (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -59,13 +58,13 @@ def get(tx: Tx, name: str) -> BackendRow:
 # --- what admins ask for ----------------------------------------------------------------------------------
 
 
-def follow(tx: ModelTx, now: datetime) -> None:
+def follow(tx: ModelTx) -> None:
     """Let the content of a model's secrets go to the backend that its configuration names."""
     name = str(model_config.get(tx, KEY))
     target = "" if name in ("auto", INTERNAL) else get(tx, name).id
     tx.run("secret_retarget", target=target)
     if tx.row("secret_to_move") is not None:
-        touch_loop(tx, now, f"content goes to secret backend {name}")
+        touch_loop(tx, tx.now, f"content goes to secret backend {name}")
 
 
 def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str]:

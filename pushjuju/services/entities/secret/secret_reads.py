@@ -51,7 +51,7 @@ def read(ctx: Context, tx: ModelTx, unit: Unit, mode: str, secret: str, label: s
     found = secrets.revision(tx, row, number)
     if before is None or mode == "refresh" or label:
         kept = before.revision if before is not None and mode != "refresh" else number
-        secrets.track(tx, row, unit, kept, ctx.clock.now(), label or None)
+        secrets.track(tx, row, unit, kept, label or None)
     return secrets.stored(ctx, found).content or secret_backends.reader(ctx, tx, found)
 
 

@@ -256,14 +256,14 @@ def update(ctx: Context, tx: ModelTx, row: SecretRow, change: Change) -> SecretR
     _write(tx, changed)
     if new is not None:
         _add_revision(ctx, tx, changed, changed.latest, new, change.expires)
-        touch_consumers(tx, changed, now, f"secret {row.id} has revision {changed.latest}")
+        touch_consumers(tx, changed, f"secret {row.id} has revision {changed.latest}")
     elif change.expires is not None:
         _set_expires(ctx, tx, changed, change.expires)
     if rescheduled:
         if row.next_rotation:  # the loop waits for a moment that means nothing any more
             touch_loop(tx.beside(row.model), now, f"secret {row.id} has another rotation policy")
         _schedule(tx, changed, from_iso(changed.next_rotation) if changed.next_rotation else None)
-    touch_obsolete(tx, changed, now)
+    touch_obsolete(tx, changed)
     return changed
 
 
@@ -310,7 +310,7 @@ def _moment(when: datetime | None) -> str | None:
     return None if when is None else to_iso(when)
 
 
-def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None, now: datetime) -> None:
+def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None) -> None:
     """Remove revisions of a secret, or all of it; with its last revision the secret goes.
 
     Args:
@@ -319,22 +319,22 @@ def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None, now: date
     present = revisions(tx, row)
     going = [item for item in present if numbers is None or item.revision in set(numbers)]
     for item in going:
-        _discard(tx, item, now)
+        _discard(tx, item)
         tx.run("secret_revision_delete", model=row.model, secret=row.id, revision=item.revision)
     is_gone = len(going) == len(present)
     if any(item.next_expiry for item in going) or (is_gone and row.next_rotation):
-        touch_loop(tx.beside(row.model), now, f"secret {row.id} is gone, or a revision of it")
+        touch_loop(tx.beside(row.model), tx.now, f"secret {row.id} is gone, or a revision of it")
     if is_gone:
-        touch_consumers(tx, row, now, f"secret {row.id} is gone")
-        touch_owner(tx, row, now, f"secret {row.id} is gone")
+        touch_consumers(tx, row, f"secret {row.id} is gone")
+        touch_owner(tx, row, f"secret {row.id} is gone")
         tx.run("secret_delete", model=row.model, id=row.id)
 
 
-def _discard(tx: ModelTx, item: RevisionRow, now: datetime) -> None:
+def _discard(tx: ModelTx, item: RevisionRow) -> None:
     """Have the content of a revision deleted wherever a backend may hold it."""
     for backend in sorted({item.backend, item.target} - {""}):
         tx.run("secret_trash_add", model=item.model, backend=backend, path=backend_path(item))
-        touch_loop(tx.beside(item.model), now, f"secret {item.secret} is deleted in its backend")
+        touch_loop(tx.beside(item.model), tx.now, f"secret {item.secret} is deleted in its backend")
 
 
 def backend_path(item: RevisionRow) -> str:
@@ -391,9 +391,7 @@ def consumer(tx: Tx, row: SecretRow, unit: str) -> ConsumerRow | None:
     return tx.find(ConsumerRow, "secret_consumer_get", model=row.model, secret=row.id, unit=unit)
 
 
-def track(
-    tx: ModelTx, row: SecretRow, unit: Unit, number: int, now: datetime, label: str | None = None
-) -> None:
+def track(tx: ModelTx, row: SecretRow, unit: Unit, number: int, label: str | None = None) -> None:
     """Note which revision a unit reads from now on, and what it calls the secret."""
     before = consumer(tx, row, unit.name)
     name = (before.label if before else "") if label is None else label
@@ -407,7 +405,7 @@ def track(
     )  # fmt: skip
     mark(tx.beside(unit.model), unit.application)
     if before is not None and before.revision != number:
-        touch_obsolete(tx, row, now)
+        touch_obsolete(tx, row)
 
 
 def _check_consumer_label(tx: Tx, row: SecretRow, unit: Unit, label: str) -> None:
@@ -416,27 +414,27 @@ def _check_consumer_label(tx: Tx, row: SecretRow, unit: Unit, label: str) -> Non
         raise AlreadyExists(f"secret with label {quote(label)} already exists")
 
 
-def forget_unit(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def forget_unit(tx: ModelTx, unit: Unit) -> None:
     """Forget what a unit that goes owned, read and was granted."""
     for row in managed(tx, unit):
         if row.owner == unit.name:
-            remove(tx, row, None, now)
+            remove(tx, row, None)
     read = [row["secret"] for row in tx.rows("secret_consumed", model=unit.model, unit=unit.name)]
     tx.run("secret_consumer_forget", model=unit.model, unit=unit.name)
     tx.run("secret_grant_forget", model=unit.model, target=unit.name)
     for secret in read:
         if (found := find(tx.beside(unit.model), secret)) is not None:
-            touch_obsolete(tx, found, now)
+            touch_obsolete(tx, found)
 
 
-def forget_application(tx: ModelTx, application: str, now: datetime) -> None:
+def forget_application(tx: ModelTx, application: str) -> None:
     """Forget what an application that goes owned and was granted."""
     owned = tx.list(
         SecretRow, "secret_of_owner", application=application,
         owner_kind=OwnerKind.APPLICATION, owner=application
     )  # fmt: skip
     for row in owned:
-        remove(tx, row, None, now)
+        remove(tx, row, None)
     tx.run("secret_grant_forget", target=application)
 
 
@@ -449,33 +447,33 @@ def mark(tx: ModelTx, application: str) -> None:
         tx.run("secret_mark_application", name=application)
 
 
-def touch_consumers(tx: ModelTx, row: SecretRow, now: datetime, reason: str) -> None:
+def touch_consumers(tx: ModelTx, row: SecretRow, reason: str) -> None:
     """Make those who read a secret look again."""
     for found in tx.rows("secret_consumer_machines", model=row.model, secret=row.id):
-        wake.machine(tx.beside(row.model), found["machine"], now, reason)
+        wake.machine(tx.beside(row.model), found["machine"], reason)
     for found in tx.rows("secret_far_consumer_machines", model=row.model, secret=row.id):
-        wake.machine(tx.beside(found["source"]), found["machine"], now, reason)
+        wake.machine(tx.beside(found["source"]), found["machine"], reason)
 
 
-def touch_owner(tx: ModelTx, row: SecretRow, now: datetime, reason: str) -> None:
+def touch_owner(tx: ModelTx, row: SecretRow, reason: str) -> None:
     """Make those who answer for a secret look again."""
     if row.owner_kind == OwnerKind.UNIT:
         found = tx.find(Unit, "unit_get", model=row.model, name=row.owner)
         if found is not None:
-            wake.unit(tx, found, now, reason)
+            wake.unit(tx, found, reason)
     elif row.owner_kind == OwnerKind.APPLICATION:
-        wake.application(tx.beside(row.model), row.owner, now, reason)
+        wake.application(tx.beside(row.model), row.owner, reason)
 
 
-def touch_obsolete(tx: ModelTx, row: SecretRow, now: datetime) -> None:
+def touch_obsolete(tx: ModelTx, row: SecretRow) -> None:
     """Wake the owner of a secret, or the worker that prunes it, when some revisions have no reader."""
     if tx.row("secret_obsolete", model=row.model, secret=row.id) is None:
         return
     reason = f"nobody reads an old revision of secret {row.id}"
     if row.owner_kind != OwnerKind.MODEL:
-        touch_owner(tx, row, now, reason)
+        touch_owner(tx, row, reason)
     elif row.auto_prune:
-        touch_loop(tx.beside(row.model), now, reason)
+        touch_loop(tx.beside(row.model), tx.now, reason)
 
 
 def touch_loop(tx: ModelTx, when: datetime, reason: str) -> None:
@@ -491,48 +489,48 @@ def _schedule(tx: ModelTx, row: SecretRow, when: datetime | None) -> None:
 # --- rotation and expiry ----------------------------------------------------------------------------------
 
 
-def rotated(tx: ModelTx, row: SecretRow, before: int, now: datetime) -> None:
+def rotated(tx: ModelTx, row: SecretRow, before: int) -> None:
     """Note that secret-rotate ran; without a new revision since then, the hook runs again soon.
 
     Args:
         before: The latest revision when it was due.
     """
     wanted = Rotation(row.rotation)
-    again = wanted.next(now) if row.latest > before else (now + RETRY if wanted.next(now) else None)
+    again = wanted.next(tx.now) if row.latest > before else (tx.now + RETRY if wanted.next(tx.now) else None)
     tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=_moment(again), due=0)
     _schedule(tx, row, again)
 
 
-def expiry_seen(tx: ModelTx, row: SecretRow, number: int, now: datetime) -> None:
+def expiry_seen(tx: ModelTx, row: SecretRow, number: int) -> None:
     """Note that secret-expired ran; it comes again until the revision is removed."""
-    again = now + RETRY
+    again = tx.now + RETRY
     tx.run(
         "secret_set_expiry", model=row.model, secret=row.id, revision=number, next_expiry=to_iso(again), due=0
     )
     _schedule(tx, row, again)
 
 
-def make_due(tx: ModelTx, now: datetime) -> datetime | None:
+def make_due(tx: ModelTx) -> datetime | None:
     """Count the rotations and expiries whose time has come; return when the next one does."""
-    for row in tx.list(SecretRow, "secret_rotations_due", now=to_iso(now)):
+    for row in tx.list(SecretRow, "secret_rotations_due", now=to_iso(tx.now)):
         tx.run("secret_set_rotation", id=row.id, next_rotation=row.next_rotation, due=1)
-        touch_owner(tx, row, now, f"the rotation of secret {row.id} is due")
-    for item in tx.list(RevisionRow, "secret_expiries_due", now=to_iso(now)):
+        touch_owner(tx, row, f"the rotation of secret {row.id} is due")
+    for item in tx.list(RevisionRow, "secret_expiries_due", now=to_iso(tx.now)):
         tx.run(
             "secret_set_expiry", secret=item.secret, revision=item.revision,
             next_expiry=item.next_expiry, due=1
         )  # fmt: skip
-        touch_owner(tx, get(tx, item.secret), now, f"secret {item.secret} expired")
+        touch_owner(tx, get(tx, item.secret), f"secret {item.secret} expired")
     dues = [tx.scalar(query) for query in ("secret_rotation_next", "secret_expiry_next")]
     known = [from_iso(due) for due in dues if due]
     return min(known) if known else None
 
 
-def prune(tx: ModelTx, now: datetime) -> None:
+def prune(tx: ModelTx) -> None:
     """Delete revisions of user secrets without a reader, where the admin enabled that."""
     rows = tx.list(SecretRow, "secret_of_owner", application="", owner_kind=OwnerKind.MODEL, owner="")
     for row in rows:
         if row.auto_prune:
             numbers = [found["revision"] for found in tx.rows("secret_obsolete", secret=row.id)]
             if numbers:
-                remove(tx, row, numbers, now)
+                remove(tx, row, numbers)

@@ -8,7 +8,6 @@ Mirrors: juju apiserver/facades/client/machinemanager AddMachines, state/machine
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
@@ -49,26 +48,26 @@ def _pool(tx: ModelTx, pools: Pools, asked: Directive) -> Pool:
 
 def equip(ctx: Context, tx: ModelTx, machine: Machine, wanted: Sequence[Directive]) -> None:
     """Note the disks that a new machine shall have."""
-    add(tx, open_pools(ctx, tx), machine, wanted, ctx.clock.now())
+    add(tx, open_pools(ctx, tx), machine, wanted)
 
 
-def add(tx: ModelTx, pools: Pools, machine: Machine, asked: Sequence[Directive], now: datetime) -> None:
+def add(tx: ModelTx, pools: Pools, machine: Machine, asked: Sequence[Directive]) -> None:
     """Give a new machine its disks; the worker that starts it makes them."""
     for item, pool in check(tx, pools, asked):
         pools.keep(tx, pool)
         for _ in range(item.count):
-            _add_one(tx, machine, pool, item.size, now)
+            _add_one(tx, machine, pool, item.size)
     storage_instances.count_on(tx, "", machine.id)
 
 
-def _add_one(tx: ModelTx, machine: Machine, pool: Pool, size: int, now: datetime) -> None:
+def _add_one(tx: ModelTx, machine: Machine, pool: Pool, size: int) -> None:
     instance = StorageInstance(
         model=machine.model, id=f"disk-{tx.next(machine.model, 'disk')}", name="", kind=Kind.BLOCK,
         owner=machine.id, pool=pool.name, size=size, provider=pool.type.name, scope=pool.type.scope,
-        life=Life.ALIVE, created=to_iso(now),
+        life=Life.ALIVE, created=to_iso(tx.now),
     )  # fmt: skip
     tx.insert("storage_instance", instance)
-    for backing in storage_instances.back(tx, instance, machine.id, now):
+    for backing in storage_instances.back(tx, instance, machine.id):
         row = BackingAttachment(
             model=backing.model, kind=backing.kind, id=backing.id, machine=machine.id, life=Life.ALIVE
         )
@@ -86,9 +85,9 @@ def of_machine(tx: ModelTx, machine: str) -> list[tuple[StorageInstance, Backing
     return found
 
 
-def end(tx: ModelTx, machine: str, now: datetime) -> None:
+def end(tx: ModelTx, machine: str) -> None:
     """Begin to take a machine's disks from it, and to destroy them; twice does no harm."""
     for instance, backing in of_machine(tx, machine):
         storage_instances.doom(tx, instance, destroy=True)
         if any(row.life == Life.ALIVE for row in storage_instances.hosts(tx, backing)):
-            storage_instances.unhost(tx, instance, now)
+            storage_instances.unhost(tx, instance)

@@ -10,7 +10,6 @@ Mirrors: juju state/storage.go, state/volume.go, state/filesystem.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pushjuju.charms.values.model import Charm, StorageMeta
@@ -182,28 +181,26 @@ def put_directives(tx: Tx, planned: Iterable[StorageDirective]) -> None:
 # --- new instances ----------------------------------------------------------------------------------------
 
 
-def equip(tx: ModelTx, unit: Unit, charm: Charm, now: datetime, attach: Sequence[str] = ()) -> None:
+def equip(tx: ModelTx, unit: Unit, charm: Charm, attach: Sequence[str] = ()) -> None:
     """Give a new unit its storage: what is attached, and new instances for the rest."""
     for storage in attach:
-        attach_one(tx, unit, charm, storage, now)
+        attach_one(tx, unit, charm, storage)
     for item in directives(tx, unit.application):
         store = charm.meta.storage.get(item.name)
         brought = sum(store_of(storage) == item.name for storage in attach)
         if store is not None:
-            add(tx, unit, store, item, max(item.count - brought, 0), now)
+            add(tx, unit, store, item, max(item.count - brought, 0))
 
 
-def equip_least(tx: ModelTx, unit: Unit, charm: Charm, now: datetime) -> None:
+def equip_least(tx: ModelTx, unit: Unit, charm: Charm) -> None:
     """Give a unit what a newer charm wants at least."""
     for item in directives(tx, unit.application):
         store = charm.meta.storage.get(item.name)
         if store is not None:
-            add(tx, unit, store, item, max(store.count_min - _how_many(tx, unit, item.name), 0), now)
+            add(tx, unit, store, item, max(store.count_min - _how_many(tx, unit, item.name), 0))
 
 
-def add(
-    tx: ModelTx, unit: Unit, store: StorageMeta, item: StorageDirective, count: int, now: datetime
-) -> list[str]:
+def add(tx: ModelTx, unit: Unit, store: StorageMeta, item: StorageDirective, count: int) -> list[str]:
     """Add instances of a store to a unit; return their ids."""
     made = []
     for _ in range(count):
@@ -212,25 +209,25 @@ def add(
             model=unit.model, id=f"{store.name}/{number}", name=store.name, kind=store.type, owner=unit.name,
             application=unit.application, pool=item.pool, size=item.size, provider=item.provider,
             scope=item.scope, managed=item.managed, releasable=item.releasable, life=Life.ALIVE,
-            created=to_iso(now),
+            created=to_iso(tx.now),
         )  # fmt: skip
         tx.insert("storage_instance", instance)
-        _join(tx, instance, unit, store, now)
+        _join(tx, instance, unit, store)
         made.append(instance.id)
     return made
 
 
-def _join(tx: ModelTx, instance: StorageInstance, unit: Unit, store: StorageMeta, now: datetime) -> None:
+def _join(tx: ModelTx, instance: StorageInstance, unit: Unit, store: StorageMeta) -> None:
     """Attach an instance to a unit, and the volume or filesystem of the instance to the unit's machine."""
     row = StorageAttachment(model=unit.model, unit=unit.name, storage=instance.id, life=Life.ALIVE)
     tx.insert("storage_attachment", row)
     if unit.machine is None:
         raise NotValid(f"unit {unit.name} is on no machine", subject=Subject("unit", unit.name))
-    behind = backings(tx, instance) or back(tx, instance, unit.machine, now)
+    behind = backings(tx, instance) or back(tx, instance, unit.machine)
     for backing in behind:
-        _host(tx, backing, instance, unit.machine, store, now)
+        _host(tx, backing, instance, unit.machine, store)
     count_on(tx, unit.name, unit.machine)
-    wake.unit(tx, unit, now, f"storage {instance.id}")
+    wake.unit(tx, unit, f"storage {instance.id}")
 
 
 def count_on(tx: ModelTx, unit: str, machine: str | None) -> None:
@@ -241,7 +238,7 @@ def count_on(tx: ModelTx, unit: str, machine: str | None) -> None:
         tx.run("machine_count_storage", id=machine)
 
 
-def back(tx: ModelTx, instance: StorageInstance, machine: str, now: datetime) -> list[Backing]:
+def back(tx: ModelTx, instance: StorageInstance, machine: str) -> list[Backing]:
     """Record the volume or filesystem of a new instance; both where the one is made on the other."""
     home = machine if instance.scope == Scope.MACHINE else ""
     volume = ""
@@ -258,7 +255,7 @@ def back(tx: ModelTx, instance: StorageInstance, machine: str, now: datetime) ->
             attributes=_attributes(tx, instance), size=instance.size, life=Life.ALIVE,
         )  # fmt: skip
         tx.insert("backing", backing)
-        set_status(tx, backing, StorageStatus.PENDING, now)
+        set_status(tx, backing, StorageStatus.PENDING)
         volume = backing.id
         made.append(backing)
     return made[::-1]
@@ -269,9 +266,7 @@ def _attributes(tx: ModelTx, instance: StorageInstance) -> Mapping[str, str]:
     return {} if found is None else found.attributes
 
 
-def _host(
-    tx: ModelTx, backing: Backing, instance: StorageInstance, machine: str, store: StorageMeta, now: datetime
-) -> None:
+def _host(tx: ModelTx, backing: Backing, instance: StorageInstance, machine: str, store: StorageMeta) -> None:
     """Attach a volume or filesystem to a machine."""
     location = ""
     if backing.kind == FILESYSTEM:
@@ -285,21 +280,19 @@ def _host(
     )  # fmt: skip
     tx.insert("backing_attachment", row)
     if backing.provider_id:
-        set_status(tx, backing, StorageStatus.ATTACHING, now)
+        set_status(tx, backing, StorageStatus.ATTACHING)
 
 
-def set_status(
-    tx: ModelTx, backing: Backing, status: StorageStatus, now: datetime, message: str = ""
-) -> None:
+def set_status(tx: ModelTx, backing: Backing, status: StorageStatus, message: str = "") -> None:
     """Set the status of a volume or filesystem, unless it is the same."""
     told = StatusInfo(status=status, message=message)
-    statuses.set_once(tx, KINDS[backing.kind], backing.id, told, now=now)
+    statuses.set_once(tx, KINDS[backing.kind], backing.id, told)
 
 
 # --- attach -----------------------------------------------------------------------------------------------
 
 
-def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str, now: datetime) -> None:
+def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str) -> None:
     """Attach an instance without an owner to a unit, which owns it then."""
     if not is_storage(storage):
         raise NotValid(f'storage ID "{storage}" not valid')
@@ -315,7 +308,7 @@ def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str, now: datetim
         "storage_instance_set_owner", id=storage, owner=unit.name,
         application=unit.application
     )  # fmt: skip
-    _join(tx, instance, unit, store, now)
+    _join(tx, instance, unit, store)
 
 
 def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
@@ -389,7 +382,7 @@ def home_of(tx: ModelTx, ids: Iterable[str]) -> str | None:
 # --- detach -----------------------------------------------------------------------------------------------
 
 
-def detach(tx: ModelTx, charm_of: Mapping[str, Charm], instance: StorageInstance, now: datetime) -> None:
+def detach(tx: ModelTx, charm_of: Mapping[str, Charm], instance: StorageInstance) -> None:
     """Begin to take an instance from its unit, whose charm hears of it first.
 
     Args:
@@ -406,23 +399,23 @@ def detach(tx: ModelTx, charm_of: Mapping[str, Charm], instance: StorageInstance
         left = _how_many(tx, unit, instance.name) - 1
         if unit.life == Life.ALIVE and store is not None and left < store.count_min:
             raise NotValid(_total("detach", 1, left, store))
-        begin_detach(tx, unit, instance.id, now)
+        begin_detach(tx, unit, instance.id)
 
 
-def begin_detach(tx: ModelTx, unit: Unit, storage: str, now: datetime) -> None:
+def begin_detach(tx: ModelTx, unit: Unit, storage: str) -> None:
     """Mark a unit's attachment as going."""
     tx.run("storage_attachment_set_life", unit=unit.name, storage=storage, life=Life.DYING)
-    wake.unit(tx, unit, now, f"storage {storage} is detached")
+    wake.unit(tx, unit, f"storage {storage} is detached")
 
 
-def begin_detach_all(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def begin_detach_all(tx: ModelTx, unit: Unit) -> None:
     """Mark all storage of a unit that goes as going."""
     for row in of_unit(tx, unit.name):
         if row.life == Life.ALIVE:
-            begin_detach(tx, unit, row.storage, now)
+            begin_detach(tx, unit, row.storage)
 
 
-def leave(tx: ModelTx, unit: Unit, storage: str, now: datetime) -> None:
+def leave(tx: ModelTx, unit: Unit, storage: str) -> None:
     """Take an instance from a unit whose charm has let go of it, or never had it; twice does no harm.
 
     The instance stays, without an owner, unless it was being removed, or was never made.
@@ -435,12 +428,12 @@ def leave(tx: ModelTx, unit: Unit, storage: str, now: datetime) -> None:
             tx.run("storage_instance_set_life", id=storage, life=Life.DYING, releasing=0)
             instance = get(tx, storage)
         tx.run("storage_instance_set_owner", id=storage, owner="", application="")
-        unhost(tx, instance, now)
-        advance(tx, instance.id, now)
+        unhost(tx, instance)
+        advance(tx, instance.id)
     count_on(tx, unit.name, unit.machine)
 
 
-def unhost(tx: ModelTx, instance: StorageInstance, now: datetime) -> None:
+def unhost(tx: ModelTx, instance: StorageInstance) -> None:
     """Begin to take what is behind an instance from its machines."""
     for backing in backings(tx, instance):
         for row in hosts(tx, backing):
@@ -448,16 +441,14 @@ def unhost(tx: ModelTx, instance: StorageInstance, now: datetime) -> None:
                 "backing_attachment_set_life", kind=row.kind, id=row.id, machine=row.machine,
                 life=Life.DYING
             )  # fmt: skip
-            set_status(tx, backing, StorageStatus.DETACHING, now)
-            wake.machine(tx, row.machine, now, f"storage {instance.id} is detached")
+            set_status(tx, backing, StorageStatus.DETACHING)
+            wake.machine(tx, row.machine, f"storage {instance.id} is detached")
 
 
 # --- remove -----------------------------------------------------------------------------------------------
 
 
-def remove(
-    tx: ModelTx, instance: StorageInstance, now: datetime, *, force: bool = False, destroy: bool = True
-) -> None:
+def remove(tx: ModelTx, instance: StorageInstance, *, force: bool = False, destroy: bool = True) -> None:
     """Begin to remove an instance: to destroy its data, or to let go of it."""
     verb = "destroy" if destroy else "release"
     if not destroy and not instance.releasable:
@@ -470,8 +461,8 @@ def remove(
     for row in rows:
         unit = tx.find(Unit, "unit_get", name=row.unit)
         if unit is not None:
-            begin_detach(tx, unit, instance.id, now)
-    advance(tx, instance.id, now)
+            begin_detach(tx, unit, instance.id)
+    advance(tx, instance.id)
 
 
 def doom(tx: ModelTx, instance: StorageInstance, *, destroy: bool) -> None:
@@ -483,7 +474,7 @@ def doom(tx: ModelTx, instance: StorageInstance, *, destroy: bool) -> None:
         )  # fmt: skip
 
 
-def advance(tx: ModelTx, storage: str, now: datetime) -> None:
+def advance(tx: ModelTx, storage: str) -> None:
     """Continue the removal of a dying instance: first its volume and filesystem, then itself.
 
     Every function that removes an entity for which the instance waited calls this function.
@@ -494,7 +485,7 @@ def advance(tx: ModelTx, storage: str, now: datetime) -> None:
     behind = backings(tx, instance)
     if not behind:
         tx.run("storage_instance_delete", id=storage)
-        wake.cleaner(tx, now, f"storage {storage} is gone")
+        wake.cleaner(tx, tx.now, f"storage {storage} is gone")
         return
     if any(hosts(tx, backing) for backing in behind):
         return
@@ -505,33 +496,33 @@ def advance(tx: ModelTx, storage: str, now: datetime) -> None:
             "backing_set_life", kind=backing.kind, id=backing.id, life=Life.DYING,
             releasing=instance.releasing
         )  # fmt: skip
-        set_status(tx, backing, StorageStatus.DESTROYING, now)
+        set_status(tx, backing, StorageStatus.DESTROYING)
     if backing.machine:
-        wake.machine(tx, backing.machine, now, f"storage {storage} is destroyed")
+        wake.machine(tx, backing.machine, f"storage {storage} is destroyed")
     else:
-        wake.storage(tx, now, f"storage {storage} is destroyed")
+        wake.storage(tx, f"storage {storage} is destroyed")
 
 
-def forget_backing(tx: ModelTx, backing: Backing, now: datetime) -> None:
+def forget_backing(tx: ModelTx, backing: Backing) -> None:
     """Delete the row of a volume or filesystem that is gone, and go on with what waited for it."""
     for row in hosts(tx, backing):
-        forget_host(tx, backing, row, now)
+        forget_host(tx, backing, row)
     statuses.forget(tx, backing.id, [KINDS[backing.kind]])
     tx.run("backing_delete", kind=backing.kind, id=backing.id)
     if backing.machine:
         count_on(tx, "", backing.machine)
-    advance(tx, backing.storage, now)
+    advance(tx, backing.storage)
 
 
-def forget_host(tx: ModelTx, backing: Backing, row: BackingAttachment, now: datetime) -> None:
+def forget_host(tx: ModelTx, backing: Backing, row: BackingAttachment) -> None:
     """Delete the row of an attachment to a machine that is no more, and go on with what waited for it."""
     tx.run("backing_attachment_delete", kind=row.kind, id=row.id, machine=row.machine)
-    set_status(tx, backing, StorageStatus.DETACHED, now)
+    set_status(tx, backing, StorageStatus.DETACHED)
     count_on(tx, "", row.machine)
-    advance(tx, backing.storage, now)
+    advance(tx, backing.storage)
 
 
-def forget(tx: ModelTx, storage: str, now: datetime) -> None:
+def forget(tx: ModelTx, storage: str) -> None:
     """Forget an instance that is removed, wherever it is: what is left of it has no owner."""
     instance = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if instance is None or instance.life == Life.ALIVE:
@@ -540,8 +531,8 @@ def forget(tx: ModelTx, storage: str, now: datetime) -> None:
         tx.run("storage_attachment_delete", unit=row.unit, storage=storage)
         count_on(tx, row.unit, None)
     for backing in backings(tx, instance):
-        forget_backing(tx, backing, now)
-    advance(tx, storage, now)
+        forget_backing(tx, backing)
+    advance(tx, storage)
 
 
 # --- units and machines that go ---------------------------------------------------------------------------
@@ -553,10 +544,10 @@ def doom_of_unit(tx: ModelTx, unit: Unit) -> None:
         doom(tx, get(tx, row.storage), destroy=True)
 
 
-def unit_gone(tx: ModelTx, unit: Unit, now: datetime) -> None:
+def unit_gone(tx: ModelTx, unit: Unit) -> None:
     """Take what a unit still has from it: it never ran, or is forced away."""
     for row in of_unit(tx, unit.name):
-        leave(tx, unit, row.storage, now)
+        leave(tx, unit, row.storage)
 
 
 def kept_on(tx: ModelTx, machine: str) -> list[str]:
@@ -567,14 +558,14 @@ def kept_on(tx: ModelTx, machine: str) -> list[str]:
     return [item.id for item in found if item.life == Life.ALIVE and not item.is_disk]
 
 
-def doom_on(tx: ModelTx, machine: str, now: datetime) -> None:
+def doom_on(tx: ModelTx, machine: str) -> None:
     """Let the storage that lives on a machine be removed together with it, on request."""
     for name in kept_on(tx, machine):
         doom(tx, get(tx, name), destroy=True)
-        advance(tx, name, now)
+        advance(tx, name)
 
 
-def machine_gone(tx: ModelTx, machine: str, now: datetime) -> None:
+def machine_gone(tx: ModelTx, machine: str) -> None:
     """Forget what was attached to a machine that is gone, and what lived on it."""
     rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine)
     for row in rows:
@@ -582,8 +573,8 @@ def machine_gone(tx: ModelTx, machine: str, now: datetime) -> None:
         if backing is not None:
             if (instance := get(tx, backing.storage)).is_disk:
                 doom(tx, instance, destroy=True)
-            forget_host(tx, backing, row, now)
+            forget_host(tx, backing, row)
     for backing in tx.list(Backing, "backing_on_machine", machine=machine):
         instance = get(tx, backing.storage)
         doom(tx, instance, destroy=True)
-        forget_backing(tx, backing, now)
+        forget_backing(tx, backing)

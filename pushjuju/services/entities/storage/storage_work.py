@@ -196,7 +196,7 @@ def item_of(tx: ModelTx, backing: Backing, host: BackingAttachment | None) -> St
 # --- what came of it --------------------------------------------------------------------------------------
 
 
-def begin(tx: ModelTx, todo: Todo, now: datetime) -> bool:
+def begin(tx: ModelTx, todo: Todo) -> bool:
     """Note that a step has begun; return False when the step is not wanted any more."""
     backing, host = todo.backing, todo.host
     present = tx.find(Backing, "backing_get", kind=backing.kind, id=backing.id)
@@ -204,7 +204,7 @@ def begin(tx: ModelTx, todo: Todo, now: datetime) -> bool:
         return False
     tx.run("backing_set_begun", kind=backing.kind, id=backing.id)
     if todo.step is Step.ATTACH and host is not None and not host.attached:
-        storage_instances.set_status(tx, backing, StorageStatus.ATTACHING, now)
+        storage_instances.set_status(tx, backing, StorageStatus.ATTACHING)
     return True
 
 
@@ -215,13 +215,13 @@ def _present(tx: ModelTx, host: BackingAttachment) -> BackingAttachment | None:
     )  # fmt: skip
 
 
-def created(tx: ModelTx, backing: Backing, made: StorageMade, now: datetime) -> None:
+def created(tx: ModelTx, backing: Backing, made: StorageMade) -> None:
     """Note what was made."""
     tx.run(
         "backing_set_made", kind=backing.kind, id=backing.id,
         provider_id=made.provider_id, size=made.size, hardware_id=made.hardware_id, wwn=made.wwn
     )  # fmt: skip
-    storage_instances.set_status(tx, backing, StorageStatus.ATTACHING, now)
+    storage_instances.set_status(tx, backing, StorageStatus.ATTACHING)
 
 
 def seen(tx: ModelTx, host: BackingAttachment, where: StorageSeen) -> None:
@@ -232,7 +232,7 @@ def seen(tx: ModelTx, host: BackingAttachment, where: StorageSeen) -> None:
     )  # fmt: skip
 
 
-def attached(tx: ModelTx, backing: Backing, host: BackingAttachment, boot_id: str, now: datetime) -> None:
+def attached(tx: ModelTx, backing: Backing, host: BackingAttachment, boot_id: str) -> None:
     """Note that a volume or filesystem is attached to a machine, and wake the units that waited for it."""
     tx.run(
         "backing_attachment_set_attached", kind=host.kind, id=host.id,
@@ -240,20 +240,20 @@ def attached(tx: ModelTx, backing: Backing, host: BackingAttachment, boot_id: st
     )  # fmt: skip
     present = _present(tx, host)
     if present is not None and present.life == Life.ALIVE:
-        storage_instances.set_status(tx, backing, StorageStatus.ATTACHED, now)
+        storage_instances.set_status(tx, backing, StorageStatus.ATTACHED)
 
 
-def detached(tx: ModelTx, backing: Backing, host: BackingAttachment, now: datetime) -> None:
+def detached(tx: ModelTx, backing: Backing, host: BackingAttachment) -> None:
     """Forget an attachment that is undone."""
-    storage_instances.forget_host(tx, backing, host, now)
+    storage_instances.forget_host(tx, backing, host)
 
 
-def destroyed(tx: ModelTx, backing: Backing, now: datetime) -> None:
+def destroyed(tx: ModelTx, backing: Backing) -> None:
     """Forget what was destroyed or let go, and the machine that was kept for it."""
-    storage_instances.forget_backing(tx, backing, now)
+    storage_instances.forget_backing(tx, backing)
 
 
-def failed(tx: ModelTx, todo: Todo, why: str, now: datetime) -> datetime:
+def failed(tx: ModelTx, todo: Todo, why: str) -> datetime:
     """Note why a step could not be done; return when it is tried again.
 
     Mirrors: juju worker/storageprovisioner/schedule.go (3.6)
@@ -261,7 +261,7 @@ def failed(tx: ModelTx, todo: Todo, why: str, now: datetime) -> datetime:
     backing, host = todo.backing, todo.host
     of_host = host is not None and todo.step in _OF_HOST
     attempts = host.attempts if of_host and host is not None else backing.attempts
-    again = now + timedelta(seconds=min(RETRY_FIRST_S * 2 ** min(attempts, 10), RETRY_MOST_S))
+    again = tx.now + timedelta(seconds=min(RETRY_FIRST_S * 2 ** min(attempts, 10), RETRY_MOST_S))
     key = {"model": backing.model, "kind": backing.kind, "id": backing.id}
     if of_host and host is not None:
         tx.run(
@@ -271,15 +271,15 @@ def failed(tx: ModelTx, todo: Todo, why: str, now: datetime) -> datetime:
     else:
         tx.run("backing_set_due", **key, attempts=attempts + 1, due=to_iso(again))
     if tx.find(Backing, "backing_get", **key) is not None:
-        storage_instances.set_status(tx, backing, _DOING[todo.step], now, why)
+        storage_instances.set_status(tx, backing, _DOING[todo.step], why)
     return again
 
 
-def try_again(tx: ModelTx, now: datetime, reason: str) -> None:
+def try_again(tx: ModelTx, reason: str) -> None:
     """Let every step of a model that failed be tried at once; those on machines at the next look there."""
     tx.run("backing_retry_all")
     tx.run("backing_attachment_retry_all")
-    wake.storage(tx, now, reason)
+    wake.storage(tx, reason)
 
 
 def waits(tx: ModelTx) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.format.actions import insert_defaults, validate_params
@@ -87,10 +86,10 @@ class Enqueued:
 
 def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
     """Ask for an action; receivers that cannot take it are named in the answer, the others get it."""
-    now = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         models.require_alive(tx)
-        queue = _Queue(tx, now, request.action, [_tag(name) for name in request.receivers])
+        queue = _Queue(tx, request.action, [_tag(name) for name in request.receivers])
         for name in request.receivers:
             try:
                 unit = _unit(tx, name)
@@ -107,14 +106,14 @@ def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
 
 def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enqueued:
     """Ask for commands on units and machines."""
-    now = ctx.clock.now()
+    ctx.clock.now()
     parameters = {"command": request.command, "timeout": int(request.timeout_s * 1e9)}
     with ctx.write(model) as tx:
         models.require_alive(tx)
         names = _units_asked(tx, request)
         ids = _machines_asked(tx, request)
         tags = [*map(_tag, names), *map(machine_tag, ids)]
-        queue = _Queue(tx, now, EXEC, tags)
+        queue = _Queue(tx, EXEC, tags)
         parallel, group = request.parallel, request.execution_group
         found: dict[str, Unit] = {}
         for name in names:
@@ -137,13 +136,13 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
 class _Queue:
     """One operation in the making."""
 
-    def __init__(self, tx: ModelTx, now: datetime, action: str, tags: Sequence[str]) -> None:
-        self._tx, self._now, self._action = tx, now, action
+    def __init__(self, tx: ModelTx, action: str, tags: Sequence[str]) -> None:
+        self._tx, self._now, self._action = tx, tx.now, action
         self._tasks: list[Task] = []
         self._errors: list[str] = []
         summary = f"{action} run on {','.join(tags)}"
         self._operation = ActionOperation(
-            model=tx.model, id=self._number(), summary=summary, enqueued=to_iso(now)
+            model=tx.model, id=self._number(), summary=summary, enqueued=to_iso(tx.now)
         )
         tx.insert("action_operation", self._operation)
 
@@ -157,12 +156,12 @@ class _Queue:
     def add_unit(self, unit: Unit, parameters: Mapping[str, Any], *, parallel: bool, group: str) -> None:
         """Add a task for a unit."""
         self._add(Receiver.UNIT, unit.name, parameters, parallel=parallel, group=group)
-        wake.unit(self._tx, unit, self._now, f"action {self._action}")
+        wake.unit(self._tx, unit, f"action {self._action}")
 
     def add_machine(self, machine: str, parameters: Mapping[str, Any], *, parallel: bool, group: str) -> None:
         """Add a task for a machine."""
         self._add(Receiver.MACHINE, machine, parameters, parallel=parallel, group=group)
-        wake.machine(self._tx, machine, self._now, "commands")
+        wake.machine(self._tx, machine, "commands")
 
     def _add(
         self, kind: Receiver, name: str, parameters: Mapping[str, Any], *, parallel: bool, group: str
@@ -226,21 +225,21 @@ def cancel(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
     Returns:
         The tasks as they are now.
     """
-    now = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         tasks = [actions.get_task(tx, number) for number in numbers]
         for task in tasks:
             if task.status == TaskStatus.PENDING:
-                actions.finish(tx, task.id, TaskStatus.CANCELLED, message=CANCELLED, now=now)
+                actions.finish(tx, task.id, TaskStatus.CANCELLED, message=CANCELLED)
             elif tx.run("task_abort", id=task.id):
-                _touch_receiver(tx, task, now)
+                _touch_receiver(tx, task)
         return [actions.get_task(tx, task.id) for task in tasks]
 
 
-def _touch_receiver(tx: ModelTx, task: Task, now: datetime) -> None:
+def _touch_receiver(tx: ModelTx, task: Task) -> None:
     if task.kind == Receiver.MACHINE:
-        wake.machine(tx, task.receiver, now, "a task is cancelled")
+        wake.machine(tx, task.receiver, "a task is cancelled")
         return
     unit = tx.find(Unit, "unit_get", name=task.receiver)
     if unit is not None:
-        wake.unit(tx, unit, now, "a task is cancelled")
+        wake.unit(tx, unit, "a task is cancelled")

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from pushjuju.core.errors import NotFound, NotValid, not_found
 from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure, parse_cidr
@@ -46,10 +45,10 @@ def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
     wanted = _wanted(options.endpoints, options.spaces, options.cidrs)
     with ctx.write(model) as tx:
         models.get(tx)
-        record(tx, applications.get(tx, options.application), wanted, ctx.clock.now())
+        record(tx, applications.get(tx, options.application), wanted)
 
 
-def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure], now: datetime) -> None:
+def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure]) -> None:
     """Record from where endpoints may be reached.
 
     Raises:
@@ -64,7 +63,7 @@ def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure], no
             "exposure_set", application=application.name, endpoint=exposure.endpoint,
             spaces=json.dumps(exposure.spaces), cidrs=json.dumps(exposure.cidrs)
         )  # fmt: skip
-    _finish(tx, application, now, exposed=True)
+    _finish(tx, application, exposed=True)
 
 
 def _wanted(endpoints: Sequence[str], spaces: Sequence[str], cidrs: Sequence[str]) -> list[Exposure]:
@@ -120,10 +119,10 @@ def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ())
     """
     with ctx.write(model) as tx:
         models.get(tx)
-        forget(tx, applications.get(tx, name), endpoints, ctx.clock.now())
+        forget(tx, applications.get(tx, name), endpoints)
 
 
-def forget(tx: ModelTx, application: Application, endpoints: Sequence[str], now: datetime) -> None:
+def forget(tx: ModelTx, application: Application, endpoints: Sequence[str]) -> None:
     """Record that an application, or endpoints of it, may be reached no more; as `unexpose`."""
     name = application.name
     present = [item.endpoint for item in exposures(tx, name)]
@@ -135,13 +134,13 @@ def forget(tx: ModelTx, application: Application, endpoints: Sequence[str], now:
     _require_alive(application, exposed=bool(set(present) - gone))
     for endpoint in gone:
         tx.run("exposure_delete", application=name, endpoint=endpoint)
-    _finish(tx, application, now, exposed=bool(set(present) - gone))
+    _finish(tx, application, exposed=bool(set(present) - gone))
 
 
-def _finish(tx: ModelTx, application: Application, now: datetime, *, exposed: bool) -> None:
+def _finish(tx: ModelTx, application: Application, *, exposed: bool) -> None:
     tx.run("application_set_exposed", name=application.name, exposed=int(exposed))
     reason = "application exposed" if exposed else "application no longer exposed"
-    firewall.changed_of(tx, application.name, now, reason)
+    firewall.changed_of(tx, application.name, reason)
 
 
 def exposures(tx: ModelTx, name: str) -> list[Exposure]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
@@ -112,7 +111,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
         NotFound: A machine to place on is not there.
     """
     check(request)
-    now = ctx.clock.now()
+    ctx.clock.now()
     declared = request.packed.charm.meta.resources
     try:
         with (
@@ -132,9 +131,7 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
             application = record(ctx, tx, request, url, files)
             attach = request.attach_storage
             added = (
-                units.add(tx, application, request.count, request.placements, now, attach)
-                if request.count
-                else []
+                units.add(tx, application, request.count, request.placements, attach) if request.count else []
             )
             if rehearse:
                 raise _Rehearsed
@@ -182,7 +179,7 @@ def record(
     Raises:
         NotValid, NotFound: As `deploy`.
     """
-    application = _insert(tx, request, url, ctx.clock.now())
+    application = _insert(tx, request, url)
     resources.put(ctx, tx, application, files)
     _take_from_store(ctx, tx, application, request, files)
     _plan_storage(ctx, tx, request, pools)
@@ -264,16 +261,16 @@ def add_charm(
     return url, revision
 
 
-def _insert(tx: ModelTx, request: NewApplication, url: str, now: datetime) -> Application:
+def _insert(tx: ModelTx, request: NewApplication, url: str) -> Application:
     charm = request.packed.charm
     application = Application(
         model=tx.model, name=request.application, charm_url=url, life=Life.ALIVE,
         subordinate=int(charm.meta.subordinate), base=str(request.base), trust=int(request.trust),
-        constraints=dict(request.constraints), created=to_iso(now),
+        constraints=dict(request.constraints), created=to_iso(tx.now),
     )  # fmt: skip
     tx.insert("application", application)
     charms.put_settings(tx, application.name, url, request.settings)
-    statuses.set_status(tx, StatusKind.APPLICATION, application.name, Workload.UNSET, now=now)
+    statuses.set_status(tx, StatusKind.APPLICATION, application.name, Workload.UNSET)
     bindings.set_first(tx, application, charm, request.bind)
-    relations.add_peers(tx, application.name, charm, now)
+    relations.add_peers(tx, application.name, charm)
     return application

@@ -154,7 +154,7 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
         if request.force_units:
             tx.run("application_force_charm", name=application.name)
         if changed or asked or request.trust is not None or request.force_units:
-            wake.application(tx, application.name, ctx.clock.now(), "refresh")
+            wake.application(tx, application.name, "refresh")
     return Stayed(channel=moved, resources=changed)
 
 
@@ -229,7 +229,7 @@ def _used(tx: ModelTx, application: Application) -> Iterator[UsedRelation]:
 
 
 def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCharm, url: str) -> None:
-    now, charm = ctx.clock.now(), request.packed.charm
+    _now, charm = ctx.clock.now(), request.packed.charm
     name = application.name
     old = charms.stored_settings(tx, name, application.charm_url)
     settings: Settings = {**filter_settings(charm.config, old), **_asked(request)}
@@ -237,9 +237,9 @@ def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCha
     tx.run("application_set_charm", name=name, charm_url=url, force=int(request.force_units))
     if request.trust is not None:
         tx.run("application_set_trust", name=name, trust=int(request.trust))
-    relations.add_peers(tx, name, charm, now)
+    relations.add_peers(tx, name, charm)
     _equip(ctx, tx, application, request)
-    wake.application(tx, name, now, "refresh")
+    wake.application(tx, name, "refresh")
 
 
 def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewCharm) -> None:
@@ -263,7 +263,7 @@ def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewChar
     storage.put_directives(tx, (item for item in planned if item.name not in kept))
     for unit in units.of_application(tx, application.name):
         if unit.life == Life.ALIVE:
-            storage.equip_least(tx, unit, charm, ctx.clock.now())
+            storage.equip_least(tx, unit, charm)
 
 
 def _asked(request: NewCharm) -> Settings:

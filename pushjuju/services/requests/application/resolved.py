@@ -22,7 +22,7 @@ def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> N
             if unit.resolved != "none":
                 raise NotValid(f'cannot set resolved mode for unit "{name}": already resolved')
             tx.run("unit_set_resolved", name=name, resolved=mode)
-            wake.unit(tx, unit, ctx.clock.now(), "resolved")
+            wake.unit(tx, unit, "resolved")
 
 
 def resolve_all(ctx: Context, model: str, *, retry: bool) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.format.config import (
@@ -70,7 +69,7 @@ def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:
         charms.put_settings(tx, name, application.charm_url, changes)
         if trust is not None:
             tx.run("application_set_trust", name=name, trust=int(trust))
-        wake.application(tx, name, ctx.clock.now(), "config changed")
+        wake.application(tx, name, "config changed")
 
 
 def _known(charm: Charm, names: Iterable[str]) -> list[str]:
@@ -100,7 +99,7 @@ def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
     with ctx.write(model) as tx:
         applications.get(tx, name)
         tx.run("application_set_trust", name=name, trust=int(trusted))
-        wake.application(tx, name, ctx.clock.now(), "trust changed")
+        wake.application(tx, name, "trust changed")
 
 
 def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, Any]) -> None:
@@ -140,7 +139,7 @@ def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force
     """
     if not asked:
         raise NotValid("no bindings specified")
-    now: datetime = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         application = tx.get(Application, "application_get", Subject("application", name), name=name)
-        return bindings.record(tx, application, asked, now, force=force)
+        return bindings.record(tx, application, asked, force=force)

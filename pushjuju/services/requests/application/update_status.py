@@ -40,5 +40,5 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
             ready = [(row["name"], row["machine"]) for row in rows]
             tx.run("units_update_status_now", due=due)
         for machine in sorted({machine for _, machine in ready if machine is not None}):
-            wake.machine(tx, machine, now, "update-status is due")
+            wake.machine(tx, machine, "update-status is due")
     return [name for name, _ in ready]

@@ -263,7 +263,7 @@ def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str
     for model in models.list_models(ctx):
         if (model.cloud, model.credential) in changed:
             with ctx.write(model.uuid) as tx:
-                woken += credential_validity.renew(tx, model, ctx.clock.now())
+                woken += credential_validity.renew(tx, model)
     return woken
 
 
@@ -286,4 +286,4 @@ def set_credential(ctx: Context, model: Model, cloud: str, name: str, trial: Tri
     with ctx.write(model.uuid) as tx:
         models.require_alive(tx)
         tx.run("model_set_credential", credential=name)
-        return credential_validity.renew(tx, models.get(tx), ctx.clock.now())
+        return credential_validity.renew(tx, models.get(tx))

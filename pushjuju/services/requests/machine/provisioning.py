@@ -11,7 +11,7 @@ from pushjuju.services.entities.machine import machines
 def contact(ctx: Context, model: str, machine_id: str, reason: str) -> None:
     """Let a machine be contacted now, as `see_again` does."""
     with ctx.write(model) as tx:
-        machines.see_again(tx, machine_id, ctx.clock.now(), reason)
+        machines.see_again(tx, machine_id, reason)
 
 
 def retry_provisioning(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
@@ -19,5 +19,5 @@ def retry_provisioning(ctx: Context, model: str, ids: Sequence[str]) -> list[str
     with ctx.write(model) as tx:
         chosen = [machines.require_id(text) for text in ids] or machines.not_started(tx)
         for machine_id in chosen:
-            machines.retry_start(tx, machine_id, ctx.clock.now())
+            machines.retry_start(tx, machine_id)
     return chosen

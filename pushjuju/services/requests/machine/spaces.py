@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.portable.quote import quote
@@ -42,7 +41,7 @@ def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
                 raise NotFound(f"subnet {quote(cidr)} not found", hint="pushjuju subnets")
         number = str(tx.next(model, "space", 1))
         tx.insert("space", Space(model=model, id=number, name=name))
-        _move(tx, number, cidrs, ctx.clock.now(), force=False)
+        _move(tx, number, cidrs, force=False)
 
 
 def move(ctx: Context, model: str, name: str, cidrs: Sequence[str], *, force: bool) -> list[Moved]:
@@ -53,15 +52,15 @@ def move(ctx: Context, model: str, name: str, cidrs: Sequence[str], *, force: bo
         if missing := [cidr for cidr in cidrs if cidr not in known]:
             raise NotFound(f"subnet {quote(missing[0])} not found")
         called = spaces.names(tx)
-        _move(tx, space, cidrs, ctx.clock.now(), force=force)
+        _move(tx, space, cidrs, force=force)
         return [Moved(cidr=cidr, old=called[known[cidr]], new=name) for cidr in cidrs]
 
 
-def _move(tx: ModelTx, space: str, cidrs: Iterable[str], now: datetime, *, force: bool) -> None:
+def _move(tx: ModelTx, space: str, cidrs: Iterable[str], *, force: bool) -> None:
     before = {machine.id: spaces.machine_spaces(machine) for machine in list_machines(tx)}
     for cidr in cidrs:
         tx.run("subnet_move", cidr=cidr, space=space)
-    spaces.sort_again(tx, now, "subnets moved")
+    spaces.sort_again(tx, "subnets moved")
     if not force:
         _check_bindings(tx, before, spaces.names(tx)[space])
 
@@ -127,7 +126,7 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
     Returns:
         What names the space: when anything does and the removal is not forced, nothing is changed.
     """
-    now = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         space = spaces.require_removable(tx, name)
         found = spaces.uses(tx, space)
@@ -137,9 +136,9 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
         tx.run("binding_leave", space=space)
         tx.run("space_delete", id=space)
         _change_constraints(tx, name, "")
-        spaces.sort_again(tx, now, "space removed")
+        spaces.sort_again(tx, "space removed")
         for application in found.bindings:
-            wake.application(tx, application, now, "space removed")
+            wake.application(tx, application, "space removed")
         return Uses()
 
 
@@ -155,7 +154,7 @@ def reload(ctx: Context, model: str) -> list[str]:
     Returns:
         The applications with units, whose workers look again.
     """
-    now = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         machines = list_machines(tx)
         present = {entry["cidr"] for machine in machines for entry in machine.addresses}
@@ -164,5 +163,5 @@ def reload(ctx: Context, model: str) -> list[str]:
                 tx.run("subnet_delete", cidr=subnet.cidr)
         for machine in machines:
             tx.run("machine_see_again", id=machine.id)
-            wake.machine(tx, machine.id, now, "spaces reloaded")
+            wake.machine(tx, machine.id, "spaces reloaded")
         return sorted(app.name for app in tx.list(Application, "application_list"))

@@ -83,13 +83,13 @@ def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: boo
         for unit in machines.units_on(tx, machine_id):
             upgrade_machine.set_unit(tx, unit, SeriesStatus.PREPARE_STARTED, wanted)
         text = f"started upgrade from {quote(present.display)} to {quote(wanted.display)}"
-        upgrade_machine.set_machine(tx, lock, SeriesStatus.PREPARE_STARTED, text, now)
-        wake.machine(tx, machine_id, now, "upgrade-machine prepare")
+        upgrade_machine.set_machine(tx, lock, SeriesStatus.PREPARE_STARTED, text)
+        wake.machine(tx, machine_id, "upgrade-machine prepare")
 
 
 def complete(ctx: Context, model: str, machine_id: str) -> int:
     """Let the units of a prepared machine run post-series-upgrade; return the last message before that."""
-    now = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         seen = upgrade_machine.last_message(tx, machine_id)
         machine = machines.get(tx, machine_id)
@@ -101,11 +101,11 @@ def complete(ctx: Context, model: str, machine_id: str) -> int:
         if lock.status != SeriesStatus.PREPARE_COMPLETED:
             why = "it is either not prepared or already completed"
             raise Conflict(f"machine {quote(machine_id)} can not complete, {why}")
-        upgrade_machine.set_machine(tx, lock, SeriesStatus.COMPLETE_STARTED, "complete phase started", now)
+        upgrade_machine.set_machine(tx, lock, SeriesStatus.COMPLETE_STARTED, "complete phase started")
         for unit in upgrade_machine.units_in(tx, lock):
             upgrade_machine.set_unit(tx, unit, SeriesStatus.COMPLETE_STARTED, Base.parse(lock.to_base))
-        upgrade_machine.say(tx, lock, f"machine-{machine_id} start units after series upgrade", now)
-        wake.machine(tx, machine_id, now, "upgrade-machine complete")
+        upgrade_machine.say(tx, lock, f"machine-{machine_id} start units after series upgrade")
+        wake.machine(tx, machine_id, "upgrade-machine complete")
     return seen
 
 

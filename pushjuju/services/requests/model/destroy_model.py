@@ -63,7 +63,7 @@ def destroy_models(
     with ctx.store.write() as tx:
         for model in doomed:
             of = ctx.of(tx, model.uuid)
-            removal.destroy_model(of, models.get(of), ctx.clock.now(), force, destroy_storage=destroy_storage)
+            removal.destroy_model(of, models.get(of), force, destroy_storage=destroy_storage)
             waits = bool(removal.blockers(of)) or waits
     if sessions.current_model(ctx) in [model.qualified for model in doomed]:
         ctx.controller.set("current-model", None)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from pushjuju.core.firewall import split
@@ -83,7 +82,7 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
     Raises:
         NotValid: A value does not fit, or a key cannot be changed.
     """
-    now = ctx.clock.now()
+    ctx.clock.now()
     inherited = {
         **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),
@@ -92,16 +91,16 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
         spaces.check_default(tx, options.values)
         model_config.change(tx, options.values, options.reset, inherited=inherited)
         if secret_backends.KEY in options.keys:
-            secret_backends.follow(tx, now)
-        wake.all_units(tx, now, _REASON)
-        _wake_firewalls(tx, now)
+            secret_backends.follow(tx)
+        wake.all_units(tx, _REASON)
+        _wake_firewalls(tx)
         if jump_hosts.KEY in options.keys:
-            jump_hosts.changed(tx, now)
+            jump_hosts.changed(tx)
 
 
-def _wake_firewalls(tx: ModelTx, now: datetime) -> None:
-    firewall.changed_everywhere(tx, now, _REASON)
-    consume.config_changed(tx, now)
+def _wake_firewalls(tx: ModelTx) -> None:
+    firewall.changed_everywhere(tx, _REASON)
+    consume.config_changed(tx)
 
 
 def effective(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
@@ -125,7 +124,7 @@ def set_firewall_rule(ctx: Context, model: str, service: str, networks: Iterable
     """Choose the networks that may reach a well-known service of a model."""
     with ctx.write(model) as tx:
         model_config.change(tx, {FIREWALL_KEYS[service]: ",".join(networks)})
-        _wake_firewalls(tx, ctx.clock.now())
+        _wake_firewalls(tx)
 
 
 def set_constraints(ctx: Context, model: str, values: Mapping[str, Any]) -> None:

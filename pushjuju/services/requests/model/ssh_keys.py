@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import wake
@@ -72,7 +71,7 @@ def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
         if len(present) > MOST:
             raise NotValid(f"a model has {MOST} keys at most")
         if len(present) != before:
-            _put(tx, present, ctx.clock.now())
+            _put(tx, present)
     return refusals
 
 
@@ -83,7 +82,7 @@ def put_first(ctx: Context, model: str, text: str) -> None:
         raise NotValid(f"a model has {MOST} keys at most")
     if keys:
         with ctx.write(model) as tx:
-            _put(tx, list(dict.fromkeys(keys)), ctx.clock.now())
+            _put(tx, list(dict.fromkeys(keys)))
 
 
 def is_internal(key: ssh_keys.PublicKey) -> bool:
@@ -103,12 +102,12 @@ def remove(ctx: Context, model: str, ids: Iterable[str]) -> list[Refusal]:
                 refusals.append(Refusal(key=text, reason=f"key not found: {text}"))
             doomed |= found
         if doomed:
-            _put(tx, [key.line for key in present if key.line not in doomed], ctx.clock.now())
+            _put(tx, [key.line for key in present if key.line not in doomed])
     return refusals
 
 
-def _put(tx: ModelTx, kept: list[str], now: datetime) -> None:
+def _put(tx: ModelTx, kept: list[str]) -> None:
     tx.run("model_config_set", key=KEY, value=json.dumps("\n".join(kept)))
     tx.run("keys_due")
     for row in tx.rows("machine_ids"):
-        wake.machine(tx, row["id"], now, "keys that may log in changed")
+        wake.machine(tx, row["id"], "keys that may log in changed")

@@ -10,7 +10,6 @@ Mirrors: juju apiserver/facades/controller/crossmodelrelations RegisterRemoteRel
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from pushjuju.charms.values.endpoints import Bound, Pair, Side
 from pushjuju.core.clock import to_iso
@@ -53,7 +52,7 @@ def consume_in(ctx: Context, tx: ModelTx, url: OfferUrl, alias: str = "") -> str
     place = f"{ctx.controller.name}:{offers.url_of(source, offer)}"
     ends = remote_applications.described(offers.endpoints(tx, offer))
     try:
-        made = remote_applications.add(tx, alias or offer.name, offer, place, ends, ctx.clock.now())
+        made = remote_applications.add(tx, alias or offer.name, offer, place, ends)
     except AlreadyExists as error:
         raise AlreadyExists(f"could not consume {offers.url_of(source, offer)}: {error.message}") from None
     return made.name
@@ -86,16 +85,14 @@ def remove_saas(ctx: Context, model: str, name: str, force: removal.Force | None
     Raises:
         NotFound: It consumes nothing of that name; the message is Juju's.
     """
-    now = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         models.get(tx)
         found = remote_applications.find(tx, name)
         if found is None:
             raise NotFound(f"saas application {quote(name)} not found", subject=Subject("saas", name))
         touched = sorted(set(_partners(tx, name)))
-        remote_applications.destroy(
-            tx, found, now, lambda item: removal.destroy_relation(tx, item, now, force)
-        )
+        remote_applications.destroy(tx, found, lambda item: removal.destroy_relation(tx, item, force))
         return touched
 
 
@@ -108,7 +105,7 @@ def _partners(tx: ModelTx, name: str) -> Iterator[str]:
 # --- relations --------------------------------------------------------------------------------------------
 
 
-def link(tx: ModelTx, near: Relation, pair: Pair, now: datetime) -> None:
+def link(tx: ModelTx, near: Relation, pair: Pair) -> None:
     """Make the row of a new relation in the other model, if one of its sides is of another one.
 
     Raises:
@@ -125,13 +122,13 @@ def link(tx: ModelTx, near: Relation, pair: Pair, now: datetime) -> None:
         raise NotFound(f"application offer {quote(name)} not found", subject=Subject("offer", name))
     other = tx.beside(offer.model)
     models.require_alive(other)
-    proxy = _proxy(other, tx.model, local, offer, now)
+    proxy = _proxy(other, tx.model, local, offer)
     there = _there(other, offer, remote)
-    made = pairing.add(other, pairing.checked(other, (there, proxy)), "", now)
+    made = pairing.add(other, pairing.checked(other, (there, proxy)), "")
     _tie(tx, near, made, offer="", alias=proxy.side.application)
     _tie(other, made, near, offer=offer.uuid, alias=record.name)
     linked = tx.get(Relation, "relation_get", "", model=near.model, id=near.id)
-    relations.touch_firewalls(tx, linked, now, f"relation {near.id} to another model")
+    relations.touch_firewalls(tx, linked, f"relation {near.id} to another model")
 
 
 def _tie(tx: Tx, one: Relation, other: Relation, *, offer: str, alias: str) -> None:
@@ -151,7 +148,7 @@ def _there(tx: ModelTx, offer: Offer, remote: Bound) -> Bound:
     return Bound(side=side, endpoint=own)
 
 
-def _proxy(tx: ModelTx, source: str, local: Bound, offer: Offer, now: datetime) -> Bound:
+def _proxy(tx: ModelTx, source: str, local: Bound, offer: Offer) -> Bound:
     """Return the side of a relation that consumes, as it stands in the model of the offer."""
     application = local.side.application
     name = proxy_name(source, application, offer.uuid)
@@ -161,7 +158,7 @@ def _proxy(tx: ModelTx, source: str, local: Bound, offer: Offer, now: datetime) 
     if present is None:
         made = RemoteApplication(
             model=tx.model, name=name, offer=offer.uuid, source=source, application=application,
-            life=Life.ALIVE, endpoints=ends, created=to_iso(now),
+            life=Life.ALIVE, endpoints=ends, created=to_iso(tx.now),
         )  # fmt: skip
         tx.insert("remote_application", made)
     tx.run("remote_application_set_endpoints", name=name, endpoints=compact(ends))
@@ -176,10 +173,10 @@ def proxy_name(model: str, application: str, offer: str) -> str:
     return remote_applications.PROXY + digest(f"{model} {application} {offer}")[:32]
 
 
-def config_changed(tx: ModelTx, now: datetime) -> None:
+def config_changed(tx: ModelTx) -> None:
     """Wake the related models: the networks from which a model connects, or that it lets in, have changed."""
     for relation in tx.list(Relation, "relation_to_other_models"):
-        relations.touch_firewalls(tx, relation, now, "model config changed")
+        relations.touch_firewalls(tx, relation, "model config changed")
 
 
 # --- who works together -----------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ Mirrors: juju apiserver/facades/client/application AddRelation, DestroyRelation,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from pushjuju.charms.values.endpoints import Side, infer_endpoints, parse_endpoint
 from pushjuju.charms.values.model import Role
@@ -48,22 +47,22 @@ def integrate(
         NotFound: An application, endpoint or offer is missing, or nothing fits.
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
-    now = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         models.require_alive(tx)
         if offer is not None:
             consume.consume_in(ctx, tx, offer)
-        return relate(tx, first, second, via=via, now=now)
+        return relate(tx, first, second, via=via)
 
 
-def relate(tx: ModelTx, first: str, second: str, *, via: Sequence[str] = (), now: datetime) -> int:
+def relate(tx: ModelTx, first: str, second: str, *, via: Sequence[str] = ()) -> int:
     """Relate two applications inside a transaction; as `integrate`."""
     pair = infer_endpoints(first, second, lambda name: _side(tx, name))
     pair = pairing.checked(tx, pair)
     if via and not any(item.side.remote for item in pair):
         raise NotValid("integration via subnets for non cross model relations not supported")
-    made = pairing.add(tx, pair, ",".join(via), now)
-    consume.link(tx, made, pair, now)
+    made = pairing.add(tx, pair, ",".join(via))
+    consume.link(tx, made, pair)
     return made.id
 
 
@@ -137,13 +136,13 @@ def remove_relation(
         NotFound: There is no such relation.
         NotValid: It is a peer relation, or several fit.
     """
-    now = ctx.clock.now()
+    ctx.clock.now()
     with ctx.write(model) as tx:
         relation = find(tx, arguments)
         sides = relations.endpoints(tx, relation.id)
         if relations.is_peer(sides):
             raise NotValid(f"cannot destroy relation {quote(relation.key)}: is a peer relation")
-        removal.destroy_relation(tx, relation, now, force)
+        removal.destroy_relation(tx, relation, force)
         return [side.application for side in sides]
 
 
@@ -162,24 +161,18 @@ def set_suspended(
         NotFound: There is no such relation.
         NotValid: A peer relation, or one that is going away.
     """
-    now, touched = ctx.clock.now(), set()
+    _now, touched = ctx.clock.now(), set()
     with ctx.write(model) as tx:
         for text in ids:
             relation = by_id(tx, text)
             sides = relations.endpoints(tx, relation.id)
-            _set_suspended(tx, relation, sides, suspended=suspended, reason=reason, now=now)
+            _set_suspended(tx, relation, sides, suspended=suspended, reason=reason)
             touched |= {side.application for side in sides}
     return sorted(touched)
 
 
 def _set_suspended(
-    tx: ModelTx,
-    relation: Relation,
-    sides: Sequence[RelationEndpoint],
-    *,
-    suspended: bool,
-    reason: str,
-    now: datetime,
+    tx: ModelTx, relation: Relation, sides: Sequence[RelationEndpoint], *, suspended: bool, reason: str
 ) -> None:
     if any(side.role == Role.PEER for side in sides):
         raise NotValid(f"cannot suspend relation {quote(relation.key)}: is a peer relation")
@@ -194,21 +187,16 @@ def _set_suspended(
         )
     for item in (relation, relations.far(tx, relation)):
         if item is not None:
-            _change(tx.beside(item.model), item, suspended=suspended, reason=reason, now=now)
-    relations.touch_firewalls(tx, relation, now, "relation suspended or resumed")
+            _change(tx.beside(item.model), item, suspended=suspended, reason=reason)
+    relations.touch_firewalls(tx, relation, "relation suspended or resumed")
 
 
-def _change(tx: ModelTx, relation: Relation, *, suspended: bool, reason: str, now: datetime) -> None:
+def _change(tx: ModelTx, relation: Relation, *, suspended: bool, reason: str) -> None:
     """Suspend the row of a relation in one model, or let it go on."""
     tx.run("relation_set_suspended", id=relation.id, suspended=int(suspended), reason=reason)
     word = "suspending" if suspended else "joining"
     statuses.set_status(
-        tx.beside(relation.model),
-        StatusKind.RELATION,
-        str(relation.id),
-        word,
-        reason if suspended else "",
-        now=now,
+        tx.beside(relation.model), StatusKind.RELATION, str(relation.id), word, reason if suspended else ""
     )
     for side in relations.endpoints(tx.beside(relation.model), relation.id):
-        wake.application(tx.beside(relation.model), side.application, now, "relation suspended or resumed")
+        wake.application(tx.beside(relation.model), side.application, "relation suspended or resumed")

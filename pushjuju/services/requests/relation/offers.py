@@ -31,10 +31,10 @@ def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force |
         NotFound: There is no such offer.
         Conflict: Others are related to one; the messages are Juju's.
     """
-    now, places = ctx.clock.now(), []
+    places = []
     with ctx.store.write() as tx:
         for url in urls:
             model, offer = offers.resolve(ctx, tx, url)
             places.append(model.uuid)
-            removal.remove_offer(ctx.of(tx, model.uuid), offer, now, force)
+            removal.remove_offer(ctx.of(tx, model.uuid), offer, force)
     return sorted(set(places))

@@ -65,7 +65,7 @@ def remove(ctx: Context, model: str, which: str, revision: int | None = None) ->
         row = own(tx, which)
         if revision is not None:
             secrets.revision(tx, row, revision)
-        secrets.remove(tx, row, None if revision is None else [revision], ctx.clock.now())
+        secrets.remove(tx, row, None if revision is None else [revision])
 
 
 def grant(ctx: Context, model: str, which: str, applications: Iterable[str]) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.values.model import Charm
@@ -102,7 +101,7 @@ def _add(ctx: Context, tx: ModelTx, unit: Unit, name: str, asked: Directive) -> 
     if given is None or asked.pool or asked.size:
         given = _directive(open_pools(ctx, tx), tx, unit, charm, name, asked, given)
     storage_instances.check_more(tx, unit, store, asked.count)
-    return storage_instances.add(tx, unit, store, given, asked.count, ctx.clock.now())
+    return storage_instances.add(tx, unit, store, given, asked.count)
 
 
 def _directive(
@@ -135,7 +134,7 @@ def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list
 
     def do(tx: ModelTx, subject: str) -> Answer:
         unit = units.get(tx, unit_name)
-        storage_instances.attach_one(tx, unit, unit_charm(tx, unit), subject, ctx.clock.now())
+        storage_instances.attach_one(tx, unit, unit_charm(tx, unit), subject)
         return Answer(subject=subject, units=(unit_name,))
 
     return _each(ctx, model, ids, do)
@@ -149,10 +148,10 @@ def detach(ctx: Context, model: str, ids: Iterable[str], *, force: bool = False)
         rows = storage_instances.attachments(tx, instance)
         owners = [units.get(tx, row.unit) for row in rows]
         known = {unit.application: unit_charm(tx, unit) for unit in owners}
-        storage_instances.detach(tx, known, instance, ctx.clock.now())
+        storage_instances.detach(tx, known, instance)
         if force:
             for unit in owners:
-                storage_instances.leave(tx, unit, subject, ctx.clock.now())
+                storage_instances.leave(tx, unit, subject)
         return Answer(subject=subject, units=tuple(unit.name for unit in owners))
 
     return _each(ctx, model, ids, do)
@@ -166,9 +165,9 @@ def remove(
     def do(tx: ModelTx, subject: str) -> Answer:
         instance = _instance(tx, subject)
         rows = storage_instances.attachments(tx, instance)
-        storage_instances.remove(tx, instance, ctx.clock.now(), force=force, destroy=destroy)
+        storage_instances.remove(tx, instance, force=force, destroy=destroy)
         if force:
-            removal.force_storage_later(tx, subject, ctx.clock.now(), removal.Force())
+            removal.force_storage_later(tx, subject, removal.Force())
         return Answer(subject=subject, units=tuple(row.unit for row in rows))
 
     return _each(ctx, model, ids, do)
@@ -210,10 +209,8 @@ def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageM
             managed=int(managed), life=Life.ALIVE, created=to_iso(now),
         )  # fmt: skip
         tx.insert("storage_instance", instance)
-        below = (
-            _imported(tx, instance, storage_instances.VOLUME, found.attributes, made, now) if managed else ""
-        )
-        _imported(tx, instance, storage_instances.FILESYSTEM, found.attributes, made, now, volume=below)
+        below = _imported(tx, instance, storage_instances.VOLUME, found.attributes, made) if managed else ""
+        _imported(tx, instance, storage_instances.FILESYSTEM, found.attributes, made, volume=below)
     return instance.id
 
 
@@ -223,7 +220,6 @@ def _imported(
     kind: str,
     attributes: Mapping[str, Any],
     made: StorageMade,
-    now: datetime,
     volume: str = "",
 ) -> str:
     """Record what is behind imported storage; a filesystem on a volume is looked at when a machine has it."""
@@ -235,7 +231,7 @@ def _imported(
         life=Life.ALIVE, begun=1,
     )  # fmt: skip
     tx.insert("backing", backing)
-    storage_instances.set_status(tx, backing, StorageStatus.DETACHED, now)
+    storage_instances.set_status(tx, backing, StorageStatus.DETACHED)
     return backing.id
 
 

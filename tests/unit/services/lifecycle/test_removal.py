@@ -207,7 +207,7 @@ def _with_subordinate(runtime: TestController) -> None:
             life="alive", created="2025-03-01T09:00:00.000000Z",
         )  # fmt: skip
         tx.insert("unit", unit)
-        units.set_first_statuses(tx, unit, runtime.clock.now())
+        units.set_first_statuses(tx, unit)
 
     runtime.write(insert)
 
@@ -226,7 +226,7 @@ def test_subordinates_are_not_removed_by_hand(runtime: TestController) -> None:
 
 def test_forced_end_takes_subordinates_first(runtime: TestController) -> None:
     _with_subordinate(runtime)
-    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0"), runtime.clock.now()))
+    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0")))
     assert runtime.units() == []
     assert runtime.machine("0").life == "dying"
 
@@ -374,9 +374,7 @@ def test_removing_an_application_twice(runtime: TestController) -> None:
 
 
 def _machine(runtime: TestController) -> str:
-    made = runtime.write(
-        lambda tx: machines.new_machine(tx, base=UBUNTU, constraints={}, now=runtime.clock.now())
-    )
+    made = runtime.write(lambda tx: machines.new_machine(tx, base=UBUNTU, constraints={}))
     return str(made.id)
 
 
@@ -451,7 +449,7 @@ def test_forced_machine_with_a_unit_that_never_ran(runtime: TestController) -> N
 def test_removed_machine_leaves_nothing(runtime: TestController) -> None:
     machine = _machine(runtime)
     removals.remove_machines(runtime.ctx, runtime.model, [machine])
-    runtime.write(lambda tx: removal.remove_machine(tx, machines.get(tx, machine), runtime.clock.now()))
+    runtime.write(lambda tx: removal.remove_machine(tx, machines.get(tx, machine)))
     dump = runtime.dump()
     assert (dump["machine"], dump["operation"]) == ([], [])
     assert runtime.status(StatusKind.MACHINE, machine) == ("", "")

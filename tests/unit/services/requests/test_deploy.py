@@ -148,7 +148,7 @@ def _sub(runtime: TestController) -> Any:
 
 
 def _dying_model(runtime: TestController) -> None:
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
 
 
 def _dying_machine(runtime: TestController) -> None:
@@ -248,7 +248,7 @@ def test_a_refusal_leaves_the_store_as_it_was(
     runtime: TestController, act: Callable[[TestController], Any], error: type[PushjujuError], text: str
 ) -> None:
     runtime.active()
-    runtime.write(lambda tx: machines.new_machine(tx, base=UBUNTU, constraints={}, now=runtime.clock.now()))
+    runtime.write(lambda tx: machines.new_machine(tx, base=UBUNTU, constraints={}))
     _dying_machine(runtime)
     before = runtime.dump()
     with pytest.raises(error) as caught:

@@ -278,10 +278,10 @@ def test_those_wake_that_have_not_looked_since(world: TestController) -> None:
     """They are woken together, so that a fleet that comes up does not look anew for each of its machines."""
     world.deploy("web", count=3)
     _guard(world, "0", "1")
-    now = world.clock.now()
-    world.write(lambda tx: firewall.changed_everywhere(tx, now, "machine 2 is there"))
+    world.clock.now()
+    world.write(lambda tx: firewall.changed_everywhere(tx, "machine 2 is there"))
     world.write(lambda tx: tx.run("firewall_seen", machine="1", seen=2))
-    world.write(lambda tx: firewall.wake(tx, now, "machine 2 is there"))
+    world.write(lambda tx: firewall.wake(tx, "machine 2 is there"))
     assert world.touched() == ["loop/firewall", "machine/0"]
 
 
@@ -289,20 +289,20 @@ def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world
     """Its cloud may give the address to somebody else."""
     world.deploy("web", count=2)
     _guard(world, "0", "1")
-    now, error = world.clock.now(), InstanceStatus.PROVISIONING_ERROR
+    _now, error = world.clock.now(), InstanceStatus.PROVISIONING_ERROR
 
     def fail(tx: ModelTx) -> None:
         tx.run(
             "machine_set_instance", model=world.model, id="1", provider="local", instance_id="i-1",
             display_name="", hardware="{}", ssh='{"host": "10.0.0.99"}', base="ubuntu@22.04", nonce="n",
         )  # fmt: skip
-        statuses.set_status(tx, StatusKind.INSTANCE, "1", error, now=now)
+        statuses.set_status(tx, StatusKind.INSTANCE, "1", error)
 
     world.write(fail)
     known = world.read(lambda tx: firewall.state(tx, "0"))
     assert known is not None
     assert "10.0.0.99/32" in world.read(lambda tx: firewall.rules(tx, "0", known)).mates
-    world.write(lambda tx: machines.retry_start(tx, "1", now))
+    world.write(lambda tx: machines.retry_start(tx, "1"))
     assert "10.0.0.99/32" not in world.read(lambda tx: firewall.rules(tx, "0", known)).mates
     assert _changes(world)["0"] == 2
 
@@ -310,7 +310,7 @@ def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world
 def test_where_nothing_is_guarded_nothing_wakes(world: TestController) -> None:
     world.deploy()
     world.forget_work()
-    world.write(lambda tx: firewall.changed_everywhere(tx, world.clock.now(), "gone"))
+    world.write(lambda tx: firewall.changed_everywhere(tx, "gone"))
     assert world.touched() == []
 
 

@@ -224,7 +224,7 @@ def test_forced_end_waits_for_hooks_before_it_puts_units_out(runtime: TestContro
     runtime.played("1").fail("db-relation-departed", times=2)
     runtime.remove_relation("web", "mysql", force=Force(wait_s=60.0))
     assert runtime.scopes(1) == ["web/0"]
-    runtime.write(lambda tx: removal.force_relation(tx, 1, runtime.clock.now()))
+    runtime.write(lambda tx: removal.force_relation(tx, 1))
     assert runtime.relation_keys() == ["web:cluster"]
     runtime.write(lambda tx: tx.run("unit_set_resolved", name="web/0", resolved="retry-hooks"))
     runtime.settle()
@@ -308,7 +308,7 @@ def test_an_application_leaves_while_related(runtime: TestController) -> None:
     gone = ["server-relation-departed", "server-relation-broken", "stop", "remove"]
     assert runtime.of("mysql/0")[-4:] == runtime.of("mysql/1")[-4:] == gone
     assert runtime.of("web/0") == ["db-relation-departed", "db-relation-departed", "db-relation-broken"]
-    runtime.write(lambda tx: removal.finish_applications(tx, runtime.clock.now()))
+    runtime.write(removal.finish_applications)
     assert runtime.applications() == ["web"]
     frames = [frame for played in runtime.played_machines.values() for frame in played.frames]
     departing = {

@@ -73,7 +73,7 @@ def detached(runtime: TestController) -> None:
         for host in tx.list(BackingAttachment, "backing_attachment_list", model=runtime.model):
             if host.life != "alive":
                 backing = tx.find(Backing, "backing_get", model=runtime.model, kind=host.kind, id=host.id)
-                storage_instances.forget_host(tx, backing, host, runtime.clock.now())
+                storage_instances.forget_host(tx, backing, host)
 
     runtime.write(note)
 
@@ -301,9 +301,7 @@ class TestGoing:
 
         def destroy(destroy_storage: bool | None) -> None:
             runtime.write(
-                lambda tx: removal.destroy_model(
-                    tx, models.get(tx), runtime.clock.now(), destroy_storage=destroy_storage
-                )
+                lambda tx: removal.destroy_model(tx, models.get(tx), destroy_storage=destroy_storage)
             )
 
         before = runtime.dump()
@@ -320,7 +318,7 @@ class TestGoing:
         deployed(runtime)
         provision(runtime)
         runtime.settle()
-        runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
+        runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
         runtime.settle()
         assert (runtime.machine_ids(), shown(runtime)) == ([], {})
 
@@ -329,7 +327,7 @@ class TestGoing:
         provision(runtime)
         runtime.settle()
         unit = runtime.unit("web/0")
-        runtime.write(lambda tx: removal.force_unit(tx, unit, runtime.clock.now()))
+        runtime.write(lambda tx: removal.force_unit(tx, unit))
         assert runtime.units() == []
         assert shown(runtime)["storage"]["data/0"]["life"] == "alive"
 

@@ -347,10 +347,10 @@ def test_readers_of_an_admins_secret_hear_of_its_changes_and_old_revisions_are_p
         town.ctx, town.model, "apikey", Change(content=Content({"token": B}), auto_prune=True)
     )
     assert hooks(town, "web/0") == ["secret-changed"]
-    town.write(lambda tx: secrets.prune(tx, town.clock.now()))
+    town.write(secrets.prune)
     assert len(rows(town, "secret_revision_list", secret=uri[7:])) == 2
     assert read(town, "web/0", f"{uri} --refresh token") == "b"
-    town.write(lambda tx: secrets.prune(tx, town.clock.now()))
+    town.write(secrets.prune)
     assert [row["revision"] for row in rows(town, "secret_revision_list", secret=uri[7:])] == [2]
 
 
@@ -366,7 +366,7 @@ def test_secrets_go_with_their_owner(town: TestController) -> None:
     assert own
     removals.remove_applications(town.ctx, town.model, ["db"])
     town.settle()
-    town.write(lambda tx: removal.finish_applications(tx, town.clock.now()))
+    town.write(removal.finish_applications)
     assert rows(town, "secret_list") == []
     assert rows(town, "secret_consumed", unit="web/0") == []
 

@@ -339,8 +339,8 @@ def test_leadership_lost_in_mid_hook(runtime: TestController) -> None:
     dispatch = runtime.until("update-status")
 
     def depose(tx: Any) -> None:
-        leadership.revoke(tx, units.get(tx, "web/0"), runtime.clock.now())
-        leadership.claim(tx, units.get(tx, "web/1"), runtime.clock.now())
+        leadership.revoke(tx, units.get(tx, "web/0"))
+        leadership.claim(tx, units.get(tx, "web/1"))
 
     runtime.write(depose)
     before = runtime.dump()

@@ -159,9 +159,7 @@ def test_settings_of_all_see_each_other(runtime: TestController) -> None:
 def test_leadership(runtime: TestController) -> None:
     runtime.active(count=2)
     settings = {"a": "1"}
-    runtime.write(
-        lambda tx: leadership.set_settings(tx, units.get(tx, "web/0"), settings, runtime.clock.now())
-    )
+    runtime.write(lambda tx: leadership.set_settings(tx, units.get(tx, "web/0"), settings))
     context = _context(runtime)
     assert (context["leader"], context["leader_settings"]) == (True, settings)
     other = _context(runtime, "leader-settings-changed", "web/1")
@@ -186,8 +184,8 @@ def test_statuses_are_the_charms_own(runtime: TestController) -> None:
 
 def test_applications_own_status(runtime: TestController) -> None:
     runtime.active()
-    now = runtime.clock.now()
-    runtime.write(lambda tx: statuses.set_status(tx, StatusKind.APPLICATION, "web", "active", "all", now=now))
+    runtime.clock.now()
+    runtime.write(lambda tx: statuses.set_status(tx, StatusKind.APPLICATION, "web", "active", "all"))
     status = _asked(runtime, "status-get", "--application")
     assert status["app"] == {"status": "active", "message": "all", "data": {}}
 

@@ -136,7 +136,7 @@ async def test_hook_of_a_dead_unit_is_ended_and_counts_no_more(runtime: TestCont
     played.will("config-changed", ok(cut=True, writes={"state": {"k": "late"}}), unit="web/0")
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     await worker(work)
-    runtime.write(lambda tx: removal.force_dead(tx, units.get(tx, "web/0"), runtime.clock.now(), Force()))
+    runtime.write(lambda tx: removal.force_dead(tx, units.get(tx, "web/0"), Force()))
     assert not (await worker(work)).failed
     assert (runtime.units(), runtime.open_operations(), played.results) == (["zap/0"], [], {})
 

@@ -61,10 +61,10 @@ def test_what_another_process_removes_ends_on_removed(runtime: TestController) -
     _write(runtime, "op-1", "remove")
     assert _looked(runtime, follower, told) == [("web/0", "remove: running", "running", "machine 0")]
     unit = runtime.unit("web/0")
-    runtime.write(lambda tx: removal.remove_unit(tx, unit, runtime.clock.now()))
+    runtime.write(lambda tx: removal.remove_unit(tx, unit))
     assert _looked(runtime, follower, told) == [("web/0", "removed", "done", "")]
     machine = runtime.machine("0")
-    runtime.write(lambda tx: removal.remove_machine(tx, machine, runtime.clock.now()))
+    runtime.write(lambda tx: removal.remove_machine(tx, machine))
     assert _looked(runtime, follower, told) == [("machine 0", "removed", "done", "")]
     assert _looked(runtime, follower, told) == []
 
@@ -77,7 +77,7 @@ def test_an_application_that_is_removed_ends_on_removed(runtime: TestController)
     follower = Follower(runtime.ctx, told.append, "me", (runtime.model,))
     for unit in map(runtime.unit, ("web/0", "web/1")):
         assert _looked(runtime, follower, told) == []
-        runtime.write(lambda tx, gone=unit: removal.remove_unit(tx, gone, runtime.clock.now()))
+        runtime.write(lambda tx, gone=unit: removal.remove_unit(tx, gone))
     assert _looked(runtime, follower, told) == [("application web", "removed", "done", "")]
     assert _looked(runtime, follower, told) == []
 

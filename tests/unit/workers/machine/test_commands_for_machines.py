@@ -85,8 +85,8 @@ async def test_a_machine_that_goes_cancels_what_waits(runtime: TestController) -
     runtime.active()
     number = execute(runtime)
     machine = runtime.machine("0")
-    runtime.write(lambda tx: removal.remove_unit(tx, unit_of(tx, runtime), runtime.clock.now()))
-    runtime.write(lambda tx: removal.remove_machine(tx, machine, runtime.clock.now()))
+    runtime.write(lambda tx: removal.remove_unit(tx, unit_of(tx, runtime)))
+    runtime.write(lambda tx: removal.remove_machine(tx, machine))
     assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
         "cancelled",
         "machine removed",

@@ -75,7 +75,7 @@ async def test_rules_come_with_the_first_contact_and_no_more(runtime: TestContro
     assert _guard(work).of("0").mates == ("10.0.0.2/32",)
     await _config(runtime, work, 80)
     assert _guard(work).times("0") == 1
-    runtime.write(lambda tx: firewall.changed_on(tx, "0", runtime.clock.now(), "a test"))
+    runtime.write(lambda tx: firewall.changed_on(tx, "0", "a test"))
     opened = len(work.opened)
     assert (await drive(runtime, work)).problems == ()
     assert (_guard(work).times("0"), len(work.opened)) == (1, opened)
@@ -118,7 +118,7 @@ async def test_machines_that_come_and_go_are_let_in_and_out(runtime: TestControl
     with runtime.ctx.write(runtime.model) as tx:
         from pushjuju.services.entities.application import applications
 
-        unit_service.add(tx, applications.get(tx, "web"), 1, [], runtime.clock.now())
+        unit_service.add(tx, applications.get(tx, "web"), 1, [])
     await drive(runtime, work)
     assert _guard(work).of("0").mates == _guard(work).of("1").mates == ("10.0.0.2/31",)
     removals.remove_units(runtime.ctx, runtime.model, ["web/1"])
@@ -146,7 +146,7 @@ async def test_who_may_log_in(runtime: TestController) -> None:
 
     def change(tx: Any) -> None:
         model_config.change(tx, {"ssh-allow": "10.7.0.0/16"})
-        firewall.changed_everywhere(tx, runtime.clock.now(), "a test")
+        firewall.changed_everywhere(tx, "a test")
 
     runtime.write(change)
     await drive(runtime, work)

@@ -23,11 +23,7 @@ async def unrecorded(runtime: TestController) -> PlayedRuntime:
     """The cloud has a machine whose start was cut off before anybody recorded the instance."""
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     runtime.played_machines["0"] = PlayedMachine(id="0")
-    runtime.write(
-        lambda tx: statuses.set_status(
-            tx, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
-        )
-    )
+    runtime.write(lambda tx: statuses.set_status(tx, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING))
     return PlayedRuntime(runtime)
 
 

@@ -169,7 +169,7 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(runtime: TestControll
     assert runtime.units() == ["app/0", "web/0"]
     assert reason_of(outcome) == "unit app/0: its files could not be removed: read-only file system"
     assert runtime.agent("app/0") == ("failed", reason_of(outcome))
-    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "app/0"), runtime.clock.now()))
+    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "app/0")))
     played.left = ["app/0", "web/0"]
     settings.set_trust(runtime.ctx, runtime.model, "web", trusted=True)
     outcome = await worker(work)
@@ -223,7 +223,7 @@ async def test_result_of_a_unit_that_was_forced_away(runtime: TestController) ->
     played = _fresh_box(runtime)
     played.will("install", ok(cut=True))
     await worker(work)
-    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0"), runtime.clock.now()))
+    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0")))
     await worker(work)
     assert runtime.machine_ids() == []
 
@@ -237,7 +237,7 @@ async def test_hook_of_a_unit_that_was_forced_away_is_ended(runtime: TestControl
     played.will("install", ok(cut=True), unit="web/0")
     for _ in range(3):
         await worker(work)
-    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0"), runtime.clock.now()))
+    runtime.write(lambda tx: removal.force_unit(tx, units.get(tx, "web/0")))
     played.results["late"] = {"outcome": "ok"}
     assert not (await worker(work)).failed
     assert tuple(runtime.of("db/0")) == SETUP

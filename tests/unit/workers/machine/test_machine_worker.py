@@ -122,13 +122,13 @@ async def test_retry_provisioning_begins_anew(runtime: TestController) -> None:
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
     await worker(work)
-    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, "0"))
     assert _instance(runtime)[0] == "allocating"
     assert "machine/0" in runtime.touched()
     assert not (await worker(work)).failed
     assert _instance(runtime) == ("running", "Running")
     with pytest.raises(NotValid, match=r"machine 0 is not in an error state \(running\)"):
-        runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, "0"))
     assert _instance(runtime) == ("running", "Running")
 
 
@@ -224,9 +224,7 @@ async def test_a_machine_that_moves_takes_its_host_keys_along(runtime: TestContr
     machine = runtime.machine("0")
     file = HostKeyFile(runtime.ctx.controller.known_hosts(runtime.model))
     file.add("10.9.9.9", "ssh-ed25519 OLD")
-    moved = runtime.write(
-        lambda tx: machines.set_ssh(tx, machine, {**machine.ssh, "host": "10.9.9.9"}, runtime.clock.now())
-    )
+    moved = runtime.write(lambda tx: machines.set_ssh(tx, machine, {**machine.ssh, "host": "10.9.9.9"}))
     hostkeys.moved(runtime.ctx, machine, moved)
     assert file.find("10.9.9.9") == ["ssh-ed25519 0"]
     hostkeys.forget(runtime.ctx, moved)
@@ -464,11 +462,7 @@ async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(runt
     work = PlayedRuntime(runtime)
     machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     runtime.played_machines["0"] = PlayedMachine(id="0")  # made by a process that died then
-    runtime.write(
-        lambda tx: statuses.set_status(
-            tx, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=runtime.clock.now()
-        )
-    )
+    runtime.write(lambda tx: statuses.set_status(tx, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING))
     removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     assert (await drive(runtime, work)).problems == ()
     assert (work.cloud.stopped, runtime.played_machines, runtime.machine_ids()) == (["i-0"], {}, [])
@@ -570,6 +564,6 @@ async def test_retry_provisioning_starts_a_stopped_machine(runtime: TestControll
     await worker(work)
     work.cloud, halted = ResumingCloud(runtime), work.cloud.halted
     work.cloud.halted = halted
-    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, "0"))
     assert not (await worker(work)).failed
     assert _shown(runtime) == ("started", "running", "idle")

@@ -73,7 +73,7 @@ async def test_a_detach_that_waits_says_for_what(runtime: TestController, ground
     assert runtime.status(StatusKind.FILESYSTEM, "0/0") == ("detaching", why)
     reasons = [item.reason for item in explain.explain(runtime.ctx, runtime.model, wanted, ["0"])]
     assert reasons == [f"storage data/0 on machine 0: detach filesystem 0/0: {why}"]
-    runtime.write(lambda tx: wake.machine(tx, "0", runtime.clock.now(), "look again"))
+    runtime.write(lambda tx: wake.machine(tx, "0", "look again"))
     await drive(runtime, StorageRuntime(runtime, ground))
     reasons = [item.reason for item in explain.explain(runtime.ctx, runtime.model, wanted, ["0"])]
     assert reasons == [f"filesystem 0/0 (data/0) is detaching, {why}"]
@@ -101,7 +101,7 @@ async def test_a_cloud_that_fails_is_asked_again(runtime: TestController, ground
 
 
 def _renew(runtime: TestController) -> None:
-    runtime.write(lambda tx: credential_validity.renew(tx, models.get(tx), runtime.clock.now()))
+    runtime.write(lambda tx: credential_validity.renew(tx, models.get(tx)))
 
 
 @pytest.mark.parametrize("step", ["create", "attach", "detach", "destroy"])
@@ -167,11 +167,7 @@ async def test_a_forced_end_forgets_what_cannot_be_destroyed(
     work = StorageRuntime(runtime, ground)
     await drive(runtime, work)
     ground.refusals["cloud-destroy"] = "no"
-    runtime.write(
-        lambda tx: removal.destroy_model(
-            tx, models.get(tx), runtime.clock.now(), removal.Force(), destroy_storage=True
-        )
-    )
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), removal.Force(), destroy_storage=True))
     await drive(runtime, work)
     assert storage_states(runtime) == {"data/0": "error"}
     [end] = [item for item in removal.forced_ends(runtime.ctx, runtime.model) if "storage" in item.kind]

@@ -82,9 +82,7 @@ async def test_killed_between_any_two_steps(
     assert set(storage_states(runtime).values()) == {"detached"}
     assert ground.mounted == {}
     assert ground.made, "nobody said that it is to be destroyed"
-    runtime.write(
-        lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now(), destroy_storage=True)
-    )
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), destroy_storage=True))
     await survive(runtime, ground)
     assert runtime.read(lambda tx: tx.rows("model_list")) == []
 

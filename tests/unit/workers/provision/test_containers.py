@@ -145,7 +145,7 @@ async def test_a_model_goes_with_its_containers(runtime: TestController) -> None
     await drive(runtime, work)
     assert runtime.machine_ids() == ["0", "0/lxd/0", "1", "1/lxd/0"]
     model = runtime.resolve_model()
-    runtime.write(lambda tx: removal.destroy_model(tx, model, runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, model))
     await drive(runtime, work)
     assert sorted(work.cloud.stopped) == ["i-0", "i-0/lxd/0", "i-1", "i-1/lxd/0"]
     assert work.cloud.destroyed == 1

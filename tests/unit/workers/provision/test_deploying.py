@@ -103,12 +103,12 @@ async def test_a_machine_that_cannot_be_installed_waits_for_a_person(
     assert _instance(runtime) == FAILED
     assert (work.opened, len(work.cloud.asked)) == ([], 1)
     assert runtime.write(machines.not_started) == ["0"]
-    runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+    runtime.write(lambda tx: machines.retry_start(tx, "0"))
     work.cloud = Installing(runtime, DEPLOYED)
     assert not (await worker(work)).failed
     assert (work.opened, len(work.cloud.asked)) == (["0"], 1)
     with pytest.raises(NotValid, match=r"machine 0 is not in an error state \(running\)"):
-        runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, "0"))
 
 
 async def test_a_machine_that_somebody_mended_in_its_cloud_goes_on(

@@ -126,7 +126,7 @@ async def test_a_refused_machine_leaves_nothing(runtime: TestController, error: 
 
 async def test_dying_model_takes_nothing_in(runtime: TestController) -> None:
     work, _ = _shop(runtime)
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
     before = runtime.dump()
     with pytest.raises(NotValid, match='model "shop" is no longer alive'):
         await add_given_machine(work, runtime.model, TARGET)

@@ -232,7 +232,7 @@ async def test_a_refused_credential_waits_for_another_one(
     _add(runtime)
     assert (await worker(work)).due is None
     assert _status(runtime) == ("provisioning error", "the cloud refuses the credential: AuthFailure")
-    assert runtime.write(lambda tx: machines.retry_refused(tx, runtime.clock.now())) == ["0"]
+    assert runtime.write(machines.retry_refused) == ["0"]
     work.cloud.full = {}
     await worker(work)
     assert _status(runtime)[0] == "running"
@@ -265,7 +265,7 @@ async def test_every_failure_has_its_sentence(
     if not again:
         assert (await worker(work)).due is None
         assert len(work.cloud.asked) == 1
-        runtime.write(lambda tx: machines.retry_start(tx, "0", runtime.clock.now()))
+        runtime.write(lambda tx: machines.retry_start(tx, "0"))
     await worker(work)
     assert (_status(runtime)[0], list(runtime.played_machines)) == ("running", ["0"])
 

@@ -32,10 +32,10 @@ class Machines(PlayedDrive):
         now = cli.clock.now()
         with opened.ctx.write(opened.uuid) as tx:
             for number, (status, message, results) in self.endings.items():
-                actions.start(tx, number, now)
+                actions.start(tx, number)
                 for line in self.says.get(number, ()):
                     actions.add_log(tx, number, line, now)
-                actions.finish(tx, number, TaskStatus(status), message=message, results=results, now=now)
+                actions.finish(tx, number, TaskStatus(status), message=message, results=results)
         comes(look)
         assert look(), "whoever drives looks again at the end"
 

@@ -53,8 +53,8 @@ def lab(run: Run, played: SteppedDrive) -> Run:
 
 def _workload(unit: str, status: str, message: str = "") -> Step:
     def step(tx: Any, opened: Any) -> None:
-        now = opened.ctx.clock.now()
-        statuses.set_status(tx, StatusKind.WORKLOAD, unit, status, message, now=now)
+        opened.ctx.clock.now()
+        statuses.set_status(tx, StatusKind.WORKLOAD, unit, status, message)
 
     return step
 

@@ -151,7 +151,7 @@ def test_commands_for_all_machines(runtime: TestController) -> None:
 
 def test_what_waits_is_cancelled_and_what_runs_is_aborted(runtime: TestController) -> None:
     run(runtime, "ping", "web/0", "web/1")
-    runtime.write(lambda tx: actions.start(tx, 3, runtime.clock.now()))
+    runtime.write(lambda tx: actions.start(tx, 3))
     found = operations.cancel(runtime.ctx, runtime.model, [2, 3])
     assert [(item.status, item.message) for item in found] == [
         ("cancelled", "action cancelled via the API"),
@@ -167,15 +167,15 @@ def test_what_waits_is_cancelled_and_what_runs_is_aborted(runtime: TestControlle
 
 def test_a_task_ends_once(runtime: TestController) -> None:
     run(runtime, "ping", "web/0")
-    now = runtime.clock.now()
-    assert runtime.write(lambda tx: actions.finish(tx, 2, TaskStatus.COMPLETED, now=now))
-    assert not runtime.write(lambda tx: actions.finish(tx, 2, TaskStatus.FAILED, now=now))
+    runtime.clock.now()
+    assert runtime.write(lambda tx: actions.finish(tx, 2, TaskStatus.COMPLETED))
+    assert not runtime.write(lambda tx: actions.finish(tx, 2, TaskStatus.FAILED))
     assert task(runtime, 2).status == "completed"
 
 
 def test_a_unit_takes_its_tasks_with_it(runtime: TestController) -> None:
     run(runtime, "ping", "web/1")
-    runtime.write(lambda tx: actions.cancel_all(tx, Receiver.UNIT, "web/1", "unit removed", at(runtime)))
+    runtime.write(lambda tx: actions.cancel_all(tx, Receiver.UNIT, "web/1", "unit removed"))
     assert (task(runtime, 2).status, task(runtime, 2).message) == ("cancelled", "unit removed")
 
 
@@ -205,13 +205,11 @@ def test_a_task_in_full(runtime: TestController) -> None:
     run(runtime, "ping", "web/0")
     start = runtime.clock.now()
     runtime.clock.advance(2)
-    runtime.write(lambda tx: actions.start(tx, 2, at(runtime)))
+    runtime.write(lambda tx: actions.start(tx, 2))
     runtime.write(lambda tx: actions.add_log(tx, 2, "half way", at(runtime)))
     runtime.clock.advance(3)
     results = {"return-code": 0, "size": {"total": "3M"}}
-    runtime.write(
-        lambda tx: actions.finish(tx, 2, TaskStatus.FAILED, message="no", results=results, now=at(runtime))
-    )
+    runtime.write(lambda tx: actions.finish(tx, 2, TaskStatus.FAILED, message="no", results=results))
     document = tasks.show_task(runtime.ctx, runtime.model, 2)
     assert [(name, (moment - start).total_seconds()) for name, moment in document.pop("timing").items()] == [
         ("enqueued", 0),

@@ -19,7 +19,7 @@ UNIT = StatusKind.WORKLOAD
 
 
 def _set(runtime: TestController, *words: str, **more: Any) -> None:
-    runtime.write(lambda tx: statuses.set_status(tx, UNIT, "u/0", *words, now=runtime.clock.now(), **more))
+    runtime.write(lambda tx: statuses.set_status(tx, UNIT, "u/0", *words, **more))
 
 
 def _history(runtime: TestController, **more: Any) -> list[tuple[str, str, str]]:
@@ -71,8 +71,8 @@ def test_two_kinds_mixed_by_time(runtime: TestController) -> None:
     _set(runtime, "waiting")
     runtime.clock.advance(1)
     agent = StatusKind.AGENT
-    now = runtime.clock.now()
-    runtime.write(lambda tx: statuses.set_status(tx, agent, "u/0", Agent.EXECUTING, now=now))
+    runtime.clock.now()
+    runtime.write(lambda tx: statuses.set_status(tx, agent, "u/0", Agent.EXECUTING))
     runtime.clock.advance(1)
     _set(runtime, "active")
     assert [word for word, _, _ in _history(runtime, also=agent)] == ["waiting", "executing", "active"]
@@ -122,7 +122,7 @@ def test_agent_error_is_shown_as_the_workloads(agent: str, shown: list[tuple[str
 
 
 def _lead(runtime: TestController, unit: str, **changes: str) -> None:
-    runtime.write(lambda tx: leadership.set_settings(tx, units.get(tx, unit), changes, runtime.clock.now()))
+    runtime.write(lambda tx: leadership.set_settings(tx, units.get(tx, unit), changes))
 
 
 def _version(runtime: TestController) -> int:
@@ -142,8 +142,8 @@ def test_first_unit_that_is_ready_leads(runtime: TestController) -> None:
 def test_dying_unit_claims_nothing(runtime: TestController) -> None:
     runtime.active()
     removals.remove_units(runtime.ctx, runtime.model, ["web/0"])
-    now = runtime.clock.now()
-    runtime.write(lambda tx: leadership.revoke(tx, units.get(tx, "web/0"), now))
+    runtime.clock.now()
+    runtime.write(lambda tx: leadership.revoke(tx, units.get(tx, "web/0")))
     runtime.turn()
     assert runtime.read(lambda tx: leadership.holder(tx, "web")) is None
 
@@ -204,11 +204,11 @@ def test_touches(runtime: TestController) -> None:
     runtime.deploy("b", packed=runtime.charms.make("b"))
     now = runtime.clock.now()
     for act, keys in (
-        (lambda tx: wake.application(tx, "a", now, "r"), ["machine/0", "machine/1"]),
-        (lambda tx: wake.unit(tx, units.get(tx, "b/0"), now, "r"), ["machine/2"]),
-        (lambda tx: wake.all_units(tx, now, "r"), ["machine/0", "machine/1", "machine/2"]),
+        (lambda tx: wake.application(tx, "a", "r"), ["machine/0", "machine/1"]),
+        (lambda tx: wake.unit(tx, units.get(tx, "b/0"), "r"), ["machine/2"]),
+        (lambda tx: wake.all_units(tx, "r"), ["machine/0", "machine/1", "machine/2"]),
         (lambda tx: wake.cleaner(tx, now, "r"), ["loop/cleanup"]),
-        (lambda tx: wake.machine(tx, "7", now, "r"), ["machine/7"]),
+        (lambda tx: wake.machine(tx, "7", "r"), ["machine/7"]),
     ):
         runtime.forget_work()
         runtime.write(act)
@@ -219,9 +219,9 @@ def test_touches(runtime: TestController) -> None:
 
 
 def _bag(runtime: TestController, entity: str, **changes: Any) -> bool:
-    now = runtime.clock.now()
+    runtime.clock.now()
     relation = runtime.read(lambda tx: relations.of_application(tx, "web"))[0]
-    return bool(runtime.write(lambda tx: relations.update_bag(tx, relation, entity, changes, now)))
+    return bool(runtime.write(lambda tx: relations.update_bag(tx, relation, entity, changes)))
 
 
 def test_bags_count_their_changes(runtime: TestController) -> None:
@@ -239,12 +239,12 @@ def test_bags_count_their_changes(runtime: TestController) -> None:
 
 def test_last_member_of_a_dying_relation_removes_it(runtime: TestController) -> None:
     runtime.active(count=2)
-    now = runtime.clock.now()
+    runtime.clock.now()
     relation = runtime.read(lambda tx: relations.of_application(tx, "web"))[0]
-    runtime.write(lambda tx: relations.destroy(tx, relation, now))
+    runtime.write(lambda tx: relations.destroy(tx, relation))
     for unit in ("web/0", "web/1"):
         assert runtime.dump()["relation"]
-        runtime.write(lambda tx, unit=unit: relations.leave_scope(tx, 0, unit, now))
+        runtime.write(lambda tx, unit=unit: relations.leave_scope(tx, 0, unit))
     dump = runtime.dump()
     assert [dump[table] for table in ("relation", "relation_endpoint", "relation_bag")] == [[], [], []]
     assert runtime.status(StatusKind.RELATION, "0") == ("", "")
@@ -253,7 +253,7 @@ def test_last_member_of_a_dying_relation_removes_it(runtime: TestController) -> 
 def test_relation_without_members_goes_at_once(runtime: TestController) -> None:
     runtime.deploy()
     relation = runtime.read(lambda tx: relations.of_application(tx, "web"))[0]
-    runtime.write(lambda tx: relations.destroy(tx, relation, runtime.clock.now()))
+    runtime.write(lambda tx: relations.destroy(tx, relation))
     assert runtime.dump()["relation"] == []
 
 

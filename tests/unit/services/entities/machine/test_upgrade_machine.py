@@ -471,14 +471,14 @@ def test_a_unit_that_is_forced_away_counts_no_more(web: TestController) -> None:
     web.settle()
     assert status(web) == "prepare started"
     row = web.unit("db/0")
-    web.write(lambda tx: removal.force_unit(tx, row, web.clock.now()))
+    web.write(lambda tx: removal.force_unit(tx, row))
     assert status(web) == "prepare completed"
 
 
 def test_the_last_unit_takes_the_lock_and_the_machine_with_it(web: TestController) -> None:
     _ready(web)
     row = web.unit("web/0")
-    web.write(lambda tx: removal.force_unit(tx, row, web.clock.now()))
+    web.write(lambda tx: removal.force_unit(tx, row))
     assert status(web) == "not started"
     assert web.machine("0").life == "dying"
 
@@ -497,13 +497,13 @@ def test_a_machine_is_forced_away(web: TestController) -> None:
 def test_a_model_is_forced_away(web: TestController) -> None:
     _ready(web)
     model = web.resolve_model()
-    web.write(lambda tx: removal.destroy_model(tx, model, web.clock.now(), Force(wait_s=0.0)))
+    web.write(lambda tx: removal.destroy_model(tx, model, Force(wait_s=0.0)))
     web.settle()
     assert web.machine_ids() == []
 
 
 def test_a_dying_model_begins_nothing(web: TestController) -> None:
-    web.write(lambda tx: removal.destroy_model(tx, models.get(tx), web.clock.now()))
+    web.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
     found = web.dump()
     with pytest.raises(PushjujuError):
         prepare(web)

@@ -422,7 +422,7 @@ def test_remove_saas(twins: TwoModels) -> None:
     assert document["application-endpoints"]["db"]["life"] == "dying"
     twins.settle()
     for world in (twins.shop, twins.prod):
-        world.write(lambda tx, world=world: removal.finish_applications(tx, world.clock.now()))
+        world.write(lambda tx, world=world: removal.finish_applications(tx))
     assert twins.shop.dump()["remote_application"] == []
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("", "")
     assert refused(lambda: consume.remove_saas(twins.ctx, twins.shop.model, "db")) == (
@@ -455,11 +455,11 @@ def test_a_model_that_goes(twins: TwoModels, side: str) -> None:
     twins.offer()
     twins.ready_relation()
     world = twins.shop if side == "shop" else twins.prod
-    model, now = world.resolve_model(), world.clock.now()
-    world.write(lambda tx: removal.destroy_model(tx, model, now))
+    model, _now = world.resolve_model(), world.clock.now()
+    world.write(lambda tx: removal.destroy_model(tx, model))
     twins.settle()
     for each in (twins.shop, twins.prod):
-        each.write(lambda tx, each=each: removal.finish_applications(tx, now))
+        each.write(lambda tx, each=each: removal.finish_applications(tx))
     dump = twins.shop.dump()
     assert (dump["relation"], dump["relation_scope"]) == ([], [])
     assert world.read(lambda tx: tx.list(Application, "application_list")) == []
@@ -543,7 +543,7 @@ def test_who_is_not_let_in_is_told(twins: TwoModels) -> None:
     assert "ingress-subnets" not in listed["db"]["connections"][0]
     with twins.ctx.write(twins.prod.model) as tx:
         model_config.change(tx, {"saas-ingress-allow": "10.0.0.0/8"})
-        consume.config_changed(tx, twins.shop.clock.now())
+        consume.config_changed(tx)
     assert twins.shop.status(StatusKind.RELATION, "0") == ("joined", "")
     assert ingress(twins.prod) == {"3306/tcp": ("10.0.0.2/32",)}
 

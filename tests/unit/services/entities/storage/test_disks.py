@@ -131,7 +131,7 @@ def test_a_machine_is_not_kept_for_them(runtime: TestController, pool: str) -> N
     add(runtime, Directive(pool=pool, size=8, count=1))
     removals.remove_machines(runtime.ctx, runtime.model, ["0"])
     row = runtime.machine("0")
-    runtime.write(lambda tx: removal.remove_machine(tx, row, runtime.clock.now()))
+    runtime.write(lambda tx: removal.remove_machine(tx, row))
     left = shown(runtime).get("volumes", {})
     assert {name: entry["life"] for name, entry in left.items()} == (
         {"0": "dying"} if pool == "local" else {}
@@ -139,7 +139,7 @@ def test_a_machine_is_not_kept_for_them(runtime: TestController, pool: str) -> N
 
     def destroy(tx: Any) -> None:
         for todo in list(storage_work.on_no_machine(tx)):
-            storage_work.destroyed(tx, todo.backing, runtime.clock.now())
+            storage_work.destroyed(tx, todo.backing)
 
     runtime.write(destroy)
     assert shown(runtime) == {}
@@ -152,7 +152,7 @@ def test_a_model_goes_without_a_word_for_them(runtime: TestController, destroy: 
 
     def end(tx: Any) -> None:
         model = models.get(tx)
-        removal.destroy_model(tx, model, runtime.clock.now(), destroy_storage=destroy)
+        removal.destroy_model(tx, model, destroy_storage=destroy)
 
     runtime.write(end)
     blockers = runtime.read(removal.blockers)

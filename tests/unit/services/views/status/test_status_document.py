@@ -47,8 +47,8 @@ def _silent(runtime: TestController, machine: str = "0") -> None:
 
 
 def _say(runtime: TestController, kind: StatusKind, entity: str, *words: str, **more: Any) -> None:
-    now = runtime.clock.now()
-    runtime.write(lambda tx: statuses.set_status(tx, kind, entity, *words, now=now, **more))
+    runtime.clock.now()
+    runtime.write(lambda tx: statuses.set_status(tx, kind, entity, *words, **more))
 
 
 # --- the whole --------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_model_that_is_destroyed(runtime: TestController) -> None:
     runtime.active()
     from pushjuju.services.entities.model import models
 
-    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx), runtime.clock.now()))
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx)))
     found = _document(runtime)
     assert _current(found["model"]["model-status"]) == ("destroying", "")
     assert found["applications"]["web"]["life"] == "dying"
