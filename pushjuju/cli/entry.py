@@ -15,9 +15,9 @@ def main() -> None:
         from pushjuju.cli.complete import completing  # answers before anything else is imported
 
         sys.exit(completing.main(sys.argv[2:]))
-    from pushjuju.cli.app.main import main as run  # a shell waits for none of it
+    from pushjuju.cli.app import lazy_imports  # a shell waits for none of it
 
-    run()
+    lazy_imports.import_lazily("pushjuju.cli.app.main").main()
 
 
 def _whole_streams() -> None:

@@ -90,7 +90,7 @@ class _LazyFinder:
         return spec
 
 
-def import_command(name: str) -> ModuleType:
+def import_lazily(name: str) -> ModuleType:
     """Import a module of the command line; what that module imports is read when it is used."""
     if _LazyFinder not in sys.meta_path:
         sys.meta_path.insert(0, _LazyFinder)

@@ -12,11 +12,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
+from pushjuju.cli.app import crash
 from pushjuju.cli.app.root import Root
 from pushjuju.cli.syntax.command import Cli, Exited
 from pushjuju.cli.terminal import logs
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.output import Output
+from pushjuju.cli.work import suggest
 from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
 from pushjuju.services.entities.basis.places import told_by
 
@@ -142,14 +144,10 @@ def _failed(error: PushjujuError, cli: Cli) -> int:
     if cli.debug:
         logs.error_stack(error)
     if isinstance(error, NotFound):
-        from pushjuju.cli.work import suggest  # only when a name is not known
-
         suggest.advise(error, cli)
     cli.console.error(error)
     return error.exit_code
 
 
 def _crashed(error: Exception, argv: list[str], cli: Cli) -> int:
-    from pushjuju.cli.app import crash  # only for our own faults
-
     return _failed(crash.report(error, env=cli.env, now=cli.clock.now(), argv=argv), cli)

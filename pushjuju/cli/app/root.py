@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from pushjuju.cli.app import lazy_imports
+from pushjuju.cli.app import lazy_imports, path_plugin
 from pushjuju.cli.commands import registry
 from pushjuju.cli.help import helptext
 from pushjuju.cli.help.version import version_text
@@ -48,7 +48,7 @@ class Root(click.Group):
         module_name = self._modules.get(name)
         if module_name is None:
             return None
-        module = lazy_imports.import_command(f"pushjuju.cli.commands.{module_name}")
+        module = lazy_imports.import_lazily(f"pushjuju.cli.commands.{module_name}")
         found = (entry for entry in vars(module).values() if isinstance(entry, Command))
         return next((entry for entry in found if entry.name == name), None)
 
@@ -80,8 +80,6 @@ class Root(click.Group):
         word, rest = args[0], list(args[1:])
         found = self.get_command(ctx, word)
         if found is None:
-            from pushjuju.cli.app import path_plugin  # a word that is no command is rare
-
             path_plugin.run(word, rest)
             raise self._unknown(word, cli)
         try:

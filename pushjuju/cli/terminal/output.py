@@ -13,6 +13,7 @@ from typing import Any
 from pushjuju.cli.terminal import tinted
 from pushjuju.cli.terminal.console import Console
 from pushjuju.cli.terminal.paint import colours_on, harmless
+from pushjuju.portable import output
 
 Formatter = Callable[[Any], str]
 MACHINE_FORMATS = ("yaml", "json")
@@ -117,8 +118,6 @@ def render(form: str, document: Any) -> str:
     Raises:
         KeyError: There is no such general format; the command must bring its own function.
     """
-    from pushjuju.portable import output  # YAML and JSON: not for tables
-
     general: dict[str, Callable[[Any], str]] = {
         "json": output.format_json,
         "yaml": output.format_yaml,

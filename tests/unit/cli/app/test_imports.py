@@ -13,9 +13,9 @@ HEAVY = (
 )  # fmt: skip
 
 _PROBE = """
-import sys
-from pushjuju.cli.app import main
-import io
+import io, sys
+from pushjuju.cli.app.lazy_imports import import_lazily
+main = import_lazily("pushjuju.cli.app.main")
 out = io.StringIO()
 env = {"PUSHJUJU_DATA": "."}
 status = main.run(sys.argv[1:], stdin=io.StringIO(), stdout=out, stderr=sys.stderr, env=env)
@@ -35,8 +35,9 @@ def test_nothing_heavy_is_imported(words: list[str], tmp_path: object) -> None:
 
 _HELP = """
 import io, sys, types
-from pushjuju.cli.app import main
+from pushjuju.cli.app.lazy_imports import import_lazily
 from pushjuju.cli.commands import registry
+main = import_lazily("pushjuju.cli.app.main")
 heavy = %r
 
 def read():

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import pytest
 
 import pushjuju.cli.commands
-from pushjuju.cli.app.lazy_imports import import_command
+from pushjuju.cli.app.lazy_imports import import_lazily
 
 Write: TypeAlias = Callable[[str, str], None]
 _NAMES = "pushjuju.cli.commands.lazytest_"
@@ -39,7 +39,7 @@ def is_read(name: str) -> bool:
 def test_a_module_is_read_when_it_is_used(write: Write) -> None:
     write("command", "from pushjuju.cli.commands import lazytest_work as work")
     write("work", "answer = 42")
-    command = import_command(_NAMES + "command")
+    command = import_lazily(_NAMES + "command")
     assert (is_read("command"), is_read("work")) == (True, False)
     assert command.work.answer == 42
     assert is_read("work")
@@ -49,14 +49,14 @@ def test_a_name_out_of_a_module_reads_the_module_at_once(write: Write) -> None:
     write("command", "from pushjuju.cli.commands.lazytest_work import answer")
     write("work", "from pushjuju.cli.commands import lazytest_later as later\nanswer = 42")
     write("later", "")
-    assert import_command(_NAMES + "command").answer == 42
+    assert import_lazily(_NAMES + "command").answer == 42
     assert (is_read("work"), is_read("later")) == (True, False)
 
 
 def test_a_module_that_fails_is_read_again(write: Write, tmp_path: Path) -> None:
     write("command", "from pushjuju.cli.commands import lazytest_work as work")
     write("work", "from pathlib import Path\nanswer = Path(__file__).with_name('answer').read_text()")
-    command = import_command(_NAMES + "command")
+    command = import_lazily(_NAMES + "command")
     with pytest.raises(FileNotFoundError):
         _ = command.work.answer
     (tmp_path / "answer").write_text("42")
@@ -66,7 +66,7 @@ def test_a_module_that_fails_is_read_again(write: Write, tmp_path: Path) -> None
 def test_one_thread_reads_a_module_and_the_others_wait(write: Write) -> None:
     write("command", "from pushjuju.cli.commands import lazytest_work as work")
     write("work", "import threading\nthreading.reading.set()\nthreading.go.wait(30)\nanswer = object()")
-    command = import_command(_NAMES + "command")
+    command = import_lazily(_NAMES + "command")
     reading, go = threading.Event(), threading.Event()
     vars(threading).update(reading=reading, go=go)
     found: list[object] = []
