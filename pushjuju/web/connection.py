@@ -84,7 +84,7 @@ class Connection:
         return await self._take(message.data)
 
     async def _take(self, text: str) -> bool:
-        """Begin a request; return False when the message is none."""
+        """Begin to answer a request; return False when the connection was closed because of it."""
         try:
             request = messages.read_request(text)
         except messages.BadMessage as error:

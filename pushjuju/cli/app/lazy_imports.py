@@ -35,7 +35,7 @@ class _Unread(ModuleType):
     """A module whose file is not read yet: the first attribute that somebody asks for reads the file."""
 
     def __getattribute__(self, name: str) -> Any:
-        if name == "__dict__" or not name.startswith("__"):  # the others are set before the file is read
+        if name == "__dict__" or not name.startswith("__"):  # Python sets the other names without the file
             cast("_LazyLoader", self.__loader__).read(self)
         return ModuleType.__getattribute__(self, name)
 

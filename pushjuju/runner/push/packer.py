@@ -79,7 +79,7 @@ def _with_packages(files: dict[str, str]) -> dict[str, str]:
 
 
 def tool_names(module: str, path: Path) -> list[str]:
-    """Return the names in a family's TOOLS, from the very file that is pushed."""
+    """Return the names of the hook tools that a module lists in TOOLS, read from the file that is pushed."""
     spec = importlib.util.spec_from_file_location(module, path)
     if spec is None or spec.loader is None:
         raise NotValid(f'hook tool module "{module}" cannot be loaded from {path}')

@@ -208,7 +208,7 @@ def _target(base: Base, arch: str) -> Target:
 def _charm_tools(
     work: Path, target: Target, environ: Mapping[str, str], say: Say, build: wheels.Build
 ) -> Path:
-    """Return a folder with the package charm-tools and what it needs, for a machine to build in."""
+    """Install charm-tools with its dependencies for the machine that builds; return the folder."""
     empty = work / "empty"
     empty.mkdir()
     plan = parts.BuildPlan(requirements=(parts.TOOLS,), wanted_by=parts.TOOLS)

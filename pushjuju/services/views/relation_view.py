@@ -69,7 +69,7 @@ def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
     """Return a relation.
 
     Args:
-        arguments: Its id alone, or its two sides `APP[:ENDPOINT]`; a peer relation by its one side.
+        arguments: The relation's id, or its endpoints `APP[:ENDPOINT]`: two, or the one of a peer relation.
     """
     with ctx.read(model) as tx:
         try:

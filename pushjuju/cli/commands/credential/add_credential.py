@@ -44,7 +44,7 @@ _ANY_REGION = "any region, credential is not region specific"
 def add_credential(
     cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, file: str, region: str
 ) -> None:
-    """Add credentials from a file, or one from answers."""
+    """Add the credentials of a file, or one that the user is asked for."""
     where, name = scope.for_writing(cli, client=client, controller=controller), args[0]
     cloud, kind = credentials.known_cloud(where, name)
     if not credentials.auth_types(cloud, kind):

@@ -11,7 +11,10 @@ from pushjuju.core.errors import UsageError
 from pushjuju.services.entities.basis import users
 from pushjuju.services.requests.user import access
 
-_NOTE = "Recorded for the day when there is a server; who may read the data directory is admin today."
+_NOTE = (
+    "Access is recorded, and has no effect yet: there is no server that asks for it, and a user who can read\n"
+    "the data directory is admin."
+)
 
 _MEANT = (
     'You have specified a {is_} access permission "{level}".\n'

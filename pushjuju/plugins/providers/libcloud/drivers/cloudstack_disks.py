@@ -39,7 +39,7 @@ class CloudStackDisks(Adapter, HasVolumes):
         return next((_volume(item) for item in listed if item["state"] not in _GONE), None)
 
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:  # noqa: ARG002
-        """Make a data disk; its tags follow."""
+        """Make a data disk, then set its tags."""
         zone, gib = zone_of(driver, self.site), -(-item.size // 1024)
         offering = _offering(driver, zone, str(item.attributes.get("disk-offering") or ""), gib)
         wanted = {

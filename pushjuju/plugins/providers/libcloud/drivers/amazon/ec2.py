@@ -63,7 +63,7 @@ class Ec2(Ebs, Guarding):
         return ""
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
-        """Return the types of the region, asked for once a day."""
+        """Return the instance types of the region; the cloud is asked for them once a day."""
         cloud, services = self.site.cloud, self.site.services
         end = hashlib.sha256((cloud.endpoint or cloud.region).encode()).hexdigest()[:12]
         file = services.data_dir / "libcloud" / f"ec2-types-{cloud.region}-{end}.json"
