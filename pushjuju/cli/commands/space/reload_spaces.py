@@ -13,8 +13,8 @@ from pushjuju.services.requests.machine import spaces
     summary="Reloads spaces and subnets from substrate.",
     at_most=0,
     flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
-    details="Every machine is asked for its addresses. A subnet of the space alpha in which no machine has an\n"
-    "address is forgotten.",
+    details="Every machine is asked for its addresses. A subnet of the space alpha in which no machine has\n"
+    "an address is forgotten.",
     see_also=("spaces", "add-space", "subnets"),
 )
 def reload_spaces(cli: Cli, _args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
