@@ -1,4 +1,4 @@
-"""Lazy imports: what a module of the command line imports is read when it is used for the first time.
+"""Lazy imports: what the command line and the services import is read when it is used for the first time.
 
 So a help text costs what declares the command, and a run costs what the run uses. `from package import
 module` is lazy; `from package.module import name` needs the name, and reads the module at once. Modules of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from importlib.abc import Loader
 
 _OURS = "pushjuju."
-_LAZY = "pushjuju.cli."
+_LAZY = ("pushjuju.cli.", "pushjuju.services.")
 
 
 class _Thread(threading.local):
@@ -32,12 +32,17 @@ _thread = _Thread()
 
 
 class _Unread(ModuleType):
-    """A module whose file is not read yet: the first attribute that somebody asks for reads the file."""
+    """A module whose file is not read yet: the first use of an attribute reads the file."""
 
     def __getattribute__(self, name: str) -> Any:
         if name == "__dict__" or not name.startswith("__"):  # Python sets the other names without the file
             cast("_LazyLoader", self.__loader__).read(self)
         return ModuleType.__getattribute__(self, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("__"):  # else the file would undo the change
+            cast("_LazyLoader", self.__loader__).read(self)
+        ModuleType.__setattr__(self, name, value)
 
 
 class _LazyLoader:

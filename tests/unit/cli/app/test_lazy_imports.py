@@ -45,6 +45,14 @@ def test_a_module_is_read_when_it_is_used(write: Write) -> None:
     assert is_read("work")
 
 
+def test_a_module_is_read_before_somebody_changes_it(write: Write) -> None:
+    write("command", "from pushjuju.cli.commands import lazytest_work as work")
+    write("work", "answer = 42")
+    command = import_lazily(_NAMES + "command")
+    command.work.answer = 43
+    assert (is_read("work"), command.work.answer) == (True, 43)
+
+
 def test_a_name_out_of_a_module_reads_the_module_at_once(write: Write) -> None:
     write("command", "from pushjuju.cli.commands.lazytest_work import answer")
     write("work", "from pushjuju.cli.commands import lazytest_later as later\nanswer = 42")
