@@ -192,7 +192,7 @@ class MachineSession:
         return found
 
     async def look_again(self) -> None:
-        """Have the machine say anew what may have changed since it was met: its name and its addresses."""
+        """Ask the machine again for its hostname and addresses, which may have changed since it was reached."""
         met = self._link
         link = await self._attach()
         if link is not met:

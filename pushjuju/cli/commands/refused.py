@@ -159,7 +159,7 @@ register = refused(
 
 dump_model = refused(
     "dump-model",
-    "a developer's word; export-bundle tells what is in a model",
+    "a command for developers of Juju; export-bundle shows what is in a model",
     summary="Displays the database agnostic representation of the model.",
     at_most=0,
     formats=("yaml", "json"),
@@ -168,7 +168,7 @@ dump_model = refused(
 
 dump_db = refused(
     "dump-db",
-    "a developer's word; the store is one SQLite file, which create-backup copies",
+    "a command for developers of Juju; the store is one SQLite file, which create-backup copies",
     summary="Displays the mongo documents of the model.",
     at_most=0,
     formats=("yaml", "json"),

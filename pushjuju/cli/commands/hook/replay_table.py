@@ -41,7 +41,7 @@ def _decision(decision: deciding.Decision) -> Struct:
 
 
 def text(document: Mapping[str, Any], *, colour: bool = False) -> str:
-    """Return a decision that was taken again as text."""
+    """Return the text of a replayed decision."""
     table = TabWriter(colour=colour)
     about = " ".join(filter(None, (document.get("unit", ""), document.get("hook", ""))))
     table.row("Decision of", about or document["subject"])

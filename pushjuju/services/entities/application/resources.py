@@ -186,7 +186,7 @@ def taken_from_store(
 
 
 def have_content(ctx: Context, resource: Resource, copy: Staged) -> Resource:
-    """Make the content of a store's resource known; return the resource as it is now."""
+    """Record the content of a resource that came from the store; return the resource as it is now."""
     if copy.size != resource.size:
         raise NotValid(f"resource size does not match expected ({copy.size} != {resource.size})")
     if copy.sha384 != resource.fingerprint:

@@ -65,7 +65,7 @@ def is_asked_for(tx: ModelTx) -> bool:
 
 
 def changed_on(tx: ModelTx, machine: str | None, reason: str) -> None:
-    """Let a machine look at its rules again; all of them where they are guarded alike."""
+    """Wake a machine whose rules may have changed; every machine when `firewall-mode` is global."""
     if mode(tx) is Mode.GLOBAL:
         changed_everywhere(tx, reason)
     elif machine is not None:
