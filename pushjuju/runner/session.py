@@ -192,7 +192,7 @@ class MachineSession:
         return found
 
     async def look_again(self) -> None:
-        """Ask the machine again for its hostname and addresses, which may have changed since it was reached."""
+        """Ask the machine again for its hostname and addresses, which may have changed."""
         met = self._link
         link = await self._attach()
         if link is not met:
