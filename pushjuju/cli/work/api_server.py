@@ -50,8 +50,11 @@ class ApiServing:
         finally:
             await server.close()
 
-    async def alone(self) -> None:
+    def alone(self) -> None:
         """Serve until SIGTERM or SIGINT; background processes do the work."""
+        asyncio.run(self._until_stopped())
+
+    async def _until_stopped(self) -> None:
         stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stop.set)

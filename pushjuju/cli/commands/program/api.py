@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from pushjuju.cli.syntax import flags
@@ -43,4 +42,4 @@ def api(cli: Cli, args: tuple[str, ...], *, controller: str, listen: str, user: 
         cli.console.info(f"JUJU_DATA={folder} lets a Juju client work {ctx.controller.name} as {user}")
         return
     cli.on_interrupt = "Stopped; the work goes on with the next command."
-    asyncio.run(serving.alone())
+    serving.alone()

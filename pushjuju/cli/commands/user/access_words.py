@@ -12,8 +12,8 @@ from pushjuju.services.entities.basis import users
 from pushjuju.services.requests.user import access
 
 _NOTE = (
-    "Access is recorded, and has no effect yet: there is no server that asks for it, and a user who can\n"
-    "read the data directory is admin."
+    "Access holds for clients of the API (`pushjuju api`). On this computer, a user who can read the data\n"
+    "directory is admin."
 )
 
 _MEANT = (
