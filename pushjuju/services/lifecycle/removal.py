@@ -20,7 +20,7 @@ from pushjuju.core.problems import Subject
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.action import actions
-from pushjuju.services.entities.application import units
+from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership, statuses, wake
 from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import firewall, models
@@ -443,7 +443,7 @@ def plan_units(tx: ModelTx, names: list[str]) -> list[Unit]:
 
 def plan_applications(tx: ModelTx, names: list[str]) -> list[Application]:
     """Return the applications that `remove-application` names."""
-    return [tx.get(Application, "application_get", Subject("application", name), name=name) for name in names]
+    return [applications.get(tx, name) for name in names]
 
 
 def blockers(tx: ModelTx) -> list[str]:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, BinaryIO
 from pushjuju.charms.values.model import Charm, ResourceMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
@@ -246,10 +246,6 @@ def replace_some(
     wake.application(tx, application.name, "resource attached")
 
 
-def _application(tx: ModelTx, name: str) -> Application:
-    return tx.get(Application, "application_get", Subject("application", name), name=name)
-
-
 def of_application(tx: ModelTx, application: Application) -> list[Resource]:
     """Return the resources of an application by name; one without a file has neither content nor time."""
     name = application.name
@@ -277,7 +273,7 @@ def wanted(tx: ModelTx, unit: Unit, name: str) -> Resource:
     """Return the resource that a unit's hook asks for."""
     found = tx.find(Resource, "resource_get", application=unit.application, name=name)
     if found is None:
-        application = _application(tx, unit.application)
+        application = applications.get(tx, unit.application)
         meta = charms.get(tx, application.charm_url).meta.resources.get(name)
         if meta is not None and meta.type != FILE:
             raise NotValid(f"resource {quote(name)} is an {meta.type}: machines take files only")

@@ -20,14 +20,12 @@ from pushjuju.charms.values.goform import typed
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.core.problems import Subject
 from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.application import applications, bindings
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.store.rows.records import Application
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +137,5 @@ def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force
     """
     if not asked:
         raise NotValid("no bindings specified")
-    ctx.clock.now()
     with ctx.write(model) as tx:
-        application = tx.get(Application, "application_get", Subject("application", name), name=name)
-        return bindings.record(tx, application, asked, force=force)
+        return bindings.record(tx, applications.get(tx, name), asked, force=force)

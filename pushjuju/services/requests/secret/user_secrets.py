@@ -12,13 +12,12 @@ from collections.abc import Iterable
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
 from pushjuju.core.model.secrets import Content, OwnerKind, is_uri, new_id, parse_uri, uri
-from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
 from pushjuju.runner.remote.tools import goyaml
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import MODEL, Change
-from pushjuju.store.rows.records import Application
 from pushjuju.store.rows.secret_records import SecretRow
 from pushjuju.store.tx import ModelTx
 
@@ -68,7 +67,7 @@ def remove(ctx: Context, model: str, which: str, revision: int | None = None) ->
         secrets.remove(tx, row, None if revision is None else [revision])
 
 
-def grant(ctx: Context, model: str, which: str, applications: Iterable[str]) -> None:
+def grant(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
     """Let applications read a secret of the model; all of them or, after a refusal, none.
 
     Raises:
@@ -77,12 +76,12 @@ def grant(ctx: Context, model: str, which: str, applications: Iterable[str]) -> 
     """
     with ctx.write(model) as tx:
         row = own(tx, which)
-        for name in applications:
-            _application(tx, name)
+        for name in names:
+            applications.get(tx, name)
             secrets.grant(tx, row, OwnerKind.APPLICATION, name)
 
 
-def revoke(ctx: Context, model: str, which: str, applications: Iterable[str]) -> None:
+def revoke(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
     """Take grants of a secret of the model back.
 
     Raises:
@@ -91,13 +90,9 @@ def revoke(ctx: Context, model: str, which: str, applications: Iterable[str]) ->
     """
     with ctx.write(model) as tx:
         row = own(tx, which)
-        for name in applications:
-            _application(tx, name)
+        for name in names:
+            applications.get(tx, name)
             secrets.revoke(tx, row, name)
-
-
-def _application(tx: ModelTx, name: str) -> None:
-    tx.get(Application, "application_get", Subject("application", name), name=name)
 
 
 def lookup(tx: ModelTx, which: str) -> SecretRow:
