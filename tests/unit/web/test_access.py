@@ -12,7 +12,7 @@ import pytest
 from pushjuju.core.model.secrets import Content
 from pushjuju.services.entities.basis import users as access
 from pushjuju.services.entities.basis.annotations import Kind
-from pushjuju.services.entities.model import new_models
+from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.model.annotate import annotate
 from pushjuju.services.requests.secret import user_secrets
 from pushjuju.web import facades
@@ -83,7 +83,7 @@ def hidden(house: TestController) -> TestController:
 def kim(served: ApiWorld, hidden: TestController) -> str:
     """A user who may log in, and read the model `mine`; return its UUID."""
     served.add_user("kim")
-    made = new_models.add_model(served.ctx, "mine")
+    made = add_model(served.ctx, AddModelOptions(name="mine"))
     with served.ctx.store.write() as tx:
         access.grant(tx, "kim", "read", access.Kind.MODEL, made.uuid)
     return made.uuid
