@@ -297,7 +297,7 @@ class HubStore:
             "id": entry.id,
             "name": entry.name,
             "result": self._result(entry),
-            "default-release": {"channel": listed[0]["channel"], "revision": default},
+            "default-release": {"channel": listed[0]["channel"], "revision": default, "resources": []},
             "channel-map": listed,
             "error-list": [],
         }

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 from pushjuju.charms.format.url import name_in
 from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
 from pushjuju.services.entities.application import applications, bindings
 from pushjuju.services.entities.application import units as of_units
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import origins
 from pushjuju.store.rows.records import Application, ExposedEndpoint
 from pushjuju.store.tx import ModelTx
@@ -38,6 +40,28 @@ def about(ctx: Context, model: str, name: str) -> About:
         bound = bindings.document(tx, found)
     channel = origin.channel if origin else ""
     return About(name_in(found.charm_url), found.base, channel, bool(found.trust), bound)
+
+
+def charm_origin(ctx: Context, model: str, name: str) -> dict[str, Any]:
+    """Return the URL of an application's charm, and its origin with the keys of Juju's CharmOrigin."""
+    with ctx.read(model) as tx:
+        found = applications.get(tx, name)
+        origin = origins.find(tx, name)
+        record = charms.record(tx, found.charm_url)
+    base = Base.parse(found.base)
+    about: dict[str, Any] = {
+        "source": "charm-hub" if origin else "local",
+        "type": "charm",
+        "id": origin.id if origin else "",
+        "hash": record.sha256,
+        "revision": record.revision,
+        "architecture": origin.arch if origin else "",
+        "base": {"name": base.os, "channel": base.channel},
+    }
+    if origin and origin.channel:
+        channel = Channel.parse(origin.channel)
+        about.update(track=channel.track or None, risk=str(channel.risk), branch=channel.branch or None)
+    return {"url": found.charm_url, "charm-origin": about}
 
 
 def units(ctx: Context, model: str, name: str) -> list[str]:

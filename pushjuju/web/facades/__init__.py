@@ -20,6 +20,9 @@ _MODULES = (
     "key_manager",
     "model_secrets",
     "charms",
+    "block",
+    "spaces",
+    "resources",
 )
 
 

@@ -11,14 +11,18 @@ import yaml
 from pushjuju.charms.format import yamlload
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.requests import removals
-from pushjuju.services.requests.application import add_units, deploy
+from pushjuju.services.requests.application import add_units, deploy, refresh
 from pushjuju.services.requests.application.deploy import DeployOptions
 from pushjuju.services.requests.application.new_application import Deployed
+from pushjuju.services.requests.application.refresh import RefreshOptions
+from pushjuju.services.views import application_documents
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.removing import force_of
+from pushjuju.web.facades.store_names import store_name
 from pushjuju.web.registry import Facade, Needs, method
 from pushjuju.web.shapes import applications as shapes
 from pushjuju.web.shapes.common import Results
@@ -26,8 +30,6 @@ from pushjuju.web.shapes.constraints import known
 from pushjuju.web.shapes.placement import directives, places
 
 _LOCAL = re.compile(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
-_STORE = re.compile(r"(?:ch:)?(?:[a-z0-9]+/){0,2}[a-z][a-z0-9-]*")
-_REVISION = re.compile(r"-([0-9]{1,9})$")
 _TRUST = "trust"
 
 
@@ -47,6 +49,11 @@ def settings_of(text: str, application: str) -> tuple[dict[str, Any], bool]:
 
 def _files(settings: Mapping[str, Any], application: str) -> list[bytes]:
     return [yaml.safe_dump({application: dict(settings)}).encode()] if settings else []
+
+
+def charm_of(ctx: Context, model: str, application: str) -> str:
+    """Return the name of an application's charm."""
+    return application_documents.about(ctx, model, application).charm
 
 
 class Deploying(Facade):
@@ -104,17 +111,14 @@ class Deploying(Facade):
         Raises:
             PushjujuError: The name is none of a charm of a store, or something does not fit.
         """
-        number = _REVISION.search(item.charm_name) if item.charm_name.startswith("ch:") else None
-        name = item.charm_name[: number.start()] if number else item.charm_name
-        if not _STORE.fullmatch(name):  # a path would be a file of this host
-            raise NotValid(f'charm name "{item.charm_name}" not valid')
+        name, number = store_name(item.charm_name)
         if item.devices:
             raise errors.not_supported("devices are for Kubernetes only")
-        application = item.application_name or name.rpartition("/")[2].removeprefix("ch:")
+        application = item.application_name or name
         settings, trust = settings_of(item.config_yaml, application)
-        revision = item.revision if item.revision is not None else int(number[1]) if number else -1
+        revision = number if item.revision is None else item.revision
         return DeployOptions(
-            charm=name if "/" not in name else f"ch:{name.removeprefix('ch:')}",
+            charm=f"ch:{name}",
             application=application,
             num_units=item.num_units,
             base=item.base.value,
@@ -131,6 +135,29 @@ class Deploying(Facade):
             force=item.force,
             dry_run=item.dry_run,
         )
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def set_charm(self, params: shapes.ApplicationSetCharm) -> None:
+        """Put an application on another revision of its charm of a store."""
+        if params.charm_url.startswith("local:"):
+            raise errors.not_supported("charms that were uploaded are for new applications only")
+        name, number = store_name(params.charm_url)
+        origin = params.charm_origin
+        options = RefreshOptions(
+            application=params.application,
+            switch="" if name == charm_of(self.ctx, self.model, params.application) else name,
+            channel=params.channel or origin.channel,
+            revision=number if origin.revision is None else origin.revision,
+            base=origin.base.value,
+            config=params.config_settings,
+            config_file=params.config_settings_yaml.encode() or None,
+            force=params.force,
+            force_units=params.force_units,
+            force_base=params.force_base,
+            storage=directives(params.storage_constraints),
+            bind=params.endpoint_bindings,
+        )
+        refresh.refresh(self.ctx, self.model, options)
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def add_units(self, params: shapes.AddApplicationUnits) -> shapes.AddUnitsResults:

@@ -44,6 +44,11 @@ class Showing(Facade):
             "endpoint-bindings": about.bindings,
         }
 
+    @method(Needs.READ, name="GetCharmURLOrigin")
+    def get_charm_url_origin(self, params: shapes.ApplicationGet) -> dict[str, Any]:
+        """Return the charm of an application, and where the charm comes from."""
+        return application_documents.charm_origin(self.ctx, self.model, params.application)
+
     @method(Needs.READ)
     def get_constraints(self, params: Entities) -> Results:
         """Return the constraints of applications."""

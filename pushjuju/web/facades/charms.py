@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pushjuju.charms.values.model import Charm, Endpoint
+from pushjuju.core.base import Base
+from pushjuju.core.charmstore import DEFAULT_ARCH
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.supply import store_charms
+from pushjuju.services.supply.store_charms import CharmRequest
+from pushjuju.services.supply.store_origin import StoreOrigin
 from pushjuju.services.views.listings import charms as listing
+from pushjuju.web import errors
+from pushjuju.web.facades.store_names import store_name
 from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.applications import CharmOriginParams
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +26,33 @@ class CharmURL:
     """A charm of the model."""
 
     url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveCharm:
+    """A charm of the model's store, as a client names it."""
+
+    reference: str = ""
+    charm_origin: CharmOriginParams = field(default_factory=CharmOriginParams)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveCharmsParams:
+    """Charms to look up."""
+
+    resolve: list[ResolveCharm] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddCharm:
+    """A charm of the store that an application is to have."""
+
+    url: str = ""
+    charm_origin: CharmOriginParams = field(default_factory=CharmOriginParams)
+    force: bool = False
+
+
+_OLD = 6  # the last version with series
 
 
 @facade("Charms", versions=[5, 6, 7], on=On.MODEL)
@@ -35,9 +73,63 @@ class Charms(Facade):
         }
 
     @method(Needs.READ)
+    def resolve_charms(self, params: ResolveCharmsParams) -> dict[str, Any]:
+        """Return which revisions of the store clients mean."""
+        return {"Results": [self._resolved(item) for item in params.resolve]}
+
+    def _resolved(self, item: ResolveCharm) -> dict[str, Any]:
+        try:
+            name, _ = store_name(item.reference)  # a newer revision than that of the reference is asked for
+            found = self._find(name, item.charm_origin)
+        except PushjujuError as error:
+            return {"url": item.reference, "charm-origin": {}, **self._bases(()), "error": errors.told(error)}
+        origin = _origin(found, item.charm_origin)
+        return {"url": found.url, "charm-origin": origin, **self._bases(found.charm.bases)}
+
+    def _bases(self, bases: Sequence[Base]) -> dict[str, Any]:
+        if self.call.version <= _OLD:
+            return {"supported-series": [base.series for base in bases if base.series]}
+        return {"supported-bases": [{"name": base.os, "channel": base.channel} for base in bases]}
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def add_charm(self, params: AddCharm) -> dict[str, Any]:
+        """Return the origin of a charm with what the store says of it; its archive comes when it is used."""
+        return {"charm-origin": _origin(self._find(params.url, params.charm_origin), params.charm_origin)}
+
+    def _find(self, reference: str, origin: CharmOriginParams) -> StoreOrigin:
+        name, revision = store_name(reference)
+        number = revision if origin.revision is None else origin.revision
+        request = CharmRequest(
+            url=name,
+            channel=origin.channel or ("stable" if number >= 0 else ""),
+            revision=number,
+            base=origin.base.value,
+            arch=origin.architecture or DEFAULT_ARCH,
+            kind="",
+        )
+        return store_charms.resolve_one(self.ctx, self.model, request)
+
+    @method(Needs.READ)
     def list(self) -> dict[str, Any]:
         """Return the URLs of the charms of the model."""
         return {"charm-urls": listing.urls(self.ctx, self.model)}
+
+
+def _origin(found: StoreOrigin, asked: CharmOriginParams) -> dict[str, Any]:
+    channel = found.channel
+    return {
+        "source": "charm-hub",
+        "type": found.charm.kind,
+        "id": found.charm.id,
+        "hash": found.charm.download.sha256,
+        "revision": found.charm.revision,
+        "track": channel.track or None,
+        "risk": str(channel.risk),
+        "branch": channel.branch or None,
+        "architecture": found.arch,
+        "base": {"name": found.base.os, "channel": found.base.channel},
+        "instance-key": asked.id,
+    }
 
 
 def _option(item: Any) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import Entities, StringResult
+from pushjuju.web.shapes.remote_settings import checked
 
 UserAccess = TypedDict("UserAccess", {"user-tag": str, "access": str})
 UserAccessResult = TypedDict(
@@ -59,7 +60,7 @@ class Controller(Facade):
     @method(Needs.SUPERUSER, changes=True)
     def config_set(self, params: ControllerConfigSet) -> None:
         """Change settings of the controller."""
-        change_config.change(self.ctx, params.config)
+        change_config.change(self.ctx, checked(params.config))
 
     @method(Needs.LOGIN)
     def controller_version(self) -> ControllerVersion:

@@ -15,6 +15,7 @@ from pushjuju.web import errors
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import StringResult
 from pushjuju.web.shapes.constraints import Value, known
+from pushjuju.web.shapes.remote_settings import checked
 
 ModelConfigResults = TypedDict("ModelConfigResults", {"config": dict[str, dict[str, Any]]})
 GetConstraintsResults = TypedDict("GetConstraintsResults", {"constraints": dict[str, Any]})
@@ -63,7 +64,7 @@ class ModelConfig(Facade):
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
     def model_set(self, params: ModelSet) -> None:
         """Change settings."""
-        values = {key: value for key, value in params.config.items() if key not in _FIXED}
+        values = {key: value for key, value in checked(params.config).items() if key not in _FIXED}
         model_config.set_model_config(self.ctx, self._model(), ModelConfigOptions(values=values))
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind
-from pushjuju.services.entities.model import sessions
+from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.entities.model.ssh_keys import KEY as KEYS
 from pushjuju.services.requests.model import destroy_model, ssh_keys
 from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
@@ -26,6 +28,7 @@ from pushjuju.web.facades.removing import force_of
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes import models as shapes
 from pushjuju.web.shapes.common import Entities, Entity
+from pushjuju.web.shapes.remote_settings import checked
 
 _ACTS = {"grant": access.grant, "revoke": access.revoke}
 
@@ -46,7 +49,7 @@ class ModelManager(Facade):
             name=params.name,
             cloud=f"{cloud}/{params.region}" if cloud else "",
             credential=credential,
-            config={key: value for key, value in params.config.items() if key not in _NOT_OURS},
+            config={key: value for key, value in checked(params.config).items() if key not in _NOT_OURS},
             owner=owner,
         )
         made = add_model(self.ctx, options)
@@ -90,6 +93,20 @@ class ModelManager(Facade):
         try:
             found = reach(self.ctx, tags.model_to_reach(tag))
             return {"result": model_shapes.info(self.ctx, found, self.call.version)}
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+
+    @method(Needs.LOGIN)
+    def model_status(self, params: Entities) -> dict[str, Any]:
+        """Return what is in models that the caller administers; `not found` for one that is gone."""
+        return {"models": [self._status(item.tag) for item in params.entities]}
+
+    def _status(self, tag: str) -> dict[str, Any]:
+        try:
+            uuid = tags.model_to_reach(tag)
+            if is_superuser(self.ctx) and not models.exists(self.ctx, uuid):
+                raise errors.ApiError("model not found", errors.NOT_FOUND)
+            return model_shapes.status(self.ctx, reach(self.ctx, uuid, "admin"))
         except PushjujuError as error:
             return {"error": errors.told(error)}
 

@@ -9,6 +9,7 @@ from pushjuju import JUJU_VERSION
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints, model_access, models
+from pushjuju.services.requests.model import destroy_model
 from pushjuju.services.views import documents
 from pushjuju.store.rows.model import Model
 from pushjuju.store.rows.records import Machine
@@ -179,4 +180,20 @@ def _hardware(item: Machine) -> dict[str, Any]:
         key: int(item.hardware[key]) if key in numbers else item.hardware[key]
         for key in known
         if item.hardware.get(key)
+    }
+
+
+def status(ctx: Context, model: Model) -> dict[str, Any]:
+    """Return what is in a model, as who destroys it asks for."""
+    found = destroy_model.contents(ctx, model.uuid)
+    return {
+        "model-tag": f"model-{model.uuid}",
+        "life": model.life,
+        "type": "iaas",
+        "owner-tag": f"user-{model.owner}",
+        "hosted-machine-count": len(found.machines),
+        "application-count": len(found.applications),
+        "unit-count": documents.model_counts(ctx).get(model.uuid, (0, 0, 0))[2],
+        "applications": [{"name": name} for name in found.applications],
+        "machines": [_machine(item) for item in found.machines],
     }

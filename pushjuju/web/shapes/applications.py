@@ -91,6 +91,23 @@ class DeployFromRepositoryArgs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationSetCharm:
+    """Another charm for an application."""
+
+    application: str = ""
+    charm_url: str = ""
+    channel: str = ""
+    charm_origin: CharmOriginParams = field(default_factory=CharmOriginParams)
+    config_settings: dict[str, str] = field(default_factory=dict)
+    config_settings_yaml: str = ""
+    endpoint_bindings: dict[str, str] = field(default_factory=dict)
+    storage_constraints: dict[str, StorageParams] = field(default_factory=dict)
+    force: bool = False
+    force_base: bool = False
+    force_units: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AddApplicationUnits:
     """Units to add."""
 

@@ -218,6 +218,42 @@ async def test_a_charm_path_is_never_read_from_this_host(served: ApiWorld, house
             assert found["Errors"][0]["message"] == f'charm name "{url}" not valid'
 
 
+@pytest.mark.parametrize("address", ["file:///etc", "/etc", "~/x", "mirror+file:///x", "ftp://x"])
+async def test_no_setting_leads_to_a_folder_of_this_host(
+    served: ApiWorld, house: TestController, address: str
+) -> None:
+    config = {"config": {"charmhub-url": address}}
+    async with served.entered(house.model) as client:
+        with pytest.raises(ApiFailed, match="is not an address of the web"):
+            await client.ask("ModelConfig", 3, "ModelSet", config)
+    async with served.entered() as client:
+        with pytest.raises(ApiFailed, match="is not an address of the web"):
+            await client.ask("ModelManager", 9, "CreateModel", {"name": "attic", **config})
+
+
+async def test_disabled_commands_are_refused(served: ApiWorld, house: TestController) -> None:
+    async with served.entered(house.model) as client:
+        assert (
+            await client.ask("Block", 2, "SwitchBlockOn", {"type": "BlockChange", "message": "frozen"}) == {}
+        )
+        (found,) = (await client.ask("Block", 2, "List"))["results"]
+        assert (found["result"]["type"], found["result"]["message"]) == ("BlockChange", "frozen")
+        with pytest.raises(ApiFailed, match="frozen") as refused:
+            await client.ask("ModelConfig", 3, "ModelSet", {"config": {"extra": "x"}})
+        assert refused.value.code == "operation is blocked"
+        assert await client.ask("Block", 2, "SwitchBlockOff", {"type": "BlockChange"}) == {}
+        assert await client.ask("ModelConfig", 3, "ModelSet", {"config": {"extra": "x"}}) == {}
+
+
+async def test_a_model_that_is_gone_is_not_found(served: ApiWorld, house: TestController) -> None:
+    gone = "model-00000000-0000-4000-8000-000000000000"
+    async with served.entered() as client:
+        entities = {"entities": [{"tag": f"model-{house.model}"}, {"tag": gone}]}
+        here, missing = (await client.ask("ModelManager", 9, "ModelStatus", entities))["models"]
+        assert (here["life"], here["application-count"]) == ("alive", 0)
+        assert missing["error"]["code"] == "not found"
+
+
 # --- uploads ----------------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from tests.charms_tools.hubstore import JAMMY, HubStore
 from tests.world.api import ApiWorld
 from tests.world.charms import Charms
 from tests.world.controller import TestController
@@ -79,6 +80,21 @@ async def test_a_local_charm_is_uploaded_deployed_and_removed(
         await model.block_until(lambda: "web/1" not in model.units, timeout=20)
         await model.remove_application("db", block_until_done=True, timeout=20)
         assert "db" not in model.applications
+
+
+async def test_a_charm_of_a_store_is_deployed_and_refreshed(
+    served: ApiWorld, house: TestController, packs: Charms, hub: HubStore
+) -> None:
+    hub.add("web", packs.make().path.read_bytes(), revision=3, bases=[JAMMY])
+    value = f'"{hub.url}"'
+    house.write(lambda tx: tx.run("model_config_set", model=house.model, key="charmhub-url", value=value))
+    async with model_of(served, house.model) as model, working(house):
+        web = await model.deploy("web", application_name="blog", base="ubuntu@22.04")
+        await model.wait_for_idle(timeout=30, idle_period=0.1, check_freq=0.1, wait_for_exact_units=1)
+        assert web.charm_url == "ch:amd64/jammy/web-3"
+        hub.add("web", packs.make().path.read_bytes(), revision=4, bases=[JAMMY])
+        await web.refresh(revision=4)
+        await model.block_until(lambda: web.charm_url.endswith("web-4"), timeout=10)
 
 
 async def test_notes_keys_machines_and_secrets(served: ApiWorld, house: TestController) -> None:

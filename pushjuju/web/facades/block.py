@@ -1,0 +1,70 @@
+"""Block: disabled commands. Mirrors: juju apiserver/facades/client/block (3.6)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.entities.basis.blocks import CHANGE, DESTROY, REMOVE
+from pushjuju.services.requests.model import blocks
+from pushjuju.services.views.listings import blocks as listing
+from pushjuju.web import errors
+from pushjuju.web.errors import ErrorResult
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Results
+
+_NAMES = {"BlockDestroy": DESTROY, "BlockRemove": REMOVE, "BlockChange": CHANGE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockSwitch:
+    """A set of commands, by Juju's name of its block."""
+
+    type: str = ""
+    message: str = ""
+
+
+@facade("Block", versions=[2], on=On.MODEL)
+class Block(Facade):
+    """The disabled commands of the model."""
+
+    @method(Needs.READ)
+    def list(self) -> Results:
+        """Return the sets that are disabled."""
+        words = {word: name for name, word in _NAMES.items()}
+        found: list[dict[str, Any]] = []
+        for entry in listing.of_model(self.ctx, self.model):
+            name = words[entry["command-set"]]
+            about = {
+                "id": name,
+                "tag": f"model-{self.model}",
+                "type": name,
+                "message": entry.get("message", ""),
+            }
+            found.append({"result": about})
+        return {"results": found}
+
+    @method(Needs.WRITE, changes=True)
+    def switch_block_on(self, params: BlockSwitch) -> ErrorResult:
+        """Disable a set of commands."""
+        try:
+            blocks.disable(self.ctx, self.model, _set(params.type), params.message)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {}
+
+    @method(Needs.WRITE, changes=True)
+    def switch_block_off(self, params: BlockSwitch) -> ErrorResult:
+        """Enable a set of commands again."""
+        try:
+            blocks.enable(self.ctx, self.model, _set(params.type))
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {}
+
+
+def _set(name: str) -> str:
+    if name not in _NAMES:
+        raise NotValid(f'unknown block type "{name}"')
+    return _NAMES[name]

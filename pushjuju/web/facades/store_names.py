@@ -1,0 +1,23 @@
+"""Names of charms of a store, as clients write them: never a path of this host."""
+
+from __future__ import annotations
+
+import re
+
+from pushjuju.core.errors import NotValid
+
+_STORE = re.compile(r"(?:ch:)?(?:[a-z0-9]+/){0,2}[a-z][a-z0-9-]*")
+_REVISION = re.compile(r"-([0-9]{1,9})$")
+
+
+def store_name(text: str) -> tuple[str, int]:
+    """Return name and revision of `NAME` or `ch:ARCH/SERIES/NAME-REVISION`; -1 without a revision.
+
+    Raises:
+        NotValid: The text is none of these.
+    """
+    number = _REVISION.search(text) if text.startswith("ch:") else None
+    name = text[: number.start()] if number else text
+    if not _STORE.fullmatch(name):
+        raise NotValid(f'charm name "{text}" not valid')
+    return name.rpartition("/")[2].removeprefix("ch:"), int(number[1]) if number else -1
