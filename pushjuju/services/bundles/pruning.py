@@ -7,7 +7,6 @@ to destroy it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from pushjuju.core.model.life import Life
@@ -24,7 +23,7 @@ from pushjuju.store.rows.records import Offer
 from pushjuju.store.tx import ModelTx
 
 
-def unset_annotations(tx: ModelTx, args: Mapping[str, Any], _now: datetime) -> None:
+def unset_annotations(tx: ModelTx, args: Mapping[str, Any]) -> None:
     """Take annotations away."""
     kind = notes.Kind(args["entity-type"])
     notes.put(tx, kind, args["id"], dict.fromkeys(args["keys"]))
@@ -68,7 +67,7 @@ def remove_offer(tx: ModelTx, args: Mapping[str, Any]) -> None:
     removal.remove_offer(tx, found)
 
 
-def revoke(tx: ModelTx, args: Mapping[str, Any], _now: datetime) -> None:
+def revoke(tx: ModelTx, args: Mapping[str, Any]) -> None:
     """Take access to an offer from a user."""
     found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', name=args["offer"])
     users.revoke(tx, args["user"], args["access"], users.Kind.OFFER, found.uuid)

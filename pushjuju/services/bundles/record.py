@@ -427,7 +427,7 @@ def _removal(name: str) -> Callable[[_Work, Change], None]:
     """Return a step of `bundle_prune`, which few need."""
 
     def step(work: _Work, change: Change) -> None:
-        getattr(pruning, name)(work.tx, change.args, work.now)
+        getattr(pruning, name)(work.tx, change.args)
 
     return step
 
