@@ -13,6 +13,7 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import AlreadyExists
 from pushjuju.services.entities.basis import passwords
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_access, models
 from pushjuju.services.requests.user import passwords as requests
 from pushjuju.store import ssh_key
@@ -68,7 +69,7 @@ def _controller(ctx: Context, endpoints: list[str], ca: str) -> dict[str, Any]:
         "ca-cert": ca,
         "cloud": settings.get("cloud", ""),
         "region": settings.get("region", ""),
-        "type": models.own(ctx).cloud_type,
+        "type": clouds.definition(clouds.folders(ctx.datadir, ctx.controller), str(settings["cloud"])).type,
         "agent-version": JUJU_VERSION,
         "controller-machine-count": 1,
         "active-controller-machine-count": 1,

@@ -1,0 +1,96 @@
+"""The commands api and controller run --api, as processes of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+
+
+@pytest.fixture
+def folder(tmp_path: Path, packs: Charms) -> Path:
+    """A data directory with a controller."""
+    return TestController.build(tmp_path, packs).keep()
+
+
+@contextmanager
+def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a command until the block ends."""
+    environ = {**os.environ, "PUSHJUJU_DATA": str(folder)}
+    argv = [sys.executable, "-X", "importtime", "-m", "pushjuju.cli", *words]
+    process = subprocess.Popen(argv, env=environ, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def listening(process: subprocess.Popen[str]) -> int:
+    """Return the port at which a process says that it listens."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        if found := re.search(
+            r"The API listens at 127\.0\.0\.1:(\d+); its CA has the fingerprint \w\w:", line
+        ):
+            return int(found[1])
+    raise AssertionError("it never listens")
+
+
+async def health(port: int, folder: Path) -> bytes:
+    """Ask a server whether it runs."""
+    trust = ssl.create_default_context(cafile=folder / "controllers" / "home" / "api" / "ca.pem")
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trust)
+    writer.write(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer
+
+
+@pytest.mark.parametrize("words", [("api", "--listen"), ("controller", "run", "--api")])
+async def test_the_api_is_served_until_a_signal_comes(folder: Path, words: tuple[str, ...]) -> None:
+    with started(folder, *words, "127.0.0.1:0") as process:
+        port = await asyncio.to_thread(listening, process)
+        assert (await health(port, folder)).endswith(b"running\n")
+        process.send_signal(signal.SIGTERM)
+        await asyncio.to_thread(process.communicate, timeout=30)
+        assert process.returncode == 0
+
+
+@pytest.mark.parametrize("words", [("models",), ("status",), ("controller", "--help"), ("api", "--help")])
+def test_ordinary_commands_load_nothing_of_the_api(folder: Path, words: tuple[str, ...]) -> None:
+    with started(folder, *words) as process:
+        _, loaded = process.communicate(timeout=60)
+        assert process.returncode == 0
+    assert "pushjuju.cli.app" in loaded
+    assert "aiohttp" not in loaded
+    assert "pushjuju.web" not in loaded
+
+
+def test_the_files_of_clients_are_for_their_owner_alone(folder: Path, tmp_path: Path) -> None:
+    home = tmp_path / "juju"
+    with started(folder, "api", "client-config", str(home), "--listen", "127.0.0.1:17171") as process:
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+    files = [path for path in home.rglob("*") if path.is_file()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    account = yaml.safe_load((home / "accounts.yaml").read_text())["controllers"]["home"]
+    assert (account["user"], len(account["password"])) == ("admin", 24)
+    assert account["password"] not in said
+    about = yaml.safe_load((home / "controllers.yaml").read_text())["controllers"]["home"]
+    assert about["api-endpoints"] == ["127.0.0.1:17171"]
+    assert about["ca-cert"].startswith("-----BEGIN CERTIFICATE-----")
