@@ -21,7 +21,7 @@ INHERITED = ("apt-primary", "apt-sources", "apt-security", "ca-certs")
 """What containers may inherit from their host."""
 
 
-def check(document: Any) -> dict[str, Any]:
+def check(document: Any) -> dict[str, object]:
     """Return what `cloudinit-userdata` says, as data."""
     if not isinstance(document, Mapping):
         raise NotValid(f"{_PREFIX}must be valid YAML: expected a map")
@@ -68,7 +68,7 @@ def inherited_names(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def merge(own: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def merge(own: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, object]:
     """Merge cloud-init data: the model's packages and files come last, its commands first and last.
 
     Any other key of the model replaces pushjuju's. Juju writes its own files by commands and so leaves

@@ -105,7 +105,7 @@ class Cloud:
             own={key: value for key, value in found.items() if key not in ("name", "defined")},
         )
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return the cloud as clouds.yaml has it: only what is set, in Juju's order."""
         pairs: tuple[tuple[str, Any], ...] = (
             ("type", self.type),
@@ -156,7 +156,7 @@ class CloudCredentials:
     default_region: str = ""
     credentials: Mapping[str, StoredCredential] = field(default_factory=dict)
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> dict[str, object]:
         """Return them as credentials.yaml has them."""
         head = (("default-credential", self.default_credential), ("default-region", self.default_region))
         named = {name: self.credentials[name].to_document() for name in sorted(self.credentials)}
@@ -220,7 +220,7 @@ def _regions(cloud: str, value: Any) -> tuple[Region, ...]:
     return tuple(found)
 
 
-def _map(where: str, value: Any) -> dict[str, Any]:
+def _map(where: str, value: Any) -> dict[str, object]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):

@@ -60,7 +60,7 @@ def _check_value(name: str, value: Any, known: Sequence[Any]) -> None:
 
 def merge(
     fallback: Constraints, constraints: Constraints, conflicts: Conflicts = SIZES_OF_A_TYPE
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return constraints over weaker ones; a name takes along what it excludes among the weaker ones.
 
     A value of None is kept out: it was set to nothing, over whatever the weaker ones say.

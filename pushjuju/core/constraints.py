@@ -35,7 +35,7 @@ def parse(texts: str | Iterable[str]) -> dict[str, Any]:
         NotValid: Malformed, unknown or repeated; the message is Juju's.
     """
     joined = texts if isinstance(texts, str) else " ".join(texts)
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for word in re.findall(r"(?:\\ |\S)+", joined):
         name, equals, value = word.replace("\\ ", " ").partition("=")
         if not equals or not name:
@@ -94,7 +94,7 @@ def parse_size(text: str) -> int:
 _OF_CONTAINERS = ("arch", "cores", "mem", "root-disk", "root-disk-source")
 
 
-def of_container(wanted: Constraints, *, alone: bool = True) -> dict[str, Any]:
+def of_container(wanted: Constraints, *, alone: bool = True) -> dict[str, object]:
     """Return what a container inside a machine takes of constraints; the others are about the cloud.
 
     Args:
@@ -111,7 +111,7 @@ def container_of(wanted: Constraints) -> str:
     return "" if found == "none" else found
 
 
-def of_host(wanted: Constraints) -> dict[str, Any]:
+def of_host(wanted: Constraints) -> dict[str, object]:
     """Return what a machine takes that is made for a container with these constraints."""
     return {key: value for key, value in wanted.items() if key != "container"}
 

@@ -100,7 +100,7 @@ class MachineSession:
         self._room = Room()
         self._waste = waste or Waste()
         self._answers = Answers()
-        self._puts: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._puts: dict[str, asyncio.Future[dict[str, object]]] = {}
         self._blobs: set[str] = set()
         self._told = asyncio.Event()
         self._asks = False  # for what may have changed
@@ -408,7 +408,7 @@ class MachineSession:
 
     async def fetch(
         self, op_id: str, on_event: OnEvent | None = None, on_live: OnLive | None = None
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Wait for an operation that was started at an earlier contact (``hello["journal"]``).
 
         Returns:
@@ -422,7 +422,7 @@ class MachineSession:
         on_event: OnEvent | None,
         on_live: OnLive | None,
         behind: Sequence[Op] = (),
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         op_id = str(message["id"])
         if op_id in self._pending:
             raise ValueError(f"operation {op_id} is being waited for already")
@@ -589,7 +589,7 @@ class MachineSession:
         link: bootstrap.Link,
         sha256: str,
         path: Path,
-        done: asyncio.Future[dict[str, Any]],
+        done: asyncio.Future[dict[str, object]],
         like: tuple[str, Path] | None = None,
     ) -> None:
         size = path.stat().st_size  # noqa: ASYNC240 - a local file, and it is read here anyway
@@ -617,7 +617,7 @@ class MachineSession:
                     async with asyncio.timeout(TAKE_S):
                         await link.drain()
 
-    def _check_put(self, answer: dict[str, Any], path: Path) -> None:
+    def _check_put(self, answer: dict[str, object], path: Path) -> None:
         if answer.get("t") == "ok":
             return
         text = intake.text(answer.get("message"))
@@ -653,7 +653,7 @@ def _exec(
     }
 
 
-def _refused(message: Mapping[str, object]) -> dict[str, Any]:
+def _refused(message: Mapping[str, object]) -> dict[str, object]:
     """Return the result of an operation that the machine does not take."""
     text = intake.text(message.get("message"))
     return {"id": message["id"], "outcome": "error", "message": text, "writes": {}, "reboot": ""}
@@ -673,7 +673,7 @@ def raise_for_error(result: Mapping[str, Any], machine: str) -> None:
     raise RemoteFailed(f"{machine}: {text}", detail=intake.text(result.get("trace")))
 
 
-def with_disk_named(result: dict[str, Any], machine: str) -> dict[str, Any]:
+def with_disk_named(result: dict[str, object], machine: str) -> dict[str, object]:
     """Return a result; where the machine's disk was full, the message says whose disk that is."""
     if result.get("outcome") != "error" or result.get("errno") not in _NO_SPACE:
         return result

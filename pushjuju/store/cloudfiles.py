@@ -117,7 +117,7 @@ class CloudFiles:
 
         self._edit(CREDENTIALS, whole)
 
-    def _read(self, file: str) -> dict[str, Any]:
+    def _read(self, file: str) -> dict[str, object]:
         return read_toml(self.root / file)
 
     def _edit(self, file: str, change: Callable[[MutableMapping[str, Any]], object]) -> None:
@@ -146,7 +146,7 @@ def open_keyring(root: Path, *names: str) -> Keyring:
     return Keyring(root, *names)
 
 
-def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _table(document: Mapping[str, Any], key: str) -> dict[str, object]:
     found = document.get(key, {})
     return dict(found) if isinstance(found, Mapping) else {}
 

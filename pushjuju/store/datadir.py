@@ -164,7 +164,7 @@ class DataDir:
         """The clouds and credentials of this client."""
         return CloudFiles(self.root)
 
-    def clouds(self) -> dict[str, Any]:
+    def clouds(self) -> dict[str, object]:
         """Read the clouds that users defined: name -> definition."""
         return self.cloud_files.clouds()
 

@@ -225,7 +225,7 @@ def judge(task: Task, result: Result) -> Ending:
     )
 
 
-def _results(task: Task, result: Result, said: Mapping[str, Any]) -> dict[str, Any]:
+def _results(task: Task, result: Result, said: Mapping[str, Any]) -> dict[str, object]:
     """Return what the script set, with its exit code and output."""
     results = dict(said.get("results") or {})
     code = result.get("exit")

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
-from typing import Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.model.life import Life
@@ -156,7 +155,7 @@ def _prepared(
 def _record(
     view: View, step: Step, operation_id: str, title: str, then: str, moment: datetime
 ) -> OperationRecord:
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         **document_of(step.operation, None),
         "reason": step.decision.reason,
         "badge": step.decision.badge,

@@ -51,7 +51,7 @@ class Request:
     remote_app: str = ""
     force: bool = False
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Write it as the row of its operation keeps it."""
         return {
             "id": self.id,

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.holding import owner_line
@@ -398,7 +398,7 @@ def _why(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def target_document(target: SSHTarget) -> dict[str, Any]:
+def target_document(target: SSHTarget) -> dict[str, object]:
     """Return an SSH target as the machine's row keeps it."""
     return {
         "host": target.host,

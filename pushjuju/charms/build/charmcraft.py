@@ -181,7 +181,7 @@ def written(problem: Problem) -> tuple[str, str]:
     return (FILE, "platforms") if file == "manifest.yaml" else (file, key)
 
 
-def _project(data: bytes, report: Report) -> dict[str, Any] | None:
+def _project(data: bytes, report: Report) -> dict[str, object] | None:
     try:
         # Four levels: `config: {options: {NAME: {type: ...}}}`.
         project = yamlsafe.load(data, text_keys=4)
@@ -218,12 +218,12 @@ def _refuse_both(project: Mapping[str, Any], keys: tuple[str, ...], file: str, r
             report(key, f"{quote(key)} cannot be used when {file} exists")
 
 
-def _metadata(project: Mapping[str, Any], report: Report) -> dict[str, Any]:
+def _metadata(project: Mapping[str, Any], report: Report) -> dict[str, object]:
     for key in _REQUIRED:
         if key not in project:
             report(key, f"{key}: expected string, got nothing")
     # The fault was reported already; a placeholder goes on, so that it is not reported twice.
-    out: dict[str, Any] = dict.fromkeys(_REQUIRED, "missing")
+    out: dict[str, object] = dict.fromkeys(_REQUIRED, "missing")
     out |= {key: project[key] for key in (*_REQUIRED, *_VERBATIM) if key in project}
     if "title" in project:
         out["display-name"] = project["title"]
@@ -243,7 +243,7 @@ def _document(value: Any) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _bases(project: Mapping[str, Any], report: Report) -> Iterator[dict[str, Any]]:
+def _bases(project: Mapping[str, Any], report: Report) -> Iterator[dict[str, object]]:
     if project.get("bases"):
         yield from _old_bases(project["bases"], report)
         return
@@ -289,7 +289,7 @@ def targets(label: str, entry: Any, base: Any, report: Report) -> Iterator[tuple
         yield name, channel, arch
 
 
-def _old_bases(entries: Any, report: Report) -> Iterator[dict[str, Any]]:
+def _old_bases(entries: Any, report: Report) -> Iterator[dict[str, object]]:
     if not isinstance(entries, list):
         report("bases", f"bases: expected list, got {typed(entries)}")
         return
@@ -306,5 +306,5 @@ def _old_bases(entries: Any, report: Report) -> Iterator[dict[str, Any]]:
                 yield _run_on(target)
 
 
-def _run_on(entry: Mapping[Any, Any]) -> dict[str, Any]:
+def _run_on(entry: Mapping[Any, Any]) -> dict[str, object]:
     return {key: entry[key] for key in ("name", "channel", "architectures") if key in entry}

@@ -152,7 +152,7 @@ def _is_own(source: Any) -> bool:
     return isinstance(source, dict) and "." in (source.get("virtual"), source.get("editable"))
 
 
-def _tables(value: Any) -> list[dict[str, Any]]:
+def _tables(value: Any) -> list[dict[str, object]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

@@ -130,7 +130,7 @@ def _text(entry: Mapping[str, Any], key: str, default: str, report: Report) -> s
     return value
 
 
-def _schema(entry: Mapping[str, Any], title: str, description: str, report: Report) -> dict[str, Any]:
+def _schema(entry: Mapping[str, Any], title: str, description: str, report: Report) -> dict[str, object]:
     params = entry.get("params")
     if params is not None and not isinstance(params, dict):
         report("params", "params failed to parse as a map")
@@ -233,12 +233,12 @@ def _shown(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def insert_defaults(spec: ActionSpec, params: Mapping[str, Any]) -> dict[str, Any]:
+def insert_defaults(spec: ActionSpec, params: Mapping[str, Any]) -> dict[str, object]:
     """Return the parameters with the schema's defaults put in, at any depth."""
     return _with_defaults(spec.schema, dict(params))
 
 
-def _with_defaults(schema: Mapping[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+def _with_defaults(schema: Mapping[str, Any], params: dict[str, Any]) -> dict[str, object]:
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return params

@@ -98,7 +98,7 @@ def map_of(item: Check) -> Check:
     def check(value: Any, path: str, report: Report) -> Any:
         if not isinstance(value, dict):
             return _wrong("map", value, path, report)
-        out: dict[str, Any] = {}
+        out: dict[str, object] = {}
         for key, entry in value.items():
             if not isinstance(key, str):
                 _wrong("string", key, path, report)

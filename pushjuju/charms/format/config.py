@@ -177,7 +177,7 @@ def _settings_of(raw: Any, application: str) -> Mapping[str, Any]:
     return found
 
 
-def _printed_settings(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _printed_settings(raw: Mapping[str, Any]) -> dict[str, object]:
     found = {}
     for name, entry in raw.items():
         if not isinstance(entry, dict):
@@ -330,7 +330,7 @@ def config_document(
     options: Mapping[str, ConfigOption],
     settings: Mapping[str, Value],
     trust: bool | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what `juju config APP` prints.
 
     Args:
@@ -345,7 +345,7 @@ def config_document(
     }
 
 
-def _trust(trust: bool | None) -> dict[str, Any]:
+def _trust(trust: bool | None) -> dict[str, object]:
     return {
         "default": False,
         "description": _TRUST_TEXT,
@@ -355,8 +355,8 @@ def _trust(trust: bool | None) -> dict[str, Any]:
     }
 
 
-def _described(option: ConfigOption, value: Value) -> dict[str, Any]:
-    out: dict[str, Any] = {"description": option.description, "source": "unset", "type": str(option.type)}
+def _described(option: ConfigOption, value: Value) -> dict[str, object]:
+    out: dict[str, object] = {"description": option.description, "source": "unset", "type": str(option.type)}
     if option.default is not None:
         out |= {"default": option.default, "source": "default", "value": option.default}
     if value is not None and value != option.default:

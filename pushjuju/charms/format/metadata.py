@@ -210,7 +210,7 @@ def read_metadata(
     return meta
 
 
-def _coerce(raw: Any, problems: Problems) -> tuple[dict[str, Any], frozenset[str]] | None:
+def _coerce(raw: Any, problems: Problems) -> tuple[dict[str, object], frozenset[str]] | None:
     """Return the values of the right type, with defaults for the others, and the keys of the wrong values.
 
     Return None when the document is not a map with names as keys.
@@ -241,7 +241,7 @@ def _check_ambiguous(raw: Any, problems: Problems) -> None:
         problems.add(FILE, PREFIX + text, key=old[0].strip('"'))
 
 
-def _warn_unknown(raw: dict[str, Any], problems: Problems) -> None:
+def _warn_unknown(raw: dict[str, object], problems: Problems) -> None:
     for key in sorted(set(raw) - set(_FIELDS) - set(_INFORMATIONAL)):
         problems.warn(f"{FILE}: unknown key {quote(key)} is ignored")
     groups = (

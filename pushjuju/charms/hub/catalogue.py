@@ -83,11 +83,11 @@ def arches(listed: Iterable[Mapping[str, Any]]) -> list[str]:
     return sorted({text(item, "architecture") for item in listed} - {""})
 
 
-def found_entry(item: Mapping[str, Any]) -> dict[str, Any]:
+def found_entry(item: Mapping[str, Any]) -> dict[str, object]:
     """Return one result of `find` as Juju's documents have it."""
     release = item.get("default-release")
     listed = items(release, "revision", "bases")
-    entry: dict[str, Any] = {
+    entry: dict[str, object] = {
         "type": text(item, "type"),
         "id": text(item, "id"),
         "name": text(item, "name"),
@@ -103,7 +103,7 @@ def found_entry(item: Mapping[str, Any]) -> dict[str, Any]:
     return entry
 
 
-def channels(document: Mapping[str, Any]) -> tuple[list[str], dict[str, dict[str, list[dict[str, Any]]]]]:
+def channels(document: Mapping[str, Any]) -> tuple[list[str], dict[str, dict[str, list[dict[str, object]]]]]:
     """Return the tracks in the store's order, and track -> risk -> revisions."""
     tracks: list[str] = []
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}
@@ -144,7 +144,7 @@ def info_document(document: Mapping[str, Any]) -> dict[str, Any]:
         raise HubError(f'unexpected response type "{kind[:40]}", expected charm or bundle')
     result = document.get("result")
     tracks, listed = channels(document)
-    entry: dict[str, Any] = {
+    entry: dict[str, object] = {
         "type": kind,
         "id": text(document, "id"),
         "name": text(document, "name"),
@@ -168,11 +168,11 @@ def info_document(document: Mapping[str, Any]) -> dict[str, Any]:
     return entry
 
 
-def _charm(document: Mapping[str, Any]) -> dict[str, Any]:
+def _charm(document: Mapping[str, Any]) -> dict[str, object]:
     revision = document.get("default-release")
     metadata = _yaml(text(revision, "revision", "metadata-yaml"))
     config = _yaml(text(revision, "revision", "config-yaml"))
-    entry: dict[str, Any] = {}
+    entry: dict[str, object] = {}
     if options := config.get("options"):
         entry["config"] = {
             "Options": {
@@ -201,7 +201,7 @@ def _interfaces(endpoints: Any) -> dict[str, str]:
     return found
 
 
-def _yaml(content: str) -> dict[str, Any]:
+def _yaml(content: str) -> dict[str, object]:
     """Return the map that a store sends as YAML; text that cannot be read is not quoted."""
     try:
         found = yamlsafe.load(content.encode())

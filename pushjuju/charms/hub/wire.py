@@ -67,7 +67,7 @@ class Fault:
 # --- requests ---------------------------------------------------------------------------------------------
 
 
-def request(asks: Sequence[tuple[str, Ask]]) -> dict[str, Any]:
+def request(asks: Sequence[tuple[str, Ask]]) -> dict[str, object]:
     """Return the body of a refresh request: (instance key, what is asked for)."""
     context, actions = [], []
     for key, ask in asks:
@@ -89,7 +89,7 @@ def request(asks: Sequence[tuple[str, Ask]]) -> dict[str, Any]:
 
 
 def _install(key: str, ask: Ask) -> dict[str, Any]:
-    found: dict[str, Any] = {"action": INSTALL, "instance-key": key, "name": ask.name}
+    found: dict[str, object] = {"action": INSTALL, "instance-key": key, "name": ask.name}
     if ask.revision >= 0:
         found |= {"revision": ask.revision, "base": None}
     else:

@@ -30,9 +30,9 @@ from pushjuju.charms.values.model import (
 from pushjuju.core.base import Base
 
 
-def to_wire(charm: Charm) -> dict[str, Any]:
+def to_wire(charm: Charm) -> dict[str, object]:
     """Return a charm as plain JSON data."""
-    document: dict[str, Any] = _plain(charm)
+    document: dict[str, object] = _plain(charm)
     return document
 
 

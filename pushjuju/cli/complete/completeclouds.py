@@ -115,7 +115,7 @@ def _folders(place: Place) -> list[str]:
     return [place.root, own] if place.controller else [place.root]
 
 
-def _toml(path: str) -> dict[str, Any]:
+def _toml(path: str) -> dict[str, object]:
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             return tomllib.load(file)
@@ -123,7 +123,7 @@ def _toml(path: str) -> dict[str, Any]:
         return {}
 
 
-def _table(value: Any) -> dict[str, Any]:
+def _table(value: Any) -> dict[str, object]:
     return dict(value) if isinstance(value, Mapping) else {}
 
 

@@ -114,7 +114,7 @@ class Parsed:
         given: Keys of the flags that were written.
     """
 
-    values: dict[str, Any]
+    values: dict[str, object]
     args: list[str] = field(default_factory=list)
     given: set[str] = field(default_factory=set)
 

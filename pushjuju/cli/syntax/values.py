@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from pushjuju.charms.format import yamlload
 from pushjuju.cli.terminal.console import Console
@@ -111,7 +111,7 @@ def public_keys(path: str) -> list[str]:
     return found
 
 
-def yaml_map(content: bytes, name: str) -> dict[str, Any]:
+def yaml_map(content: bytes, name: str) -> dict[str, object]:
     """Read a YAML file that must hold one map.
 
     Raises:
@@ -125,10 +125,10 @@ def yaml_map(content: bytes, name: str) -> dict[str, Any]:
     return {str(key): value for key, value in found.items()}
 
 
-def model_settings(texts: Iterable[str]) -> dict[str, Any]:
+def model_settings(texts: Iterable[str]) -> dict[str, object]:
     """Read `--config` of add-model and bootstrap: flat files first, pairs over them."""
     listed = list(texts)
-    merged: dict[str, Any] = {}
+    merged: dict[str, object] = {}
     for text in listed:
         if "=" not in text:
             merged.update(yaml_map(read_file(text), text))
@@ -144,7 +144,7 @@ def placements(text: str) -> list[Placement]:
         raise UsageError(error.message) from error
 
 
-def constraints(texts: Sequence[str], console: Console) -> dict[str, Any]:
+def constraints(texts: Sequence[str], console: Console) -> dict[str, object]:
     """Read `--constraints`, repeated or not; old names are taken with a warning."""
     joined = " ".join(texts)
     if "cpu-cores=" in joined:

@@ -128,7 +128,7 @@ def arranged(document: Any, shape: str, order: Order) -> Any:
         return _arranged_map(document, shape[1:], order)
     if shape[0] == "[":
         return [arranged(item, shape[1:], order) for item in document] if _deep(shape[1:]) else document
-    changed: dict[str, Any] | None = None
+    changed: dict[str, object] | None = None
     for name, inner in _deep(shape):
         value = document.get(name)
         if value:

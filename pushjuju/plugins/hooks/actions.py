@@ -27,8 +27,8 @@ MAX_LEVELS = 64
 _NO_REASON = "action failed without reason given, check action for errors"
 
 
-def _action(ctx: ToolContext) -> dict[str, Any]:
-    found: dict[str, Any] | None = ctx.context.get("action")
+def _action(ctx: ToolContext) -> dict[str, object]:
+    found: dict[str, object] | None = ctx.context.get("action")
     if not found:
         raise ToolError("not running an action")
     return found

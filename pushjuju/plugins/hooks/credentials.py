@@ -31,12 +31,12 @@ _CREDENTIAL_FIELDS: tuple[tuple[str, str, Any], ...] = (
 )
 
 
-def _json(spec: dict[str, Any], fields: Any) -> Struct:
+def _json(spec: dict[str, object], fields: Any) -> Struct:
     """Keep what is set; the first two fields of a cloud and the type of a credential are always there."""
     return Struct((name, spec[name]) for name, _, _ in fields if spec.get(name))
 
 
-def _yaml(spec: dict[str, Any], fields: Any) -> Struct:
+def _yaml(spec: dict[str, object], fields: Any) -> Struct:
     return Struct((other, spec.get(name) or empty) for name, other, empty in fields)
 
 

@@ -46,7 +46,7 @@ def _unit_get(ctx: ToolContext, args: Args) -> str:
 # --- network-get ----------------------------------------------------------------------------------
 
 
-def _network(ctx: ToolContext, binding: str, wanted: int | None) -> dict[str, Any]:
+def _network(ctx: ToolContext, binding: str, wanted: int | None) -> dict[str, object]:
     """Return what is known of a binding, with what a relation changes of it."""
     network = ctx.context.get("network", {})
     found = network.get("bindings", {}).get(binding)
@@ -64,8 +64,8 @@ def _bind_address(network: dict[str, Any], binding: str) -> str:
     raise ToolError("no addresses attached to space for binding %s" % quote(binding))
 
 
-def _scalars(network: dict[str, Any], binding: str, asked: list[str]) -> dict[str, Any]:
-    answer: dict[str, Any] = {}
+def _scalars(network: dict[str, Any], binding: str, asked: list[str]) -> dict[str, object]:
+    answer: dict[str, object] = {}
     if "bind-address" in asked:
         answer["bind-address"] = _bind_address(network, binding)
     if "ingress-address" in asked:

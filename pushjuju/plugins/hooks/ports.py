@@ -81,7 +81,7 @@ def _range(record: dict[str, Any]) -> Range:
     return (protocol, -1, -1) if protocol == "icmp" else (protocol, int(record["from"]), int(record["to"]))
 
 
-def _record(endpoint: str, found: Range) -> dict[str, Any]:
+def _record(endpoint: str, found: Range) -> dict[str, object]:
     protocol, start, end = found
     return {"endpoint": endpoint, "protocol": protocol, "from": start, "to": end}
 
@@ -95,11 +95,11 @@ def _overlaps(one: Range, other: Range) -> bool:
 
 def _pending(ctx: ToolContext, kind: str) -> list[dict[str, Any]]:
     """Return the buffered changes of `kind`, "open" or "close"; a list to look at, not to change."""
-    found: list[dict[str, Any]] = ctx.writes.get("ports", {}).get(kind) or []
+    found: list[dict[str, object]] = ctx.writes.get("ports", {}).get(kind) or []
     return found
 
 
-def _buffer(ctx: ToolContext) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _buffer(ctx: ToolContext) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
     """Return the buffered opens and closes, to be changed."""
     ports = ctx.pending("ports")
     return ports.setdefault("open", []), ports.setdefault("close", [])

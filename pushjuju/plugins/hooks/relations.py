@@ -66,7 +66,7 @@ def _members(ctx: ToolContext, wanted: int, relation: dict[str, Any]) -> list[st
 # --- relation-ids, relation-list, relation-model-get --------------------------------------------
 
 
-def _is_broken(ctx: ToolContext, wanted: int, relation: dict[str, Any]) -> bool:
+def _is_broken(ctx: ToolContext, wanted: int, relation: dict[str, object]) -> bool:
     if relation.get("role") == "peer":
         return False
     ending = relation.get("life", "alive") != "alive" or relation.get("suspended")

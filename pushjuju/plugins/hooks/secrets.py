@@ -96,7 +96,7 @@ def _known(ctx: ToolContext) -> dict[str, Meta]:
 
 
 def _pending(ctx: ToolContext, what: str) -> dict[str, Any]:
-    found: dict[str, Any] = (ctx.writes.get("secrets") or {}).get(what) or {}
+    found: dict[str, object] = (ctx.writes.get("secrets") or {}).get(what) or {}
     return found
 
 

@@ -25,13 +25,13 @@ _VALID = ("maintenance", "blocked", "waiting", "active")
 _NOT_LEADER = "this unit is not the leader"
 
 
-def _current(ctx: ToolContext) -> dict[str, Any]:
+def _current(ctx: ToolContext) -> dict[str, object]:
     """Return the unit's own status, with what this run has set."""
-    found: dict[str, Any] = ctx.reads.get("status_set", {}).get("unit") or ctx.context["status"]["unit"]
+    found: dict[str, object] = ctx.reads.get("status_set", {}).get("unit") or ctx.context["status"]["unit"]
     return found
 
 
-def _render(status: dict[str, Any], with_data: bool) -> dict[str, Any]:
+def _render(status: dict[str, object], with_data: bool) -> dict[str, object]:
     if not with_data:
         return {"status": status["status"]}
     return {
@@ -41,15 +41,15 @@ def _render(status: dict[str, Any], with_data: bool) -> dict[str, Any]:
     }
 
 
-def _unit_status(ctx: ToolContext) -> dict[str, Any]:
+def _unit_status(ctx: ToolContext) -> dict[str, object]:
     """Return the own status: the first answer of a run stays, whatever status-set does later."""
     if "unit_status" not in ctx.reads:
         ctx.reads["unit_status"] = _current(ctx)
-    known: dict[str, Any] = ctx.reads["unit_status"]
+    known: dict[str, object] = ctx.reads["unit_status"]
     return known
 
 
-def _application_status(ctx: ToolContext, with_data: bool) -> dict[str, Any]:
+def _application_status(ctx: ToolContext, with_data: bool) -> dict[str, object]:
     known = ctx.reads.get("application_status") or ctx.ask_data("status-get", ["--application"])
     ctx.reads["application_status"] = known
     units = dict(known["units"])

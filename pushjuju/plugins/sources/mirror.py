@@ -242,7 +242,9 @@ def _runs_on(entry: StoreCharm, platform: Platform) -> bool:
 # --- writing ----------------------------------------------------------------------------------------------
 
 
-def entry_document(charm: StoreCharm, *, default: bool, more: Sequence[StoreResource] = ()) -> dict[str, Any]:
+def entry_document(
+    charm: StoreCharm, *, default: bool, more: Sequence[StoreResource] = ()
+) -> dict[str, object]:
     """Return a charm as the index holds it; `more`: other revisions of its resources."""
     return {
         "id": charm.id,
@@ -261,7 +263,7 @@ def entry_document(charm: StoreCharm, *, default: bool, more: Sequence[StoreReso
     }
 
 
-def _resource(item: StoreResource) -> dict[str, Any]:
+def _resource(item: StoreResource) -> dict[str, object]:
     return {
         "name": item.name,
         "type": item.type,
@@ -272,7 +274,7 @@ def _resource(item: StoreResource) -> dict[str, Any]:
     }
 
 
-def _download(item: Download) -> dict[str, Any]:
+def _download(item: Download) -> dict[str, object]:
     return {"hash-sha-256": item.sha256, "hash-sha-384": item.sha384, "size": item.size}
 
 
@@ -281,7 +283,7 @@ def file_name(item: Download) -> str:
     return item.sha256 or item.sha384
 
 
-def read_index(folder: Path) -> list[dict[str, Any]]:
+def read_index(folder: Path) -> list[dict[str, object]]:
     """Return the entries of the mirror to add to; empty where no mirror exists yet."""
     try:
         found = json.loads((folder / INDEX).read_bytes())

@@ -109,12 +109,12 @@ class Link:
 
     def __init__(self, waste: Waste | None = None) -> None:
         loop = asyncio.get_running_loop()
-        self.first: dict[str, Any] = {}
+        self.first: dict[str, object] = {}
         self.hello = cast("Hello", {})
         self.lost: asyncio.Future[str] = loop.create_future()
         self.fault: BadAnswer | None = None
         self.hello_cost = (0, 0.0)
-        self.on_message: Callable[[dict[str, Any], int], int] = lambda _, size: size
+        self.on_message: Callable[[dict[str, object], int], int] = lambda _, size: size
         self.waste = waste or Waste()
         self.frames_in = 0
         self.frames_out = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pushjuju.core import limits
 from pushjuju.portable.frames import Asked, Event
@@ -19,7 +19,7 @@ from pushjuju.runner.trust import frames, intake
 if TYPE_CHECKING:
     from pushjuju.runner.push.bootstrap import Link
 
-Document = dict[str, Any]
+Document = dict[str, object]
 
 OnEvent = Callable[[int, Event], None]
 """Called with the sequence number and the event, once per event and session, in order."""

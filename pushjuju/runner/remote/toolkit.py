@@ -259,13 +259,13 @@ def run_tool(
     name: str,
     argv: Sequence[str],
     context: Mapping[str, Any],
-    writes: dict[str, Any],
+    writes: dict[str, object],
     *,
     stdin: Callable[[], bytes],
     cwd: str,
     emit: Callable[[frames.Event], None],
     live: Live,
-    reads: dict[str, Any],
+    reads: dict[str, object],
     files: Any = None,
 ) -> tuple[int, bytes, bytes]:
     """Answer one call of a hook tool.

@@ -29,7 +29,7 @@ Act = Callable[[Any], None]
 KEEPALIVE_INTERVAL = 15  # seconds; a hook may be silent for hours, a dead peer is noticed within a minute
 KEEPALIVE_COUNT = 3
 # A machine gets neither a user's agent nor screen nor variables, whatever `~/.ssh/config` says.
-_LENT: dict[str, Any] = {"agent_forwarding": False, "x11_forwarding": False, "send_env": None, "env": None}
+_LENT: dict[str, object] = {"agent_forwarding": False, "x11_forwarding": False, "send_env": None, "env": None}
 _NOTHING_LENT = Path(__file__).with_name("nothing_lent.conf")
 _AUTHENTICATED = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
 
@@ -143,7 +143,7 @@ class Logins:
             return await self._attempt(target, tunnel, {"client_keys": None, "agent_path": None})
         return await self._attempt(target, tunnel, {})
 
-    async def _attempt(self, target: MachineTarget, tunnel: Any, keys: dict[str, Any]) -> Connection:
+    async def _attempt(self, target: MachineTarget, tunnel: Any, keys: dict[str, object]) -> Connection:
         checks: list[HostKeyCheck] = []
         client = _client_class(checks, self._begun, own_keys=bool(keys.get("client_keys")))
         arguments = _arguments(target, checks) | {"client_factory": client} | keys
@@ -158,7 +158,7 @@ class Logins:
         return Connection(ssh, self._settled)
 
 
-def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, Any]:
+def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, object]:
     """Return asyncssh's arguments for a target, without keys."""
 
     def known_hosts(host: str, _address: str, port: int | None) -> tuple[list[Any], list[Any], list[Any]]:
@@ -166,7 +166,7 @@ def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, A
         checks.append(check)
         return [asyncssh.import_public_key(key) for key in check.known], [], []
 
-    arguments: dict[str, Any] = {
+    arguments: dict[str, object] = {
         "known_hosts": known_hosts,
         "encryption_algs": _ciphers(),
         "server_host_key_algs": _host_key_algs(HostKeyCheck(target, target.host, target.port or 22).known),

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.charms.values.model import Charm
@@ -272,7 +271,7 @@ def with_removals(
     return prepared, [f"- {line}" for line in (*lines, *left)]
 
 
-def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, Any]]]:
+def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, object]]]:
     """Return base and constraints of the new machines, each pair once, for a cloud to look at."""
     bases = {name: app.base for name, app in prepared.facts.applications.items()}
     constraints = {name: dict(app.constraints) for name, app in prepared.facts.applications.items()}
@@ -284,7 +283,7 @@ def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, Any]]]:
             constraints[name] = rules.parse(str(change.args.get("constraints", "")))
         elif change.method is Method.ADD_UNIT:
             hosts.setdefault(str(change.args.get("to", "")), str(change.args["application"]))
-    found: list[tuple[Base, dict[str, Any]]] = []
+    found: list[tuple[Base, dict[str, object]]] = []
     for change in prepared.changes:
         if change.method is Method.ADD_MACHINES:
             owner = hosts.get(f"${change.id}", str(change.args.get("application", "")))

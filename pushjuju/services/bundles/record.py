@@ -215,7 +215,7 @@ def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:
 
 def _needs(
     work: _Work, change: Change, args: Mapping[str, Any], deployed: Mapping[str, Mapping[str, Any]]
-) -> tuple[Base, dict[str, Any]]:
+) -> tuple[Base, dict[str, object]]:
     """Return base and constraints of a new machine: its own words, else those of the application."""
     owner = str(change.args.get("application", "")) or _first_on(work, change)
     base, constraints = "", ""

@@ -71,8 +71,8 @@ def units(ctx: Context, model: str, name: str) -> list[str]:
         return [unit.name for unit in of_units.of_application(tx, name)]
 
 
-def _application(tx: ModelTx, application: Application) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _application(tx: ModelTx, application: Application) -> dict[str, object]:
+    found: dict[str, object] = {
         "charm": name_in(application.charm_url),
         "base": Base.parse(application.base).display,
     }

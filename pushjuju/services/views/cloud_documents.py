@@ -46,7 +46,7 @@ def validity_of(ctx: Context, cloud: str, credential: str) -> str:
     return credential_validity.INVALID if refused else credential_validity.VALID
 
 
-def controller_cloud_document(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, Any]:
+def controller_cloud_document(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, object]:
     """Return a cloud of a controller, with who may use it."""
     with ctx.store.read() as tx:
         levels = people.access_to(tx, people.Kind.CLOUD, cloud.name)
@@ -111,9 +111,9 @@ def shown(credential: StoredCredential, kind: ProviderType | None, *, secrets: b
 
 def credentials_document(
     stored: Mapping[str, CloudCredentials], kinds: Mapping[str, ProviderType | None], *, secrets: bool
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, object], list[str]]:
     """Return cloud -> credentials as yaml has them, and the clouds left out so that no secret leaks."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     left_out: list[str] = []
     for cloud, entry in sorted(stored.items()):
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
@@ -11,7 +9,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models, sessions
 
 
-def show_controller(ctx: Context) -> dict[str, Any]:
+def show_controller(ctx: Context) -> dict[str, object]:
     """Return a controller as `show-controller` has it."""
     settings = ctx.controller.settings()
     version = settings.get("agent-version", JUJU_VERSION)
@@ -31,7 +29,7 @@ def show_controller(ctx: Context) -> dict[str, Any]:
     }
 
 
-def _model(ctx: Context, uuid: str) -> dict[str, Any]:
+def _model(ctx: Context, uuid: str) -> dict[str, object]:
     with ctx.read(uuid) as tx:
         listed = machines.list_machines(tx)
         count = sum(len(machines.units_on(tx, machine.id)) for machine in listed)

@@ -66,7 +66,7 @@ def _credential(model: Model, status: StatusInfo | None) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _model_status(status: StatusInfo | None) -> dict[str, Any]:
+def _model_status(status: StatusInfo | None) -> dict[str, object]:
     if status is None:
         return {"current": "available", "since": None}
     words = {"message": status.message, "reason": str(status.data.get("reason") or "")}
@@ -77,7 +77,7 @@ def _model_status(status: StatusInfo | None) -> dict[str, Any]:
     }
 
 
-def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dict[str, Any]:
+def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dict[str, object]:
     """Return the document of `models`.
 
     Args:
@@ -93,7 +93,7 @@ def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dic
             for model in tx.list(Model, "model_list")
             if every or model.owner == chosen or model.uuid in shared
         ]
-    found: dict[str, Any] = {"models": entries}
+    found: dict[str, object] = {"models": entries}
     current = settings.get("current-model")
     if current:
         owner, _, name = str(current).rpartition("/")
@@ -101,7 +101,7 @@ def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dic
     return found
 
 
-def _seen_by(entry: dict[str, Any], user: str, ctx: Context, shared: dict[str, str]) -> dict[str, Any]:
+def _seen_by(entry: dict[str, Any], user: str, ctx: Context, shared: dict[str, str]) -> dict[str, object]:
     """Return the entry of `models` as one user sees it; admin may do everything."""
     if user != ctx.user:
         access = "admin" if entry["owner"] == user else shared.get(entry["model-uuid"], "")
@@ -115,7 +115,7 @@ def model_users(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
         shared = users.access_to(tx, users.Kind.MODEL, model.uuid)
         named = {person.name: person.display_name for person in tx.list(Person, "person_list")}
     levels = {ctx.user: "admin", **shared, model.owner: "admin"}
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for user, level in sorted(levels.items()):
         here = user == ctx.user
         display = user if here else named.get(user, "")
@@ -144,7 +144,7 @@ def model_counts(ctx: Context) -> dict[str, tuple[int, int, int]]:
 
 def controllers_document(
     datadir: DataDir, user: str, problem: Callable[[str, PushjujuError], None]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the document of `controllers`.
 
     Args:
@@ -156,7 +156,7 @@ def controllers_document(
 
 def _controller(
     datadir: DataDir, name: str, user: str, problem: Callable[[str, PushjujuError], None]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     settings: Mapping[str, Any] = {}
     counts: dict[str, int] = {}
     try:

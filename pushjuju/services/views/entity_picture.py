@@ -33,7 +33,7 @@ from pushjuju.store.rows.records import (
 if TYPE_CHECKING:
     from pushjuju.store.tx import ModelTx
 
-Picture = dict[tuple[str, str], dict[str, Any]]
+Picture = dict[tuple[str, str], dict[str, object]]
 """(kind, id) -> entity, in the order in which Juju sends them."""
 
 _PENDING, _NEVER = Seen("pending"), "0001-01-01T00:00:00Z"
@@ -50,7 +50,7 @@ def picture(ctx: Context, model: str) -> Picture:
         return {(kind, name): {"model-uuid": model, **entity} for kind, name, entity in _all(tx, rows, uuid)}
 
 
-def _all(tx: ModelTx, rows: Rows, controller: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _all(tx: ModelTx, rows: Rows, controller: str) -> Iterator[tuple[str, str, dict[str, object]]]:
     uuid = rows.model.uuid
     yield "model", uuid, _model(tx, rows, controller)
     for charm in tx.list(CharmRecord, "charm_list"):
@@ -79,9 +79,9 @@ def _all(tx: ModelTx, rows: Rows, controller: str) -> Iterator[tuple[str, str, d
         yield "action", str(task.id), _action(task)
 
 
-def status_of(seen: Seen, *, version: bool = False) -> dict[str, Any]:
+def status_of(seen: Seen, *, version: bool = False) -> dict[str, object]:
     """Return a status as deltas have it."""
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "current": seen.status,
         "message": seen.message,
         "version": JUJU_VERSION if version else "",
@@ -92,7 +92,7 @@ def status_of(seen: Seen, *, version: bool = False) -> dict[str, Any]:
     return found
 
 
-def _model(tx: ModelTx, rows: Rows, controller: str) -> dict[str, Any]:
+def _model(tx: ModelTx, rows: Rows, controller: str) -> dict[str, object]:
     model = rows.model
     config = {key: value["value"] for key, value in model_config.effective(tx, {}).items()}
     seen = document.seen_status(rows, StatusKind.MODEL, model.name, Seen("available"))
@@ -113,7 +113,7 @@ def _model(tx: ModelTx, rows: Rows, controller: str) -> dict[str, Any]:
     }
 
 
-def _charm(charm: CharmRecord) -> dict[str, Any]:
+def _charm(charm: CharmRecord) -> dict[str, object]:
     return {
         "charm-url": charm.url,
         "charm-version": str(charm.document.get("version") or ""),
@@ -122,7 +122,7 @@ def _charm(charm: CharmRecord) -> dict[str, Any]:
     }
 
 
-def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
+def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
     _, _, rest = machine.id.partition("/")
     return {
         "id": machine.id,
@@ -143,7 +143,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     }
 
 
-def _hardware(known: Mapping[str, Any]) -> dict[str, Any]:
+def _hardware(known: Mapping[str, Any]) -> dict[str, object]:
     names = {"cores": "cpu-cores"}
     numbers = ("cores", "cpu-power", "mem", "root-disk")
     return {
@@ -151,7 +151,7 @@ def _hardware(known: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def address(item: Mapping[str, Any]) -> dict[str, Any]:
+def address(item: Mapping[str, Any]) -> dict[str, object]:
     """Return an address of a machine as clients read it."""
     value = str(item["value"])
     return {
@@ -167,7 +167,7 @@ def _base(text: str) -> str:
     return f"{base.os}@{base.channel.partition('/')[0]}"
 
 
-def _application(tx: ModelTx, rows: Rows, app: ApplicationRow, known: Application) -> dict[str, Any]:
+def _application(tx: ModelTx, rows: Rows, app: ApplicationRow, known: Application) -> dict[str, object]:
     settings = tx.rows("setting_list", application=app.name, charm_url=app.charm_url)
     seen = document.seen_status(rows, StatusKind.APPLICATION, app.name, Seen("unset"))
     return {
@@ -185,7 +185,7 @@ def _application(tx: ModelTx, rows: Rows, app: ApplicationRow, known: Applicatio
     }
 
 
-def _unit(rows: Rows, unit: UnitRow) -> dict[str, Any]:
+def _unit(rows: Rows, unit: UnitRow) -> dict[str, object]:
     app = rows.applications[unit.application]
     workload, agent = document.shown_unit(rows, unit)
     machine = rows.machines.get(unit.machine or "")
@@ -215,7 +215,7 @@ def _private(machine: MachineRow) -> str:
     return network.private(machine.addresses) or machine.dns
 
 
-def _relations(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _relations(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, object]]]:
     sides: dict[int, list[dict[str, Any]]] = {}
     for side in tx.list(RelationEndpoint, "relation_endpoint_list"):
         sides.setdefault(side.relation, []).append(
@@ -228,7 +228,7 @@ def _relations(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, Any]]]:
         yield "relation", str(relation.id), {"key": relation.key, "id": relation.id, "endpoints": ends}
 
 
-def _endpoint(side: RelationEndpoint) -> dict[str, Any]:
+def _endpoint(side: RelationEndpoint) -> dict[str, object]:
     return {
         "name": side.endpoint,
         "role": side.role,
@@ -263,7 +263,7 @@ def _other_models(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, Any]]]:
         }  # fmt: skip
 
 
-def _action(task: Task) -> dict[str, Any]:
+def _action(task: Task) -> dict[str, object]:
     return {
         "id": str(task.id),
         "receiver": task.receiver,

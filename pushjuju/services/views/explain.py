@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
@@ -380,7 +379,7 @@ def _worked(seen: Seen, subject: str, item: WorkItem) -> Reason:
     return _attended(found, by)
 
 
-def fields(reason: Reason) -> dict[str, Any]:
+def fields(reason: Reason) -> dict[str, object]:
     """Return what is known of a reason beside its subject, doing and times; without what is empty."""
     found = {
         "running": reason.running,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju import JUJU_VERSION
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
@@ -13,7 +11,7 @@ from pushjuju.services.views.documents import model_entry, model_users
 from pushjuju.store.rows.records import Model
 
 
-def show_model(ctx: Context, model: Model) -> dict[str, Any]:
+def show_model(ctx: Context, model: Model) -> dict[str, object]:
     """Return the document of `show-model`: short name -> description."""
     with ctx.read(model.uuid) as tx:
         entry = model_entry(ctx, tx, models.get(tx))

@@ -33,7 +33,7 @@ Moment = Callable[[str], Any]
 # --- status -----------------------------------------------------------------------------------------------
 
 
-def sections(tx: ModelTx, moment: Moment = from_iso) -> dict[str, dict[str, Any]]:
+def sections(tx: ModelTx, moment: Moment = from_iso) -> dict[str, dict[str, object]]:
     """Return `application-endpoints` and `offers` as `status` has them; what is empty is left out."""
     saas = {item.name: _saas(tx, item, moment) for item in remote_applications.consumed(tx)}
     offered = {item.name: _offered(tx, item) for item in offers.of_model(tx)}
@@ -41,7 +41,7 @@ def sections(tx: ModelTx, moment: Moment = from_iso) -> dict[str, dict[str, Any]
     return {key: _naturally(value) for key, value in found.items() if value}
 
 
-def _naturally(named: dict[str, Any]) -> dict[str, Any]:
+def _naturally(named: dict[str, Any]) -> dict[str, object]:
     return {name: named[name] for name in sorted(named, key=natural_key)}
 
 
@@ -50,14 +50,14 @@ def proxies(tx: ModelTx) -> set[str]:
     return {item.name for item in remote_applications.every(tx) if not item.url}
 
 
-def _saas(tx: ModelTx, remote: RemoteApplication, moment: Moment) -> dict[str, Any]:
+def _saas(tx: ModelTx, remote: RemoteApplication, moment: Moment) -> dict[str, object]:
     status = tx.row("status_get", model=remote.model, kind=str(StatusKind.APPLICATION), entity=remote.name)
-    shown: dict[str, Any] = {"current": status["status"] if status else "unknown"}
+    shown: dict[str, object] = {"current": status["status"] if status else "unknown"}
     if status and status["message"]:
         shown["message"] = status["message"]
     if status:
         shown["since"] = moment(status["since"])
-    found: dict[str, Any] = {"url": remote.url}
+    found: dict[str, object] = {"url": remote.url}
     if remote.endpoints:
         found["endpoints"] = _endpoints(remote.endpoints)
     if remote.life != Life.ALIVE:
@@ -85,9 +85,9 @@ def _related(tx: ModelTx, remote: RemoteApplication) -> dict[str, list[str]]:
     return {name: sorted(found[name]) for name in sorted(found)}
 
 
-def _offered(tx: ModelTx, item: Offer) -> dict[str, Any]:
+def _offered(tx: ModelTx, item: Offer) -> dict[str, object]:
     statuses_of = [_status(tx, relation) for relation in offers.connections(tx, item)]
-    found: dict[str, Any] = {"application": item.application, "charm": _charm_url(tx, item)}
+    found: dict[str, object] = {"application": item.application, "charm": _charm_url(tx, item)}
     if statuses_of:
         found["total-connected-count"] = len(statuses_of)
     if active := sum(1 for status in statuses_of if status["current"] == JOINED):
@@ -104,9 +104,9 @@ def _offer_endpoints(tx: ModelTx, item: Offer) -> dict[str, dict[str, str]]:
     return _endpoints(remote_applications.described(offers.endpoints(tx, item)))
 
 
-def _status(tx: ModelTx, relation: Relation) -> dict[str, Any]:
+def _status(tx: ModelTx, relation: Relation) -> dict[str, object]:
     status = statuses.get_status(tx.beside(relation.model), StatusKind.RELATION, str(relation.id))
-    found: dict[str, Any] = {"current": status.status if status else "joining"}
+    found: dict[str, object] = {"current": status.status if status else "joining"}
     if status and status.message:
         found["message"] = status.message
     if status and status.since:
@@ -117,15 +117,15 @@ def _status(tx: ModelTx, relation: Relation) -> dict[str, Any]:
 # --- offers -----------------------------------------------------------------------------------------------
 
 
-def list_offers(ctx: Context, model: Model, wanted: Wanted) -> dict[str, Any]:
+def list_offers(ctx: Context, model: Model, wanted: Wanted) -> dict[str, object]:
     """Return the document of `offers`: name -> offer."""
     with ctx.read(model.uuid) as tx:
         found = offers.matching(ctx, tx, offers.of_model(tx), wanted)
         return {item.name: _listed(ctx, tx, model, item) for item in found}
 
 
-def _listed(ctx: Context, tx: ModelTx, model: Model, item: Offer) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _listed(ctx: Context, tx: ModelTx, model: Model, item: Offer) -> dict[str, object]:
+    found: dict[str, object] = {
         "application": item.application,
         "store": ctx.controller.name,
         "charm": _charm_url(tx, item),
@@ -138,9 +138,9 @@ def _listed(ctx: Context, tx: ModelTx, model: Model, item: Offer) -> dict[str, A
     return found
 
 
-def _connection(ctx: Context, tx: ModelTx, item: Offer, relation: Relation) -> dict[str, Any]:
+def _connection(ctx: Context, tx: ModelTx, item: Offer, relation: Relation) -> dict[str, object]:
     own = relations.own_endpoint(relations.endpoints(tx.beside(item.model), relation.id), item.application)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "source-model-uuid": relation.far_model,
         "username": ctx.user,
         "relation-id": relation.id,
@@ -181,7 +181,7 @@ def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]
     return found
 
 
-def show_offer(ctx: Context, url: OfferUrl) -> dict[str, Any]:
+def show_offer(ctx: Context, url: OfferUrl) -> dict[str, object]:
     """Return the document of `show-offer`: URL -> offer."""
     with ctx.store.read() as tx:
         model, item = offers.resolve(ctx, tx, url)
@@ -195,7 +195,7 @@ def _full_url(ctx: Context, model: Model, item: Offer) -> str:
     return f"{ctx.controller.name}:{offers.url_of(model, item)}"
 
 
-def _found(ctx: Context, tx: ModelTx, item: Offer) -> dict[str, Any]:
+def _found(ctx: Context, tx: ModelTx, item: Offer) -> dict[str, object]:
     return {
         "access": offers.users(tx, item).get(ctx.user, "-"),
         "endpoints": _offer_endpoints(tx, item),

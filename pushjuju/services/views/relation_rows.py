@@ -5,8 +5,6 @@ Mirrors: juju cmd/juju/status/formatter.go processPeerRelations, processRelation
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Relation, RelationEndpoint
@@ -14,7 +12,7 @@ from pushjuju.store.rows.records import Relation, RelationEndpoint
 _SUBORDINATE = "container"
 
 
-def relation_rows(ctx: Context, model: str) -> list[dict[str, Any]]:
+def relation_rows(ctx: Context, model: str) -> list[dict[str, object]]:
     """Return `provider`, `requirer`, `interface`, `type`, `status` and `message` of the relations of a model.
 
     Those by which other models consume its offers are theirs to show.
@@ -44,7 +42,7 @@ def sides(ctx: Context, model: str, relation: int) -> list[tuple[str, RelationEn
     return [(found.scope, end) for end in ends]
 
 
-def _row(relation: Relation, sides: list[RelationEndpoint], status: tuple[str, str]) -> dict[str, Any]:
+def _row(relation: Relation, sides: list[RelationEndpoint], status: tuple[str, str]) -> dict[str, object]:
     provider = next((side for side in sides if side.role != "requirer"), sides[0])
     requirer = next((side for side in sides if side.role == "requirer"), provider)
     if provider.role == "peer":

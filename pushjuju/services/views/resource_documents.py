@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.core.charmstore import StoreResource
@@ -54,7 +53,7 @@ class Shown:
 
     def document(self) -> Struct:
         """Return it in Juju's JSON form."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         if self.application:
             found = {"resourceid": f"{self.application}/{self.name}", "applicationId": self.application}
         found |= {"name": self.name, "type": self.type, "path": self.path}
@@ -107,7 +106,7 @@ class Update:
 
     def document(self) -> Struct:
         """Return it in Juju's JSON form."""
-        found: dict[str, Any] = {"name": self.name, "type": self.type, "path": self.path}
+        found: dict[str, object] = {"name": self.name, "type": self.type, "path": self.path}
         if self.description:
             found["description"] = self.description
         found |= {"revision": self.revision, "fingerprint": self.fingerprint, "size": self.size}
@@ -183,7 +182,7 @@ def in_store(found: Iterable[StoreResource]) -> list[Struct]:
     """Return the document of `charm-resources` for a charm of a store."""
     documents = []
     for item in found:
-        entry: dict[str, Any] = {"name": item.name, "type": item.type, "path": item.filename}
+        entry: dict[str, object] = {"name": item.name, "type": item.type, "path": item.filename}
         if item.description:
             entry["description"] = item.description
         entry |= {"revision": item.revision, "fingerprint": item.download.sha384}
@@ -204,7 +203,7 @@ def declared(metas: Iterable[ResourceMeta]) -> list[Struct]:
     """Return the document of `charm-resources` for a charm that is no store's."""
     found = []
     for meta in sorted(metas, key=lambda item: item.name):
-        entry: dict[str, Any] = {"name": meta.name, "type": meta.type, "path": meta.filename}
+        entry: dict[str, object] = {"name": meta.name, "type": meta.type, "path": meta.filename}
         if meta.description:
             entry["description"] = meta.description
         entry |= {"fingerprint": "", "size": 0, "origin": resources.UPLOAD}

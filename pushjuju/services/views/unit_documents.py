@@ -21,9 +21,9 @@ def show_units(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
         return {name: _show_unit(tx, units.get(tx, name)) for name in names}
 
 
-def _show_unit(tx: ModelTx, unit: Unit) -> dict[str, Any]:
+def _show_unit(tx: ModelTx, unit: Unit) -> dict[str, object]:
     application = tx.get(Application, "application_get", "", name=unit.application)
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if application.workload_version:
         found["workload-version"] = application.workload_version
     if unit.machine is not None:
@@ -44,7 +44,7 @@ def _show_unit(tx: ModelTx, unit: Unit) -> dict[str, Any]:
     return found
 
 
-def _relation_info(tx: ModelTx, unit: Unit, relation_id: int) -> dict[str, Any]:
+def _relation_info(tx: ModelTx, unit: Unit, relation_id: int) -> dict[str, object]:
     sides = relations.endpoints(tx, relation_id)
     own, other = (
         relations.own_endpoint(sides, unit.application),
@@ -53,7 +53,7 @@ def _relation_info(tx: ModelTx, unit: Unit, relation_id: int) -> dict[str, Any]:
     far = {"cross-model": True} if relations.remote(tx, other.application) else {}
     bags = relations.bags(tx, relation_id)
     scopes = {scope.unit for scope in tx.list(RelationScope, "scope_list", relation=relation_id)}
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "relation-id": relation_id,
         "endpoint": own.endpoint,
         **far,

@@ -11,7 +11,7 @@ from pushjuju.core.errors import NotValid, StoreError
 from pushjuju.store.files.private import locked, replace_text
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, object]:
     """Read a TOML file; a missing one is empty."""
     try:
         with path.open("rb") as stream:

@@ -83,7 +83,7 @@ def _size(settings: Mapping[str, str]) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in settings.items())
 
 
-def _flush_relations(tx: ModelTx, view: View, writes: Writes) -> dict[str, Any]:
+def _flush_relations(tx: ModelTx, view: View, writes: Writes) -> dict[str, object]:
     unit = view.unit
     made: dict[str, Any] = {}
     for relation_id, entity, asked in _bags(view, writes):
@@ -172,7 +172,7 @@ def _others_ports(tx: ModelTx, view: View) -> Iterator[tuple[str, PortRange]]:
             yield port.unit, PortRange(port.protocol, port.from_port, port.to_port)
 
 
-def _flush_ports(tx: ModelTx, view: View, writes: Writes) -> dict[str, list[dict[str, Any]]]:
+def _flush_ports(tx: ModelTx, view: View, writes: Writes) -> dict[str, list[dict[str, object]]]:
     opened, closed = _asked(writes, "open"), _asked(writes, "close")
     if not opened and not closed:
         return {}
@@ -187,7 +187,7 @@ def _flush_ports(tx: ModelTx, view: View, writes: Writes) -> dict[str, list[dict
     return {"open": _as_written(wanted - present), "close": _as_written(present - wanted)}
 
 
-def _as_written(ports: Collection[OpenPort]) -> list[dict[str, Any]]:
+def _as_written(ports: Collection[OpenPort]) -> list[dict[str, object]]:
     return [
         {
             "endpoint": port.endpoint,

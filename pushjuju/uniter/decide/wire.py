@@ -27,9 +27,9 @@ RECORD_FORMAT = 1
 _SCALARS = frozenset((str, int, bool, float, types.NoneType))
 
 
-def to_wire(value: LocalState | RemoteState | Decision | Operation | Effect | HookInfo) -> dict[str, Any]:
+def to_wire(value: LocalState | RemoteState | Decision | Operation | Effect | HookInfo) -> dict[str, object]:
     """Write a value as a JSON document."""
-    document: dict[str, Any] = _plain(value)
+    document: dict[str, object] = _plain(value)
     return document
 
 
@@ -45,7 +45,7 @@ def from_wire(cls: type[T], document: object) -> T:
     return typing.cast("T", value)
 
 
-def record(local: LocalState, remote: RemoteState, decision: Decision) -> dict[str, Any]:
+def record(local: LocalState, remote: RemoteState, decision: Decision) -> dict[str, object]:
     """Write a decision with all that it depended on."""
     return {
         "format": RECORD_FORMAT,
@@ -102,17 +102,17 @@ def _writer(kind: type[Any]) -> Callable[[Any], Any]:
     return lambda value: value
 
 
-def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+def _mapping(value: Mapping[Any, Any]) -> dict[str, object]:
     return {str(key): item if type(item) in _SCALARS else _plain(item) for key, item in value.items()}
 
 
-def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
+def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, object]]:
     """Return a writer of the fields that are not as by default; most are, so those are to cost little."""
     names = [field.name for field in fields(cls)]
     values = operator.attrgetter(*names, names[0])  # the first one twice: a tuple also when it is alone
     columns = tuple((_key(field), _default(field)) for field in fields(cls))
 
-    def write(value: Any) -> dict[str, Any]:
+    def write(value: Any) -> dict[str, object]:
         document = {}
         for item, (key, default) in zip(values(value), columns, strict=False):
             if item is default or item == default:

@@ -32,7 +32,7 @@ from pushjuju.uniter.input.unit_storage import storage_context
 _SINCE = "%Y-%m-%d %H:%M:%SZ"
 
 
-def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) -> dict[str, Any]:
+def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) -> dict[str, object]:
     """Return the snapshot that travels with a hook; its hook tools are answered from it."""
     unit, hook = view.unit, operation.hook
     return {
@@ -60,22 +60,22 @@ def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) ->
     }
 
 
-def _secrets(tx: ModelTx, view: View) -> dict[str, Any]:
+def _secrets(tx: ModelTx, view: View) -> dict[str, object]:
     return {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
 
 
-def application_status(tx: ModelTx, unit: Unit) -> dict[str, Any]:
+def application_status(tx: ModelTx, unit: Unit) -> dict[str, object]:
     """Return what `status-get --application` shows: the statuses of an application and of its units."""
     return _statuses(tx, unit, _Units.read(tx, unit.application))
 
 
-def goal_state(tx: ModelTx, view: View) -> dict[str, Any]:
+def goal_state(tx: ModelTx, view: View) -> dict[str, object]:
     """Return what `goal-state` shows."""
     peers = _Units.read(tx, view.unit.application)
     return _goal_state(tx, view, peers)
 
 
-def _hook_relation(hook: HookInfo | None, endpoint: str) -> dict[str, Any] | None:
+def _hook_relation(hook: HookInfo | None, endpoint: str) -> dict[str, object] | None:
     if hook is None or hook.relation_id is None:
         return None
     return {
@@ -108,7 +108,7 @@ class _Units:
         return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
 
 
-def _statuses(tx: ModelTx, unit: Unit, peers: _Units) -> dict[str, Any]:
+def _statuses(tx: ModelTx, unit: Unit, peers: _Units) -> dict[str, object]:
     """Return the statuses that status-get may ask for: the charm's own, never `error`."""
     units = peers.workloads
     own = statuses.get_status(tx, StatusKind.APPLICATION, unit.application)
@@ -121,17 +121,17 @@ def _statuses(tx: ModelTx, unit: Unit, peers: _Units) -> dict[str, Any]:
     }
 
 
-def _own_status(tx: ModelTx, unit: Unit) -> dict[str, Any]:
+def _own_status(tx: ModelTx, unit: Unit) -> dict[str, object]:
     """Return the unit's status; of the application's its tools ask, as of the goal state: few hooks do."""
     found = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
     return {"unit": _status(found or StatusInfo(status=Workload.UNKNOWN))}
 
 
-def _status(info: StatusInfo) -> dict[str, Any]:
+def _status(info: StatusInfo) -> dict[str, object]:
     return {"status": str(info.status), "message": info.message, "data": dict(info.data)}
 
 
-def _relations(tx: ModelTx, view: View, hook: HookInfo | None) -> dict[str, Any]:
+def _relations(tx: ModelTx, view: View, hook: HookInfo | None) -> dict[str, object]:
     """Return the relations that the unit has joined or entered, as it sees them in this hook."""
     return {
         str(relation_id): _relation(tx, view, relation_id, view.bags.get(relation_id, {}), hook)
@@ -142,7 +142,7 @@ def _relations(tx: ModelTx, view: View, hook: HookInfo | None) -> dict[str, Any]
 
 def _relation(
     tx: ModelTx, view: View, relation_id: int, bags: Mapping[str, Bag], hook: HookInfo | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     unit, remote = view.unit, view.remote.relations[relation_id]
     sides = view.sides[relation_id]
     own = relations.own_endpoint(sides, unit.application)
@@ -195,7 +195,7 @@ def binding_names(charm: Charm) -> list[str]:
     return [*names, *charm.meta.extra_bindings, *([] if "juju-info" in names else ["juju-info"])]
 
 
-def _ports(tx: ModelTx, unit: Unit) -> dict[str, Any]:
+def _ports(tx: ModelTx, unit: Unit) -> dict[str, object]:
     own = tx.list(Port, "port_of_unit", unit=unit.name)
     every = tx.list(Port, "port_on_machine", machine=unit.machine)
     return {
@@ -231,7 +231,7 @@ def _is_public(relation: Relation, space: str) -> bool:
     return bool(relation.far_model) and space == network.ALPHA_ID
 
 
-def _network(tx: ModelTx, view: View) -> dict[str, Any]:
+def _network(tx: ModelTx, view: View) -> dict[str, object]:
     names, egress = binding_names(view.charm), egress_subnets(tx)
     spaces = {name: bindings.space_of(view.bindings, name) for name in names}
     default = bindings.space_of(view.bindings, "")
@@ -253,9 +253,9 @@ def _bind_address(info: Mapping[str, Any]) -> str:
 
 def _egress(
     view: View, egress: list[str], infos: Mapping[str, Mapping[str, Any]], spaces: Mapping[str, str]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what relations to other models say of addresses, and those made with `--via`."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for relation in view.relations.values():
         if not (relation.egress or relation.far_model):
             continue
@@ -281,14 +281,14 @@ def charm_state(tx: ModelTx, unit: Unit) -> dict[str, str]:
     return {row["key"]: row["value"] for row in tx.rows("charm_state_list", unit=unit.name)}
 
 
-def _goal_state(tx: ModelTx, view: View, peers: _Units) -> dict[str, Any]:
+def _goal_state(tx: ModelTx, view: View, peers: _Units) -> dict[str, object]:
     unit = view.unit
     units = {
         peer.name: peers.goal(peer)
         for peer in peers.units
         if peer.life != Life.DEAD and (peer.principal == unit.principal)
     }
-    goals: dict[str, dict[str, Any]] = {}
+    goals: dict[str, dict[str, object]] = {}
     known: dict[str, _Units] = {}  # several relations may lead to one application
     for relation_id, relation in view.remote.relations.items():
         record = view.relations[relation_id]

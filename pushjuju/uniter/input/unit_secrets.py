@@ -116,7 +116,7 @@ def note(tx: ModelTx, effect: Effect, *, rotated: bool) -> None:
 # --- what a hook sees -------------------------------------------------------------------------------------
 
 
-def context_secrets(tx: ModelTx, unit: Unit, *, leader: bool) -> dict[str, Any]:
+def context_secrets(tx: ModelTx, unit: Unit, *, leader: bool) -> dict[str, object]:
     """Return the secrets that a unit and its application own: id -> metadata, without content.
 
     Of a secret of the application, a unit that is not the leader learns the owner only.
@@ -124,7 +124,7 @@ def context_secrets(tx: ModelTx, unit: Unit, *, leader: bool) -> dict[str, Any]:
     here = {"model": unit.model, "application": unit.application, "unit": unit.name}
     expiries = {row["secret"]: row["expires"] for row in tx.rows("secret_latest_managed", **here)}
     access = _access(tx, tx.list(GrantRow, "secret_grants_managed", **here))
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for row in secrets.managed(tx, unit):
         kind = "unit" if row.owner_kind == OwnerKind.UNIT else "application"
         visible = leader or kind == "unit"
@@ -144,7 +144,7 @@ def _access(tx: ModelTx, grants: Iterable[GrantRow]) -> dict[str, list[dict[str,
     return found
 
 
-def _metadata(row: SecretRow, expires: str | None, access: list[dict[str, str]]) -> dict[str, Any]:
+def _metadata(row: SecretRow, expires: str | None, access: list[dict[str, str]]) -> dict[str, object]:
     fields = {
         "label": row.label,
         "description": row.description,

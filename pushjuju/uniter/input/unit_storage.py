@@ -7,7 +7,6 @@ worker/uniter/storage, worker/uniter/runner/context (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import PushjujuError
@@ -45,11 +44,11 @@ def remote_storage(tx: ModelTx, unit: Unit, charm: Charm) -> dict[str, RemoteSto
     return found
 
 
-def storage_context(remote: RemoteState, hook: HookInfo | None) -> dict[str, Any]:
+def storage_context(remote: RemoteState, hook: HookInfo | None) -> dict[str, object]:
     """Return what the tools of a hook know about storage; empty for a unit without storage."""
     if not remote.storage:
         return {}
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "storage": {
             name: {"kind": item.kind, "location": item.location} for name, item in remote.storage.items()
         }

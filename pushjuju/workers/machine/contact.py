@@ -224,7 +224,7 @@ def _is_old(machine: Machine, now: datetime) -> bool:
     return abs((now - from_iso(machine.last_seen)).total_seconds()) > NOTE_EVERY_S
 
 
-def _addresses(hello: Hello) -> list[dict[str, Any]]:
+def _addresses(hello: Hello) -> list[dict[str, object]]:
     return network.addresses_from_nics(hello["nics"], hello.get("gateway", ""))
 
 
@@ -288,7 +288,7 @@ def _note_running(tx: ModelTx, machine: Machine, hello: Hello) -> None:
     )
 
 
-def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, Any]]) -> None:
+def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, object]]) -> None:
     tx.run("machine_set_addresses", id=machine.id, addresses=json.dumps(addresses))
     if firewall.known_by(addresses, machine.ssh) != firewall.known_by(machine.addresses, machine.ssh):
         firewall.changed_everywhere(tx, "a machine has another address")

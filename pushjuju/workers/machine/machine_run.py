@@ -447,14 +447,14 @@ class MachineRun:
             raise NotValid(f"unit {found.unit} is gone", subject=Subject("unit", found.unit))
         return dispatch
 
-    async def _run_planned(self, dispatch: Dispatch) -> dict[str, Any]:
+    async def _run_planned(self, dispatch: Dispatch) -> dict[str, object]:
         """Wait for an operation that was sent ahead; run it now where the machine did not begin it."""
         result = await self._run(dispatch)
         if result.get("code") == LEFT_OUT and "after" in dispatch.frame:
             result = await self._run(self._built_anew(dispatch.id))
         return result
 
-    async def _take_in(self, dispatch: Dispatch, result: dict[str, Any]) -> str:
+    async def _take_in(self, dispatch: Dispatch, result: dict[str, object]) -> str:
         """Take the result of an operation into the model; return the id of the one that must run now."""
         self.runtime.checkpoint("result")
         result = with_disk_named(result, f"machine {self.machine.id}")
@@ -484,7 +484,7 @@ class MachineRun:
             text = f"{subject}: {dispatch.title} was killed {MOST_KILLS} times in a row"
             raise RemoteFailed(text, subject=subject)
 
-    async def _run(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> dict[str, Any]:
+    async def _run(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> dict[str, object]:
         """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
         sink = EventSink(self.ctx, dispatch.id, self._show_line(dispatch) if self.runtime.watched else None)
         lookout = Lookout(lambda: self._end_if_unwanted(dispatch.id))

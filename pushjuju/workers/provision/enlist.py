@@ -10,7 +10,6 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
@@ -154,7 +153,7 @@ def _unreserve(tx: ModelTx, target: str) -> None:
 
 
 def _record(
-    ctx: Context, model: str, machine_id: str, started: Started, ssh: dict[str, Any], target: str
+    ctx: Context, model: str, machine_id: str, started: Started, ssh: dict[str, object], target: str
 ) -> Machine:
     """Record the machine with its instance, at once: no worker shall see it as a machine to be made."""
     now, instance = ctx.clock.now(), started.instance

@@ -37,7 +37,7 @@ done
 """
 
 
-async def from_host(runtime: Runtime, machine: Machine) -> dict[str, Any]:
+async def from_host(runtime: Runtime, machine: Machine) -> dict[str, object]:
     """Return the keys of cloud-config that a container inherits from its host; empty for other machines."""
     host = parent_machine(machine.id)
     if host is None:
@@ -58,9 +58,9 @@ async def from_host(runtime: Runtime, machine: Machine) -> dict[str, Any]:
     return pick(_read(runtime, host, lines), names)
 
 
-def _read(runtime: Runtime, host: str, lines: Iterable[str]) -> dict[str, Any]:
+def _read(runtime: Runtime, host: str, lines: Iterable[str]) -> dict[str, object]:
     """Return what the files say together; a file that cannot be read is reported and left out."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for line in lines:
         name, _, content = line.rpartition(" ")
         try:

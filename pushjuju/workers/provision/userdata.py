@@ -52,10 +52,10 @@ def host_identity(controller: ControllerDir, nonce: str) -> HostIdentity:
     return HostIdentity(public=public, private=private)
 
 
-def wanted(config: Mapping[str, Any]) -> dict[str, Any]:
+def wanted(config: Mapping[str, Any]) -> dict[str, object]:
     """Return a document for a machine that is whole already: proxies, mirror, `cloudinit-userdata`."""
     asked = parse(str(config.get("cloudinit-userdata") or ""))
-    own: dict[str, Any] = {}
+    own: dict[str, object] = {}
     if files := proxies.files(config):
         own["write_files"] = files
     if commands := proxies.snap_commands(config):
@@ -76,7 +76,7 @@ def host_keys(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 def for_script(
     request: StartRequest, config: Mapping[str, Any], identity: HostIdentity, overrides: Path
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the document of a machine that boots without user data: its host key is its own.
 
     The arguments and errors are those of `whole`.
@@ -104,7 +104,7 @@ def whole(
     identity: HostIdentity,
     overrides: Path,
     inherited: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the whole document of a machine that boots with it.
 
     Args:
@@ -125,7 +125,7 @@ def whole(
     return cloudinit.merge(document, {**asked, **(inherited or {})})
 
 
-def _values(request: StartRequest, config: Mapping[str, Any], identity: HostIdentity) -> dict[str, Any]:
+def _values(request: StartRequest, config: Mapping[str, Any], identity: HostIdentity) -> dict[str, object]:
     return {
         "hostname": request.hostname,
         "authorized_keys": list(request.authorized_keys),

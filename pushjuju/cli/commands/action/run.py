@@ -68,7 +68,7 @@ def _pair(text: str) -> tuple[tuple[str, ...], str]:
     return keys, value
 
 
-def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[str, Any]:
+def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[str, object]:
     """Merge the parameters of a file and of the command line; the latter win."""
     found: dict[str, Any] = {}
     if path:

@@ -31,9 +31,9 @@ def moment_text(moment: datetime, *, utc: bool) -> str:
     return f"{shown:%Y-%m-%d %H:%M:%S %z} {shown.tzname()}"
 
 
-def task_texts(task: Task, *, utc: bool) -> dict[str, Any]:
+def task_texts(task: Task, *, utc: bool) -> dict[str, object]:
     """Return a task with its moments as text."""
-    shown: dict[str, Any] = dict(task)
+    shown: dict[str, object] = dict(task)
     if "log" in shown:
         shown["log"] = [f"{moment_text(line['time'], utc=utc)} {line['message']}" for line in task["log"]]
     if "results" in shown:
@@ -83,7 +83,7 @@ def _plain_results(results: Mapping[str, Task]) -> str:
     return to_yaml({receiver: _plain_entry(task) for receiver, task in results.items()})
 
 
-def _plain_entry(task: Task) -> dict[str, Any]:
+def _plain_entry(task: Task) -> dict[str, object]:
     entry = {"id": task["id"], "output": _values(task) + _streams(task), "status": task["status"]}
     return {**entry, "message": task["message"]} if task.get("message") else entry
 

@@ -92,12 +92,12 @@ def info_text(entry: Entry, *, arch: str, base: str, unicode: bool) -> str:
     )
 
 
-def _option(option: Entry) -> dict[str, Any]:
+def _option(option: Entry) -> dict[str, object]:
     found = {"type": option["Type"], "description": option["Description"]}
     return found if option["Default"] is None else {**found, "default": option["Default"]}
 
 
-def _yaml(document: dict[str, Any]) -> str:
+def _yaml(document: dict[str, object]) -> str:
     return output.format_yaml(Struct(document.items()))
 
 

@@ -119,7 +119,7 @@ def _interview(cli: Cli, where: sides.Sides, name: str) -> Cloud:
 
     chosen = asking.select("cloud type", "cloud types", asked, check=check).lower()
     name = name or _ask_name(asking, where, chosen)
-    document: dict[str, Any] = {"type": chosen}
+    document: dict[str, object] = {"type": chosen}
     for question in kinds[chosen].questions:
         answer = _answer(cli, asking, question, kinds[chosen])
         if answer:
@@ -170,8 +170,8 @@ def _url(text: str) -> str | None:
     return None if "://" in text and " " not in text else f"Invalid URL: {quote(text)}"
 
 
-def _ask_regions(asking: Asking, question: plugin_host.Question, cli: Cli) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _ask_regions(asking: Asking, question: plugin_host.Question, cli: Cli) -> dict[str, object]:
+    found: dict[str, object] = {}
     default, noun = _default(question, cli), question.text or "region"
     while True:
 

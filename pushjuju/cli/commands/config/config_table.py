@@ -42,7 +42,7 @@ def _visible(document: Mapping[str, Any]) -> dict[str, Any]:
     return {key: entry for key, entry in document.items() if key not in HIDDEN}
 
 
-def _capital(document: Mapping[str, Any]) -> dict[str, Any]:
+def _capital(document: Mapping[str, Any]) -> dict[str, object]:
     return {key: {"Value": entry["value"], "Source": entry["source"]} for key, entry in document.items()}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju.cli.commands.config import config_arguments
 from pushjuju.cli.commands.config import config_table as formatters
 from pushjuju.cli.syntax import flags, values
@@ -37,7 +35,7 @@ def controller_config(
     options = config_arguments.parse(args, file=file)
     ctx = session.open_controller(cli, controller)
     if options.change:
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         if options.file:
             changes.update(values.yaml_map(values.read_file(options.file, cli.console.stdin), options.file))
         changes.update(options.values)
@@ -52,7 +50,7 @@ def controller_config(
     return cli.output.write(document[options.key])
 
 
-def _changeable(cli: Cli, changes: dict[str, Any]) -> dict[str, Any]:
+def _changeable(cli: Cli, changes: dict[str, object]) -> dict[str, object]:
     """Return what may be set."""
     if fixed := request.fixed(changes):
         listed = " ".join(fixed)

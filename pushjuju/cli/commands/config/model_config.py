@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju.cli.commands.config import config_arguments
 from pushjuju.cli.commands.config import config_table as formatters
 from pushjuju.cli.syntax import flags, values
@@ -62,9 +60,9 @@ def _set(cli: Cli, opened: sessions.Session, options: request.ModelConfigOptions
         drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE)
 
 
-def _changes(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, Any]:
+def _changes(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, object]:
     """Return the new values: the file's first, then those of the command line."""
-    merged: dict[str, Any] = {}
+    merged: dict[str, object] = {}
     if options.file:
         for key, entry in values.yaml_map(
             values.read_file(options.file, cli.console.stdin), options.file
@@ -77,7 +75,7 @@ def _changes(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: 
     return merged
 
 
-def _show(cli: Cli, document: dict[str, dict[str, Any]], key: str, model: str) -> None:
+def _show(cli: Cli, document: dict[str, dict[str, object]], key: str, model: str) -> None:
     if not key:
         return cli.output.write(document, formatters.model_formatters(colour=cli.output.colour))
     if key not in document:

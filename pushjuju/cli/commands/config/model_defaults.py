@@ -71,7 +71,7 @@ def model_defaults(
     return cli.output.write(document, formatters.default_formatters(colour=cli.output.colour))
 
 
-def _of_region(entry: dict[str, Any], region: str) -> dict[str, Any]:
+def _of_region(entry: dict[str, Any], region: str) -> dict[str, object]:
     """Return an entry with the values of a single region."""
     mine = [item for item in entry.get("regions", ()) if item["name"] == region]
     kept = {key: value for key, value in entry.items() if key != "regions"}
@@ -80,8 +80,8 @@ def _of_region(entry: dict[str, Any], region: str) -> dict[str, Any]:
 
 def _changes(
     cli: Cli, options: config_arguments.ConfigArgs, region: str, *, skip_read_only: bool
-) -> dict[str, Any]:
-    merged: dict[str, Any] = {}
+) -> dict[str, object]:
+    merged: dict[str, object] = {}
     if options.file:
         given = values.yaml_map(values.read_file(options.file, cli.console.stdin), options.file)
         merged.update({key: _plain(entry, region) for key, entry in given.items()})

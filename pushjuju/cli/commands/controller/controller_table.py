@@ -35,12 +35,12 @@ def _flowing(text: str) -> str:
     )
 
 
-def _controllers_json(document: Mapping[str, Any]) -> dict[str, Any]:
+def _controllers_json(document: Mapping[str, Any]) -> dict[str, object]:
     listed = {name: _json_names(entry) for name, entry in document["controllers"].items()}
     return {**document, "controllers": listed}
 
 
-def _json_names(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _json_names(entry: Mapping[str, Any]) -> dict[str, object]:
     """Return the entry under the names that Juju's json has."""
     renamed = {"uuid" if key == "controller-uuid" else key: value for key, value in entry.items()}
     machines = renamed.get("controller-machines")
@@ -89,7 +89,7 @@ def show_controller(form: str, document: Mapping[str, Any]) -> str:
     return _flowing(text) if form == "yaml" else text
 
 
-def _show_json(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _show_json(entry: Mapping[str, Any]) -> dict[str, object]:
     changed = dict(entry)
     changed["details"] = _json_names(entry["details"])
     if "models" in entry:

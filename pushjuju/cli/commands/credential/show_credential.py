@@ -59,7 +59,7 @@ def _contents(
     *,
     secrets: bool,
     used: bool,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     found: dict[str, Any] = {}
     kinds = credentials.kinds_of(where, stored)
     for cloud, entry in sorted(stored.items()):
@@ -72,7 +72,7 @@ def _contents(
                 cli.console.warn(f"removing secrets from credentials for cloud {cloud}: {error.message}")
                 continue
             content = {"auth-type": item.auth_type, **attributes}
-            entry_shown: dict[str, Any] = {"content": content}
+            entry_shown: dict[str, object] = {"content": content}
             if used and where.ctx:
                 models = definitions.users_of(where.ctx, cloud, name)
                 word = documents.validity_of(where.ctx, cloud, name)

@@ -19,7 +19,7 @@ def formatters(*, colour: bool = False) -> dict[str, Formatter]:
     }
 
 
-def document(status: Mapping[str, Any], wanted: Iterable[str] = ()) -> dict[str, Any]:
+def document(status: Mapping[str, Any], wanted: Iterable[str] = ()) -> dict[str, object]:
     """Return the machines of a status document.
 
     Args:

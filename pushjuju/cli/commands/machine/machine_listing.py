@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju.cli.commands.machine import machine_formats as formatters
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli
@@ -18,6 +16,6 @@ LIST_FLAGS = (
 )
 
 
-def machine_document(cli: Cli, model: str, ids: tuple[str, ...], *, utc: bool) -> dict[str, Any]:
+def machine_document(cli: Cli, model: str, ids: tuple[str, ...], *, utc: bool) -> dict[str, object]:
     opened = session.open_model(cli, model)
     return formatters.document(status_document(opened, utc=utc), ids)

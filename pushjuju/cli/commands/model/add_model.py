@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
@@ -65,6 +64,6 @@ def add_model(
     cli.console.info(f"Added '{model.name}' model{place}{held} for user '{model.owner}'")
 
 
-def _checked(cli: Cli, ctx: context.Context, settings: dict[str, Any]) -> request.Check:
+def _checked(cli: Cli, ctx: context.Context, settings: dict[str, object]) -> request.Check:
     """Return what lets a cloud refuse settings of its own."""
     return partial(checkup.check_settings, ctx, settings, warn=cli.console.warn)

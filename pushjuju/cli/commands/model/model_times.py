@@ -9,7 +9,7 @@ from pushjuju.cli.syntax.command import Cli
 from pushjuju.cli.terminal.times import friendly, rfc3339, with_texts
 
 
-def with_times(cli: Cli, document: dict[str, Any], *, exact: bool = False) -> dict[str, Any]:
+def with_times(cli: Cli, document: dict[str, object], *, exact: bool = False) -> dict[str, object]:
     """Return a document with its moments as texts: relative to now, or in full."""
     now = cli.clock.now()
 
@@ -17,7 +17,7 @@ def with_times(cli: Cli, document: dict[str, Any], *, exact: bool = False) -> di
         return rfc3339(moment) if exact else friendly(moment, now)
 
     _say_never(document)
-    shown: dict[str, Any] = with_texts(document, text)
+    shown: dict[str, object] = with_texts(document, text)
     return shown
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju import JUJU_VERSION, __version__
 from pushjuju.cli.help.version import version_text
 from pushjuju.cli.syntax import flags
@@ -24,7 +22,7 @@ def version(cli: Cli, _args: tuple[str, ...], *, everything: bool) -> None:
     """Print the version."""
     if not everything:
         return cli.output.write(version_text())
-    details: dict[str, Any] = {
+    details: dict[str, object] = {
         "version": version_text(),
         "git-commit": "",
         "git-tree-state": "",

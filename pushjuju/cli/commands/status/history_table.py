@@ -61,9 +61,9 @@ def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
     return writer.text()
 
 
-def documents(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+def documents(entries: Iterable[Entry]) -> list[dict[str, object]]:
     """Return the entries as yaml and json show them."""
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for entry in entries:
         fields = {
             "status": entry.status,

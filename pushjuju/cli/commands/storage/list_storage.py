@@ -56,7 +56,7 @@ def storage(cli: Cli, args: tuple[str, ...], *, model: str, filesystem: bool, vo
     )
 
 
-def _part(document: dict[str, Any], part: str, ids: Sequence[str]) -> dict[str, Any]:
+def _part(document: dict[str, Any], part: str, ids: Sequence[str]) -> dict[str, object]:
     found = {key: value for key, value in document.get(part, {}).items() if not ids or key in ids}
     missing = [key for key in ids if key not in found]
     if missing:

@@ -17,8 +17,8 @@ from pushjuju.portable.names import is_unit
 from pushjuju.services.entities.model import sessions
 
 
-def with_times(document: dict[str, Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = with_texts(document, lambda moment: since_text(moment, utc=False))
+def with_times(document: dict[str, object]) -> dict[str, object]:
+    shown: dict[str, object] = with_texts(document, lambda moment: since_text(moment, utc=False))
     return shown
 
 

@@ -20,13 +20,13 @@ def show_unit(form: str, document: Mapping[str, Any]) -> str:
     return render(form, struct(shown, "*show-unit"))
 
 
-def _with_local_units(unit: Mapping[str, Any]) -> dict[str, Any]:
+def _with_local_units(unit: Mapping[str, Any]) -> dict[str, object]:
     if "relation-info" not in unit:
         return dict(unit)
     return {**unit, "relation-info": [_with_local_unit(entry) for entry in unit["relation-info"]]}
 
 
-def _with_local_unit(relation: Mapping[str, Any]) -> dict[str, Any]:
+def _with_local_unit(relation: Mapping[str, Any]) -> dict[str, object]:
     units = relation.get("related-units")
     others = {key: value for key, value in relation.items() if key not in ("related-units", "local-unit")}
     changed = {**others, "local-unit": relation.get("local-unit", _ABSENT)}
@@ -52,7 +52,7 @@ def select_relations(
 
 def _cut_relation(
     relation: Mapping[str, Any], *, related_unit: str, application_only: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     changed = dict(relation)
     if application_only:
         changed.pop("local-unit", None)

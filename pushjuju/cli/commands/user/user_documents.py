@@ -14,7 +14,7 @@ EXACT_TIME = flags.switch("exact-time", "Use full timestamp for connection times
 _NEVER = "never connected"
 
 
-def user_document(cli: Cli, entry: dict[str, Any], *, exact: bool) -> dict[str, Any]:
+def user_document(cli: Cli, entry: dict[str, Any], *, exact: bool) -> dict[str, object]:
     """Return a user's document with its moments as texts."""
     now = cli.clock.now()
 

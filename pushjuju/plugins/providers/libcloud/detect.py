@@ -49,7 +49,7 @@ def _ini(path: Path | None) -> configparser.ConfigParser | None:
     return parser
 
 
-def _json(path: Path | None) -> dict[str, Any] | None:
+def _json(path: Path | None) -> dict[str, object] | None:
     text = _text(path)
     if text is None:
         return None

@@ -50,7 +50,7 @@ _DIGITALOCEAN = _words("nyc1 nyc3 ams3 fra1 lon1 sfo2 sfo3 sgp1 tor1 blr1 syd1")
 _ADAPTED = frozenset({"start", "host-keys", "user-data", "poll"})
 
 
-def _endpoints(regions: list[str] | tuple[str, ...], form: str) -> dict[str, Any]:
+def _endpoints(regions: list[str] | tuple[str, ...], form: str) -> dict[str, object]:
     return {region: {"endpoint": form.format(region)} for region in regions}
 
 

@@ -35,7 +35,7 @@ def profile_name(model: ModelInfo) -> str:
     return f"juju-{model.name}-{model.uuid[-6:]}"
 
 
-def profile(model: ModelInfo) -> dict[str, Any]:
+def profile(model: ModelInfo) -> dict[str, object]:
     """Return the model's profile."""
     config = {"boot.autostart": "true", "security.nesting": "true"}
     return {
@@ -87,7 +87,7 @@ def order(
     source: Mapping[str, Any],
     root: Mapping[str, str],
     user_data: str,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the document that makes an instance.
 
     Args:

@@ -40,7 +40,7 @@ def _make(api: Api, document: Mapping[str, Any]) -> None:
             raise
 
 
-def _document(item: CharmProfile, model: str) -> dict[str, Any]:
+def _document(item: CharmProfile, model: str) -> dict[str, object]:
     return {
         "name": item.name,
         "description": item.description,

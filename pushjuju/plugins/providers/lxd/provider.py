@@ -212,7 +212,7 @@ class LxdProvider:
                 if "already exists" not in str(late):  # another start was faster
                     raise
 
-    async def _source(self, request: StartRequest) -> dict[str, Any]:
+    async def _source(self, request: StartRequest) -> dict[str, object]:
         """Return where the image of a request is."""
         arch = str(request.constraints.get("arch") or _arches(await self._facts())[0])
         base, vm = request.base, instances.is_vm(request)

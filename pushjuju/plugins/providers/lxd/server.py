@@ -174,7 +174,7 @@ class Api:
         self, method: str, path: str, document: Mapping[str, Any] | None = None, **params: str
     ) -> None:
         """Ask for a change and wait until it is made."""
-        kwargs: dict[str, Any] = {"params": dict(params)}
+        kwargs: dict[str, object] = {"params": dict(params)}
         if document is not None:
             kwargs["json"] = dict(document)
         answer = getattr(self._node(path), method)(**kwargs).json()

@@ -266,7 +266,7 @@ class ManualProvider:
                 folder.rmdir()
 
 
-def read_facts(text: str) -> tuple[Base, dict[str, Any]]:
+def read_facts(text: str) -> tuple[Base, dict[str, object]]:
     """Read what the script on the machine printed: its base, and arguments for Hardware."""
     facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
     try:

@@ -12,7 +12,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from pushjuju.core.errors import NotValid
 
@@ -65,7 +64,7 @@ class Record:
 
     def to_json(self) -> str:
         """Return the record as JSON text."""
-        data: dict[str, Any] = asdict(self)
+        data: dict[str, object] = asdict(self)
         return json.dumps(data, indent=1, sort_keys=True)
 
 

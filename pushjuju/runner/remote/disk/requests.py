@@ -57,7 +57,7 @@ class Ticket:
         Full: Too much waits already.
     """
 
-    def __init__(self, base: str, request_id: str, document: dict[str, Any]) -> None:
+    def __init__(self, base: str, request_id: str, document: dict[str, object]) -> None:
         self.path = folder(base) + "/" + request_id
         os.makedirs(folder(base), 0o700, exist_ok=True)
         text = dumps(dict(document, id=request_id)).encode("ascii")
@@ -226,14 +226,14 @@ def _need_room(base: str, size: int) -> None:
         raise Full("%d requests wait already" % count)
 
 
-def _bytes(result: dict[str, Any], key: str) -> bytes:
+def _bytes(result: dict[str, object], key: str) -> bytes:
     text = str(result.get(key) or "")
     if result.get(key + "-encoding") == "base64":
         return binascii.a2b_base64(text)
     return text.encode("utf-8", "surrogateescape")
 
 
-def _read(path: str) -> dict[str, Any] | None:
+def _read(path: str) -> dict[str, object] | None:
     try:
         with open(path, encoding="ascii") as file:
             document = loads(file.read())

@@ -28,7 +28,7 @@ KEPT_ON_FAILURE = (
 VIA_TEXT = {"dispatch": "hook dispatching script: dispatch", "hook": "explicit, bespoke hook script"}
 
 
-def new_writes() -> dict[str, Any]:
+def new_writes() -> dict[str, object]:
     """Return the empty buffer of what a run changes."""
     return {
         "relations": {},

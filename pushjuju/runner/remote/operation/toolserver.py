@@ -82,8 +82,8 @@ class ToolServer:
         registry: Any,
         path: str,
         context_id: str,
-        writes: dict[str, Any],
-        reads: dict[str, Any],
+        writes: dict[str, object],
+        reads: dict[str, object],
     ) -> None:
         self._host = host
         self._registry = registry

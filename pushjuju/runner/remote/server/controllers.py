@@ -51,7 +51,7 @@ class Controllers:
         self.attachments.write(attachment, b"PJ1R" + wire.pack(hello))
         self.hosts.preload()
 
-    def _hello(self, facts: dict[str, Any]) -> dict[str, Any]:
+    def _hello(self, facts: dict[str, object]) -> dict[str, object]:
         paths = self.state.paths
         done, parts = blobs.listing(paths.blobs)
         hello = {"t": "hello", "protocol": wire.PROTOCOL, "program": paths.version, "pid": os.getpid()}
@@ -80,7 +80,7 @@ class Controllers:
             pass  # it was stopped meanwhile
         conn.close()
 
-    def _news(self, attachment: Attachment) -> list[dict[str, Any]]:
+    def _news(self, attachment: Attachment) -> list[dict[str, object]]:
         waiting = requests.waiting(self.state.paths.base)
         news = [document for document in waiting if document["id"] not in attachment.told]
         attachment.told = {document["id"] for document in waiting}
@@ -242,7 +242,7 @@ class Controllers:
 
     # -- signs of life -------------------------------------------------------------------------------------
 
-    def _on_ping(self, attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_ping(self, attachment: Attachment, message: dict[str, object]) -> None:
         self.attachments.send(attachment, {"t": "pong", "id": message.get("id")})
 
     def _on_beat(self, attachment: Attachment, _message: frames.Bare) -> None:

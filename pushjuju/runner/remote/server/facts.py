@@ -26,7 +26,7 @@ _IFA_ADDRESS, _IFA_LOCAL, _IFA_FLAGS = 1, 2, 8
 _USELESS_FLAGS = 0x08 | 0x20 | 0x40  # duplicate, deprecated, still tentative
 
 
-def gather(connection: str = "") -> dict[str, Any]:
+def gather(connection: str = "") -> dict[str, object]:
     """Return the facts of this machine.
 
     Args:
@@ -73,7 +73,7 @@ def memory_mib() -> int:
     return 0
 
 
-def nics() -> list[dict[str, Any]]:
+def nics() -> list[dict[str, object]]:
     """Return the network devices except loopback, by name, with their addresses."""
     devices: dict[int, dict[str, Any]] = {}
     for body in _dump(_RTM_GETLINK, _RTM_NEWLINK, bytes(16)):
@@ -134,7 +134,7 @@ def _attributes(body: bytes, at: int) -> dict[int, bytes]:
     return found
 
 
-def _read_link(body: bytes, devices: dict[int, dict[str, Any]]) -> None:
+def _read_link(body: bytes, devices: dict[int, dict[str, object]]) -> None:
     index = int.from_bytes(body[4:8], sys.byteorder)
     flags = int.from_bytes(body[8:12], sys.byteorder)
     attributes = _attributes(body, 16)

@@ -38,7 +38,7 @@ FOREIGN_POLL = 0.2  # seconds between looks at operations that another server's 
 class Server:
     """Loop of the server."""
 
-    def __init__(self, paths: layout.Layout, options: dict[str, Any], listener: Any) -> None:
+    def __init__(self, paths: layout.Layout, options: dict[str, object], listener: Any) -> None:
         self.state = State(paths, options, listener)
         self.attachments = Attachments(self.state)
         self.ledger = Ledger(self.state, self.attachments)
@@ -156,7 +156,7 @@ def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     return found
 
 
-def main(program: str, root: str, options: dict[str, Any], ready: int) -> None:
+def main(program: str, root: str, options: dict[str, object], ready: int) -> None:
     """Run the server, unless a server runs already; ``ready`` is closed once the socket listens."""
     layout.name_process("pushjuju-server")
     paths = layout.Layout(root, program)

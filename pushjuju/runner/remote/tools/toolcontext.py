@@ -46,7 +46,7 @@ class Args:
 
     __slots__ = ("argv", "flags", "positional")
 
-    def __init__(self, flags: dict[str, Any], positional: list[str], argv: list[str]) -> None:
+    def __init__(self, flags: dict[str, object], positional: list[str], argv: list[str]) -> None:
         self.flags = flags
         self.positional = positional
         self.argv = argv
@@ -119,9 +119,9 @@ class ToolContext:
         """Return True when the unit is the leader; the controller keeps leadership still during the run."""
         return bool(self.context.get("leader"))
 
-    def relation(self, relation_id: int) -> dict[str, Any] | None:
+    def relation(self, relation_id: int) -> dict[str, object] | None:
         """Return the snapshot of a relation that this unit takes part in, or None."""
-        found: dict[str, Any] | None = self.context.get("relations", {}).get(str(relation_id))
+        found: dict[str, object] | None = self.context.get("relations", {}).get(str(relation_id))
         return found
 
     def pending(self, *path: str) -> dict[str, Any]:

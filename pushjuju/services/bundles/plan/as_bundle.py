@@ -29,7 +29,7 @@ _CONSTRAINTS = (
 )  # fmt: skip
 
 
-class Fields(dict[str, Any]):
+class Fields(dict[str, object]):
     """A map whose keys stay in their order when it is written."""
 
 

@@ -65,7 +65,7 @@ class Change:
     requires: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_wire(self) -> dict[str, object]:
         """Return it as JSON shows it."""
         return {
             "id": self.id,

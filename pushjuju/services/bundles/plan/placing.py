@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotValid
@@ -125,7 +124,7 @@ def _place(placer: _Placer, app: Application) -> None:
         unit = placer.draft.get(step).args["unit"]
         text = spot.text or f"new machine {spot.machine}"
         satisfied = f" to satisfy [{spot.directive}]" if spot.directive else ""
-        args: dict[str, Any] = {"machine": spot.machine}
+        args: dict[str, object] = {"machine": spot.machine}
         if spot.to:
             args["to"] = spot.to
         placer.draft.fill(

@@ -117,7 +117,7 @@ def _new_application(planner: _Planner, app: Application) -> None:
     charm = planner.wanted.charms[app.name]
     upload = _upload(planner, app, charm)
     origin = "" if app.charm.startswith(("/", ".")) else "local" if app.is_local else "charm-hub"
-    args: dict[str, Any] = {
+    args: dict[str, object] = {
         "application": app.name,
         "charm": f"${upload}" if upload else app.charm_name,
         "base": charm.base,
@@ -220,7 +220,7 @@ def _resources(planner: _Planner, app: Application, there: ApplicationFacts) -> 
     files = planner.wanted.files.get(app.name, {})
     changed = equal.resources(app, there, files)
     if changed:
-        args: dict[str, Any] = {"application": app.name, "resources": changed}
+        args: dict[str, object] = {"application": app.name, "resources": changed}
         if named := {name: files[name] for name in changed if name in files}:
             args["fingerprints"] = named  # so that a plan which was kept is for these files
         planner.draft.add(Method.SET_RESOURCES, args, *changes.resource_lines(app.name, changed))
@@ -322,7 +322,7 @@ def _expose(planner: _Planner, app: Application, requires: Sequence[str] = ()) -
         name: {"expose-to-spaces": list(item.spaces), "expose-to-cidrs": list(item.cidrs)}
         for name, item in app.exposed_endpoints.items()
     }
-    args: dict[str, Any] = {"application": app.name}
+    args: dict[str, object] = {"application": app.name}
     if exposed:
         args["exposed-endpoints"] = exposed
     planner.draft.add(Method.EXPOSE, args, *changes.expose_lines(app.name, app.exposures), requires=requires)
@@ -358,7 +358,7 @@ def _machines(planner: _Planner, known: Mapping[str, str], sequences: dict[str, 
             target = f"new machine {name}"
         changed = {key: value for key, value in machine.annotations.items() if annotations.get(key) != value}
         if changed:
-            args_: dict[str, Any] = {"entity-type": "machine", "id": name, "annotations": changed}
+            args_: dict[str, object] = {"entity-type": "machine", "id": name, "annotations": changed}
             planner.draft.add(
                 Method.SET_ANNOTATIONS, args_, f"set annotations for {target}", requires=requires
             )

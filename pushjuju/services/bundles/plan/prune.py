@@ -48,7 +48,7 @@ def removals(
     return tuple(draft.made)
 
 
-def _stored(args: dict[str, Any], destroy: bool) -> dict[str, Any]:
+def _stored(args: dict[str, object], destroy: bool) -> dict[str, object]:
     return {**args, "destroy-storage": True} if destroy else args
 
 

@@ -263,7 +263,7 @@ def _merge_entry(made: Composed, known: dict[Any, Any], name: Any, entry: Any, o
         known[name] = _merged_fields(known[name], entry, places)
 
 
-def _drop_relations(root: dict[str, Any], name: str, places: Places) -> None:
+def _drop_relations(root: dict[str, object], name: str, places: Places) -> None:
     old = root.get("relations")
     if not isinstance(old, list):
         return

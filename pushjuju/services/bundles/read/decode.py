@@ -78,7 +78,7 @@ class _Reader:
         self.wrong(value, bool, (*path, key))
         return False
 
-    def map(self, owner: Mapping[Any, Any], key: str, path: Path) -> dict[str, Any]:
+    def map(self, owner: Mapping[Any, Any], key: str, path: Path) -> dict[str, object]:
         value = owner.get(key)
         if value is None or isinstance(value, dict):
             return value or {}

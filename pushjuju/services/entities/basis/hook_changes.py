@@ -12,13 +12,13 @@ MOST_NAMES = 20  # of one kind that are kept; the rest is a count
 LONGEST_NAME = 64
 
 
-def summary(writes: Mapping[str, Any]) -> dict[str, Any]:
+def summary(writes: Mapping[str, Any]) -> dict[str, object]:
     """Return what is kept of a hook's writes; empty when it wrote nothing but a status.
 
     Args:
         writes: The writes that changed a value, as `uniter.apply.flush` returns them.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for kind, told in _TOLD.items():
         if (value := writes.get(kind)) and (said := told(value)):
             found[kind] = said
@@ -46,7 +46,7 @@ def _names(names: Iterable[str]) -> list[str]:
     return shown if len(listed) <= MOST_NAMES else [*shown, f"and {len(listed) - MOST_NAMES} more"]
 
 
-def _relations(bags: Mapping[str, Any]) -> dict[str, Any]:
+def _relations(bags: Mapping[str, Any]) -> dict[str, object]:
     """Return relation id -> `unit` and `app` -> keys that were written."""
     return {
         number: {side: _names(sides[side]) for side in ("unit", "app") if sides.get(side)}

@@ -37,7 +37,7 @@ def scope_of(value: str) -> str:
     return "local-cloud" if address.is_private else "public"
 
 
-def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") -> list[dict[str, Any]]:
+def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") -> list[dict[str, object]]:
     """Return the usable addresses of a machine, most public first.
 
     Args:
@@ -50,7 +50,7 @@ def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") ->
     """
     listed = [nic for nic in nics if nic["name"] not in _UNUSED_NICS]
     parents = {nic["parent"] for nic in listed if nic.get("parent")}
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for nic in sorted(listed, key=lambda nic: nic["name"] not in parents):
         for address in nic["addresses"]:
             scope = scope_of(address["value"])
@@ -59,7 +59,7 @@ def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") ->
     return sorted(found.values(), key=_order)
 
 
-def _entry(nic: Mapping[str, Any], address: Mapping[str, Any], scope: str, gateway: str) -> dict[str, Any]:
+def _entry(nic: Mapping[str, Any], address: Mapping[str, Any], scope: str, gateway: str) -> dict[str, object]:
     cidr = _subnet(address["cidr"])
     entry = {"value": address["value"], "cidr": cidr, "nic": nic["name"], "mac": nic.get("mac", "")}
     entry["scope"] = scope
@@ -70,7 +70,7 @@ def _entry(nic: Mapping[str, Any], address: Mapping[str, Any], scope: str, gatew
     return entry
 
 
-def is_known(machine: Machine, addresses: list[dict[str, Any]]) -> bool:
+def is_known(machine: Machine, addresses: list[dict[str, object]]) -> bool:
     """Return True when a machine reports the same addresses as before."""
     before = [{key: value for key, value in entry.items() if key not in _OURS} for entry in machine.addresses]
     return before == addresses
@@ -78,7 +78,7 @@ def is_known(machine: Machine, addresses: list[dict[str, Any]]) -> bool:
 
 def noted(
     addresses: Iterable[Mapping[str, Any]], before: Iterable[Mapping[str, Any]], spaces: Mapping[str, str]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return addresses as the model keeps them: with their spaces, and marked where one is preferred.
 
     A preferred address stays as long as it is there, unless one of just the wanted scope comes in its place.
@@ -163,7 +163,7 @@ def addresses_hash(machine: Machine, bindings: Mapping[str, str]) -> str:
     return digest(text)
 
 
-def network_info(machine: Machine, egress: Iterable[str] = (), space: str = ALPHA_ID) -> dict[str, Any]:
+def network_info(machine: Machine, egress: Iterable[str] = (), space: str = ALPHA_ID) -> dict[str, object]:
     """Return network-get's answer for a binding; empty when the machine has no address in its space.
 
     Space alpha has the machine's private address too, wherever that is.
@@ -191,7 +191,7 @@ def network_info(machine: Machine, egress: Iterable[str] = (), space: str = ALPH
     }
 
 
-def _devices(addresses: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _devices(addresses: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
     """Return addresses by the device that has them."""
     devices: dict[str, dict[str, Any]] = {}
     for item in addresses:
@@ -222,7 +222,7 @@ def relation_settings(info: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] = ()) -> dict[str, Any]:
+def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] = ()) -> dict[str, object]:
     """Return network-get's answer for a binding in a relation to another model: a public address.
 
     Args:

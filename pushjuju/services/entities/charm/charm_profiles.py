@@ -46,7 +46,7 @@ def as_plugin_sees(tx: ModelTx, machine: str) -> tuple[CharmProfile, ...]:
     return tuple(CharmProfile(name=name, **document(profile)) for name, profile in found.items())
 
 
-def applied(tx: ModelTx, machine: Machine) -> tuple[dict[str, Any], str]:
+def applied(tx: ModelTx, machine: Machine) -> tuple[dict[str, object], str]:
     """Return what a machine has, name -> document, and what is wrong with it."""
     row = tx.row("profiles_get", machine=machine.id)
     return (json.loads(row["profiles"]), row["problem"]) if row is not None else ({}, "")

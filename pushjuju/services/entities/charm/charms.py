@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any
 
 from pushjuju.charms.format.config import Settings
 from pushjuju.charms.values import wire
@@ -49,7 +48,7 @@ def stored_settings(tx: ModelTx, application: str, url: str) -> Settings:
 
 def put_settings(tx: ModelTx, application: str, url: str, settings: Settings) -> None:
     """Store settings; None takes one away."""
-    key: dict[str, Any] = {"model": tx.model, "application": application, "charm_url": url}
+    key: dict[str, object] = {"model": tx.model, "application": application, "charm_url": url}
     for name, value in settings.items():
         if value is None:
             tx.run("setting_reset", **key, key=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.errors import NotFound
@@ -48,10 +48,10 @@ def open_credential(places: Folders, cloud: str, name: str) -> Credential:
     raise NotFound(f'credential "{name}" for cloud "{cloud}" not found')
 
 
-def document(places: Folders, cloud: str, region: str, credential: str) -> dict[str, Any]:
+def document(places: Folders, cloud: str, region: str, credential: str) -> dict[str, object]:
     """Return a cloud with a credential, as `credential-get` prints them."""
     spec, known = open_spec(places, cloud, region), open_credential(places, cloud, credential)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "type": spec.type,
         "name": spec.name,
         "region": region,

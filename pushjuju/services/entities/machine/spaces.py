@@ -102,7 +102,7 @@ def names_space(constraints: Mapping[str, Any], name: str) -> bool:
 
 def note_addresses(
     tx: ModelTx, machine: Machine, addresses: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Take in what a machine says of its addresses: new subnets are known from now on, up to a limit.
 
     Returns:

@@ -18,7 +18,7 @@ from pushjuju.services.entities.model import model_config, models
 from pushjuju.store.tx import ModelTx
 
 
-def of_model(tx: ModelTx) -> dict[str, Any]:
+def of_model(tx: ModelTx) -> dict[str, object]:
     """Return the constraints of a model; none when nothing was set."""
     found = tx.scalar("model_constraints_get")
     return dict(json.loads(found)) if found else {}
@@ -31,7 +31,7 @@ def default_base(ctx: Context, model: str) -> Base:
     return Base.parse(text) if text else Base("ubuntu", "24.04")
 
 
-def for_machine(tx: ModelTx, own: Mapping[str, Any]) -> dict[str, Any]:
+def for_machine(tx: ModelTx, own: Mapping[str, Any]) -> dict[str, object]:
     """Return what a new machine gets: its own, or its application's, over the model's.
 
     What excludes each other is the cloud's to say; its plugin is asked only where two sides speak.

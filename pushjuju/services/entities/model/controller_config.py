@@ -132,7 +132,7 @@ def parse_value(key: str, value: Any) -> Any:
     return text
 
 
-def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
+def parse_values(values: Mapping[str, Any]) -> dict[str, object]:
     """Return those of a configuration's entries that belong to controllers, as their keys' types."""
     parsed = {key: parse_value(key, value) for key, value in values.items() if key in SETTINGS}
     check_state_sizes(parsed)

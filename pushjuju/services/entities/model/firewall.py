@@ -288,6 +288,6 @@ def reached(tx: ModelTx, known: MachineFirewall, peer: str, port: int) -> Machin
     peers = [*(other for other in known.peers if other != peer), *([peer] if peer else [])][-limits.PEERS :]
     if sorted(peers) == sorted(known.peers) and port == known.ssh_port:
         return None
-    values: dict[str, Any] = {"ssh_port": port, "peers": json.dumps(peers)}
+    values: dict[str, object] = {"ssh_port": port, "peers": json.dumps(peers)}
     tx.run("firewall_reached", machine=known.machine, **values)
     return state(tx, known.machine)

@@ -122,7 +122,7 @@ _MAY_BE_EMPTY = ("ssh-allow",)  # when empty, SSH is open only to the hosts that
 _MODES = ("requires-prompts", "strict")
 
 
-def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
+def parse_values(values: Mapping[str, Any]) -> dict[str, object]:
     """Return values as their keys' types; the deprecated `default-series` becomes the `default-base`."""
     found = dict(values)
     if (series := found.pop(SERIES, None)) is not None:
@@ -303,7 +303,7 @@ def get(tx: ModelTx, key: str) -> Any:
     return attribute.default if attribute else None
 
 
-def several(tx: ModelTx, keys: Iterable[str]) -> dict[str, Any]:
+def several(tx: ModelTx, keys: Iterable[str]) -> dict[str, object]:
     """Return the effective values of some keys, read at once."""
     own = stored(tx)
     return {key: own.get(key, ATTRIBUTES[key].default) for key in keys}
@@ -311,7 +311,7 @@ def several(tx: ModelTx, keys: Iterable[str]) -> dict[str, Any]:
 
 def effective(
     tx: ModelTx, inherited: Mapping[str, Mapping[str, Any]] | None = None
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, object]]:
     """Return every key as `{"value", "source"}`.
 
     Args:

@@ -23,43 +23,43 @@ CONTROLLER = "model-defaults"
 REGIONS = "region-defaults"
 
 
-def of_controller(settings: Mapping[str, Any]) -> dict[str, Any]:
+def of_controller(settings: Mapping[str, Any]) -> dict[str, object]:
     """Return what the controller says for all its models; `settings` is controller.toml."""
     return _typed(settings.get("config", {}).get(CONTROLLER, {}))
 
 
-def _placed(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _placed(settings: Mapping[str, Any]) -> dict[str, dict[str, object]]:
     return {name: _typed(table) for name, table in settings.get("config", {}).get(REGIONS, {}).items()}
 
 
-def _typed(table: Mapping[str, Any]) -> dict[str, Any]:
+def _typed(table: Mapping[str, Any]) -> dict[str, object]:
     """Return values as their keys' types: users and `bootstrap` may have written texts."""
     return model_config.parse_values(table)
 
 
-def of_cloud(settings: Mapping[str, Any], cloud: str) -> dict[str, Any]:
+def of_cloud(settings: Mapping[str, Any], cloud: str) -> dict[str, object]:
     """Return what holds for a cloud, whatever the region: the controller's values, its own over them."""
     return {**of_controller(settings), **_placed(settings).get(cloud, {})}
 
 
-def of_region(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, Any]:
+def of_region(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, object]:
     """Return the defaults that are set for one region alone."""
     return _placed(settings).get(f"{cloud}/{region}", {})
 
 
-def regions(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, Any]]:
+def regions(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, object]]:
     """Return region -> the defaults that are set for that region alone."""
     prefix = f"{cloud}/"
     placed = _placed(settings)
     return {name.removeprefix(prefix): table for name, table in placed.items() if name.startswith(prefix)}
 
 
-def inherited(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, Any]:
+def inherited(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, object]:
     """Return what a new model of a region takes; the nearest wins."""
     return {**of_cloud(settings, cloud), **of_region(settings, cloud, region)}
 
 
-def document(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, Any]]:
+def document(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, object]]:
     """Return every key as `default?`, `controller?`, `regions?`."""
     found: dict[str, dict[str, Any]] = {
         key: {"default": item.default}

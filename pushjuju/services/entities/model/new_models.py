@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import Cloud
@@ -43,7 +42,7 @@ def of_controller(cloud: Cloud, region: str, credential: str, now: datetime) -> 
     )  # fmt: skip
 
 
-def provider_config(ctx: Context, cloud_type: str) -> dict[str, Any]:
+def provider_config(ctx: Context, cloud_type: str) -> dict[str, object]:
     """Return the settings that a provider gives new models; empty for a type without a provider."""
     try:
         return dict(PluginHost(environ=ctx.environ).provider_type(cloud_type).default_config)

@@ -75,7 +75,7 @@ def _endpoint(name: str, item: Mapping[str, Any]) -> Endpoint:
     return Endpoint(name=name, role=Role(item["role"]), interface=item["interface"], scope=Scope.GLOBAL)
 
 
-def described(endpoints: Iterable[tuple[str, Endpoint]]) -> dict[str, dict[str, Any]]:
+def described(endpoints: Iterable[tuple[str, Endpoint]]) -> dict[str, dict[str, object]]:
     """Return endpoints as remote applications keep them: name -> interface and role."""
     return {name: {"interface": item.interface, "role": str(item.role)} for name, item in endpoints}
 

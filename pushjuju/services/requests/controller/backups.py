@@ -102,7 +102,7 @@ def create(ctx: Context, target: Path, notes: str = "") -> Backup:
     raise StoreDamaged(f"charm archives that the store {ctx.store.path} names are missing")
 
 
-def _describe(ctx: Context, copy: Path, notes: str, started: datetime) -> dict[str, Any]:
+def _describe(ctx: Context, copy: Path, notes: str, started: datetime) -> dict[str, object]:
     settings = ctx.controller.settings()
     return {
         "format": FORM,

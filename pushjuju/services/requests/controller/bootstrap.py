@@ -67,7 +67,7 @@ class BootstrapOptions:
         if self.model:
             new_models.require_name(self.model)
 
-    def controller_settings(self) -> dict[str, Any]:
+    def controller_settings(self) -> dict[str, object]:
         """Return what controller.toml keeps of the settings."""
         return {**self.config, "model-defaults": dict(self.defaults)}
 
@@ -136,7 +136,7 @@ def add_first_model(ctx: Context, options: BootstrapOptions) -> Model:
     return model
 
 
-def _of_models(config: Mapping[str, Any]) -> dict[str, Any]:
+def _of_models(config: Mapping[str, Any]) -> dict[str, object]:
     """Return the entries of a bootstrap configuration that belong to models."""
     known = {*model_config.ATTRIBUTES, model_config.SERIES}
     return {key: value for key, value in config.items() if key in known}

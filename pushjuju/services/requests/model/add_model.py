@@ -70,7 +70,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
         cloud_type=found.type, region=region, credential=chosen, life=Life.ALIVE, created=to_iso(now),
     )  # fmt: skip
     inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
-    settings: dict[str, Any] = {}
+    settings: dict[str, object] = {}
     given = new_models.provider_config(ctx, found.type)
     for layer in (given, _cloud_settings(found, region), inherited, options.config):
         settings.update(model_config.parse_values(layer))
@@ -114,7 +114,7 @@ def _named(places: clouds.Folders, host: PluginHost, text: str, own: str) -> tup
         return known, text
 
 
-def _cloud_settings(cloud: Cloud, region: str) -> dict[str, Any]:
+def _cloud_settings(cloud: Cloud, region: str) -> dict[str, object]:
     """Return what a cloud's definition says of its models' configuration."""
     given = {**cloud.config, **(cloud.region_config.get(region) or {})}
     return {key: value for key, value in given.items() if key in model_config.ATTRIBUTES}

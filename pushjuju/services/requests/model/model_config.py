@@ -57,7 +57,7 @@ class ModelConfigOptions:
         return bool(_WORKED & self.keys)
 
 
-def writable(values: Mapping[str, Any]) -> dict[str, Any]:
+def writable(values: Mapping[str, Any]) -> dict[str, object]:
     """Return settings without those that only the model itself sets."""
     return {key: value for key, value in values.items() if key not in model_config.READ_ONLY}
 
@@ -103,7 +103,7 @@ def _wake_firewalls(tx: ModelTx) -> None:
     consume.config_changed(tx)
 
 
-def effective(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
+def effective(ctx: Context, model: Model) -> dict[str, dict[str, object]]:
     """Return every key of a model as `{"value", "source"}`."""
     settings = ctx.controller.settings()
     above = {

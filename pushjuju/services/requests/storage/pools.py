@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import AlreadyExists, Conflict, NotValid
 from pushjuju.core.problems import Subject
@@ -57,9 +57,9 @@ def _made(tx: ModelTx, name: str) -> StoragePool:
     return tx.get(StoragePool, "storage_pool_get", Subject("pool", name), name=name)
 
 
-def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, Any]:
+def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, object]:
     """Check the attributes that a type knows; others are kept as they are, as in Juju."""
-    found: dict[str, Any] = dict(attributes)
+    found: dict[str, object] = dict(attributes)
     for attribute in item.attributes:
         value = found.get(attribute.name)
         if value is None:

@@ -10,7 +10,7 @@ from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
 
 
-def document(ctx: Context, model: str, patterns: Sequence[str] = ()) -> list[dict[str, Any]]:
+def document(ctx: Context, model: str, patterns: Sequence[str] = ()) -> list[dict[str, object]]:
     """Return the payloads of a model as `juju payloads` shows them; each must match all patterns.
 
     Mirrors: juju payload/filter.go (3.6)

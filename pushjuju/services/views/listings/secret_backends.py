@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju.core.errors import BackendError, NotFound
 from pushjuju.core.model.secrets import MASK
 from pushjuju.plugins.manager import PluginHost
@@ -15,7 +13,7 @@ from pushjuju.services.entities.secret.secrets import INTERNAL
 from pushjuju.store.rows.secret_records import BackendRow
 
 
-def documents(ctx: Context, host: PluginHost, name: str = "", *, reveal: bool = False) -> dict[str, Any]:
+def documents(ctx: Context, host: PluginHost, name: str = "", *, reveal: bool = False) -> dict[str, object]:
     """Return the backends as `secret-backends` shows them: name -> backend; asks each whether it is there.
 
     Args:
@@ -28,7 +26,7 @@ def documents(ctx: Context, host: PluginHost, name: str = "", *, reveal: bool = 
         own = int(tx.scalar("secret_count_internal"))
     if name and name not in (INTERNAL, *(row.name for row in rows)):
         raise NotFound(f"secret backend {quote(name)} not found")
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if name in ("", INTERNAL):
         found[INTERNAL] = {"backend": CONTROLLER, "secrets": own, "status": "active"}
     for row in rows:
@@ -37,7 +35,9 @@ def documents(ctx: Context, host: PluginHost, name: str = "", *, reveal: bool = 
     return found
 
 
-def _document(ctx: Context, host: PluginHost, row: BackendRow, count: int, *, reveal: bool) -> dict[str, Any]:
+def _document(
+    ctx: Context, host: PluginHost, row: BackendRow, count: int, *, reveal: bool
+) -> dict[str, object]:
     status, message = "active", ""
     try:
         config = secret_backends.configuration(ctx, row)

@@ -20,7 +20,7 @@ def of_controller(ctx: Context) -> dict[str, Any]:
     return {key: value for key, value in sorted(found.items()) if key not in controller_config.SECRET}
 
 
-def model_constraints(ctx: Context, model: str) -> dict[str, Any]:
+def model_constraints(ctx: Context, model: str) -> dict[str, object]:
     """Return the constraints of a model; none when nothing was set."""
     with ctx.read(model) as tx:
         return constraints.of_model(tx)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.storage import storage_pools
@@ -11,7 +10,7 @@ from pushjuju.services.entities.storage import storage_pools
 
 def document(
     ctx: Context, model: str, names: Collection[str] = (), providers: Collection[str] = ()
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what `storage-pools` shows: name -> provider and attributes."""
     for name in names:
         storage_pools.require_name(name)
@@ -19,7 +18,7 @@ def document(
         pools = storage_pools.open_pools(ctx, tx)
     for provider in providers:
         pools.type_of(provider)
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name in pools.names():
         pool = pools.get(name)
         if (names and name not in names) or (providers and pool.type.name not in providers):

@@ -14,7 +14,7 @@ from pushjuju.store.rows.secret_records import RevisionRow, SecretRow
 from pushjuju.store.tx import ModelTx, Tx
 
 
-def documents(ctx: Context, model: str, owner: secrets.Owner | None = None) -> dict[str, Any]:
+def documents(ctx: Context, model: str, owner: secrets.Owner | None = None) -> dict[str, object]:
     """Return the secrets of a model as `secrets` shows them: id -> secret, without content."""
     with ctx.read(model) as tx:
         rows = tx.list(SecretRow, "secret_list")
@@ -56,7 +56,7 @@ def show(
     return {row.id: document}
 
 
-def _document(tx: ModelTx, row: SecretRow) -> dict[str, Any]:
+def _document(tx: ModelTx, row: SecretRow) -> dict[str, object]:
     of_model = row.owner_kind == OwnerKind.MODEL
     latest = tx.find(RevisionRow, "secret_revision_get", secret=row.id, revision=row.latest)
     found: Mapping[str, Any] = {
@@ -74,7 +74,7 @@ def _document(tx: ModelTx, row: SecretRow) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value not in (None, "")}
 
 
-def _revision(tx: Tx, item: RevisionRow) -> dict[str, Any]:
+def _revision(tx: Tx, item: RevisionRow) -> dict[str, object]:
     found = {
         "revision": item.revision,
         "backend": secret_backends.name_of(tx, item.backend),

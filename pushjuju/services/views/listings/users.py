@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import not_found
@@ -14,7 +13,7 @@ from pushjuju.store.rows.user_records import Person, UserLogin
 from pushjuju.store.tx import Tx
 
 
-def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, Any]]:
+def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, object]]:
     """Return the users as `users` shows them; times are moments.
 
     Args:
@@ -29,7 +28,7 @@ def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, Any]]:
     return sorted(listed, key=lambda item: str(item["user-name"]))
 
 
-def document(ctx: Context, name: str) -> dict[str, Any]:
+def document(ctx: Context, name: str) -> dict[str, object]:
     """Return one user as `show-user` does; of external ones only their access is known."""
     name = users.canonical(name)
     if users.is_external(name):
@@ -51,7 +50,7 @@ def _of_external(tx: Tx, name: str) -> str:
     return max(found, key=levels.index)
 
 
-def _admin(ctx: Context) -> dict[str, Any]:
+def _admin(ctx: Context) -> dict[str, object]:
     created = str(ctx.controller.settings().get("created", ""))
     return {
         "user-name": DEFAULT_USER,
@@ -62,8 +61,8 @@ def _admin(ctx: Context) -> dict[str, Any]:
     }
 
 
-def _entry(person: Person, level: str, connected: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"user-name": person.name}
+def _entry(person: Person, level: str, connected: str) -> dict[str, object]:
+    found: dict[str, object] = {"user-name": person.name}
     if person.display_name:
         found["display-name"] = person.display_name
     times = {"date-created": _moment(person.created), "last-connection": _moment(connected)}

@@ -35,7 +35,7 @@ class Asked:
         within: Kind of what the entity holds -> name -> what was asked of that.
     """
 
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
     within: dict[str, dict[str, Asked]] = field(default_factory=dict)
 
 
@@ -84,7 +84,7 @@ class Query:
             "endsWith": (2, lambda text, part: self._affix("endsWith", str.endswith, text, part)),
             "int": (1, self._int),
         }
-        self._bound: dict[str, Any] = {}
+        self._bound: dict[str, object] = {}
 
     def holds(self, scope: Scope) -> bool:
         """Return True when the query is true of an entity: its first expression's value counts."""

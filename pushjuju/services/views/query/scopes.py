@@ -99,7 +99,7 @@ def model(tx: ModelTx, found: Model) -> Scope:
     )
 
 
-def _config(tx: ModelTx) -> dict[str, Any]:
+def _config(tx: ModelTx) -> dict[str, object]:
     return {key: entry["value"] for key, entry in model_config.effective(tx).items()}
 
 

@@ -83,7 +83,7 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
     }
 
 
-def _storage(tx: ModelTx, moment: Moment) -> dict[str, Any]:
+def _storage(tx: ModelTx, moment: Moment) -> dict[str, object]:
     """Return the storage of a model; a model without any needs one look, and no more code."""
     if not tx.scalar("storage_any"):
         return {}
@@ -104,8 +104,8 @@ def _other_models(tx: ModelTx, rows: Rows, moment: Moment) -> dict[str, Any]:
     return offer_documents.sections(tx, moment)
 
 
-def _status(seen: Seen, *, version: bool = False, life: str = ALIVE) -> dict[str, Any]:
-    found: dict[str, Any] = {"current": seen.status}
+def _status(seen: Seen, *, version: bool = False, life: str = ALIVE) -> dict[str, object]:
+    found: dict[str, object] = {"current": seen.status}
     if seen.message:
         found["message"] = seen.message
     if seen.since:
@@ -136,7 +136,7 @@ def seen_status(rows: Rows, kind: StatusKind, entity: str, default: Seen) -> See
 # --- model ------------------------------------------------------------------------------------------------
 
 
-def _model(rows: Rows) -> dict[str, Any]:
+def _model(rows: Rows) -> dict[str, object]:
     model = rows.model
     return {
         "name": model.name,
@@ -150,7 +150,7 @@ def _model(rows: Rows) -> dict[str, Any]:
     }
 
 
-def _model_status(seen: Seen) -> dict[str, Any]:
+def _model_status(seen: Seen) -> dict[str, object]:
     found = _status(seen)
     if seen.status == MODEL_SUSPENDED and (reason := json.loads(seen.data).get("reason")):
         found = {"current": seen.status, "message": seen.message, "reason": reason, **found}
@@ -160,7 +160,7 @@ def _model_status(seen: Seen) -> dict[str, Any]:
 # --- machines ---------------------------------------------------------------------------------------------
 
 
-def _machines(rows: Rows, parent: str | None) -> dict[str, Any]:
+def _machines(rows: Rows, parent: str | None) -> dict[str, object]:
     return {machine.id: _machine(rows, machine) for machine in rows.contained.get(parent, ())}
 
 
@@ -184,7 +184,7 @@ def _silent(rows: Rows, machine: MachineRow) -> bool:
     return rows.now - from_iso(machine.unreachable_since) >= timedelta(seconds=LOST_AFTER_S)
 
 
-def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
+def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
     found: dict[str, Any] = {
         "juju-status": _status(machine_agent(rows, machine), version=True, life=machine.life)
     }
@@ -239,7 +239,7 @@ def _with_next(rows: Rows, seen: Seen, machine: str) -> Seen:
     )
 
 
-def interfaces(rows: Rows, machine: MachineRow) -> dict[str, Any]:
+def interfaces(rows: Rows, machine: MachineRow) -> dict[str, object]:
     """Return the network interfaces of a machine, by name."""
     found: dict[str, Any] = {}
     for item in machine.addresses:
@@ -267,9 +267,9 @@ def hardware_text(known: Mapping[str, Any]) -> str:
 # --- applications -----------------------------------------------------------------------------------------
 
 
-def _application(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
+def _application(rows: Rows, app: ApplicationRow) -> dict[str, object]:
     charm, name = rows.charms[app.charm_url], name_in(app.charm_url)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "charm": app.charm_url if app.charm_url.startswith("local:") else name,
         "base": _base(app.base),
         "charm-origin": "local" if app.charm_url.startswith("local:") else "charmhub",
@@ -315,7 +315,7 @@ def shown_application(rows: Rows, app: ApplicationRow) -> Seen:
     return _UNKNOWN if worst is None else shown[worst]
 
 
-def _relations(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
+def _relations(rows: Rows, app: ApplicationRow) -> dict[str, object]:
     found: dict[str, list[dict[str, str]]] = {}
     for sides in rows.sides_of.get(app.name, ()):
         own = next(side for side in sides if side.application == app.name)
@@ -342,7 +342,7 @@ def principals(rows: Rows, app: ApplicationRow) -> list[str]:
 # --- units ------------------------------------------------------------------------------------------------
 
 
-def _units(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
+def _units(rows: Rows, app: ApplicationRow) -> dict[str, object]:
     mine = rows.units.get(app.name, ())
     return {unit.name: _unit(rows, unit, app) for unit in mine if not unit.principal}
 
@@ -397,9 +397,9 @@ def _error_text(rows: Rows, unit: UnitRow, workload: Seen) -> Seen:
     return workload._replace(message=f"{workload.message} for {other.application}:{other.endpoint}")
 
 
-def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, Any]:
+def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, object]:
     workload, agent = shown_unit(rows, unit)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "workload-status": _status(_error_text(rows, unit, workload)),
         "juju-status": _status(agent, version=agent.status != Agent.ALLOCATING, life=unit.life),
     }
@@ -428,6 +428,6 @@ def open_ports(ports: Iterable[Port]) -> list[str]:
     return _ports(sorted({(port.protocol, port.from_port, port.to_port) for port in ports}))
 
 
-def _subordinates(rows: Rows, unit: UnitRow) -> dict[str, Any]:
+def _subordinates(rows: Rows, unit: UnitRow) -> dict[str, object]:
     mine = rows.subordinates[unit.name]
     return {other.name: _unit(rows, other, rows.applications[other.application]) for other in mine}

@@ -243,7 +243,7 @@ def _machines(machines: Document, kept: Kept) -> dict[str, Any]:
     return found
 
 
-def _application(application: Document, name: str, kept: Kept) -> dict[str, Any]:
+def _application(application: Document, name: str, kept: Kept) -> dict[str, object]:
     units = {
         unit_name: _with(
             unit,
@@ -261,7 +261,7 @@ def _application(application: Document, name: str, kept: Kept) -> dict[str, Any]
     return _with(_with(application, "units", units), "relations", relations)
 
 
-def _with(document: Document, key: str, value: Mapping[str, Any]) -> dict[str, Any]:
+def _with(document: Document, key: str, value: Mapping[str, Any]) -> dict[str, object]:
     """Return a copy with one map replaced in place, or left out when it is empty."""
     changed = dict(document)
     if key in changed:
@@ -279,7 +279,7 @@ def _is_disk_of(kept: Kept, entry: Document) -> bool:
     )
 
 
-def _storage(storage: Document, kept: Kept) -> dict[str, Any]:
+def _storage(storage: Document, kept: Kept) -> dict[str, object]:
     instances = {
         name: entry
         for name, entry in storage.get("storage", {}).items()

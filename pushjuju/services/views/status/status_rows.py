@@ -45,11 +45,11 @@ class MachineRow(NamedTuple):
     id: str
     life: str
     base: str
-    constraints: dict[str, Any]
+    constraints: dict[str, object]
     instance_id: str
     display_name: str
     hostname: str
-    hardware: dict[str, Any]
+    hardware: dict[str, object]
     addresses: list[dict[str, Any]]
     dns: str
     unreachable_since: str | None
@@ -142,7 +142,7 @@ class Rows(NamedTuple):
     origins: dict[str, Origin]
     failing: dict[str, str]
     unguarded: dict[str, str]
-    profiles: dict[str, tuple[dict[str, Any], str]]
+    profiles: dict[str, tuple[dict[str, object], str]]
     spaces: dict[str, str]
     bindings: dict[str, list[tuple[str, str]]]
 

@@ -39,7 +39,7 @@ class _Rows:
     moment: Moment
 
 
-def combined(tx: ModelTx, moment: Moment = from_iso) -> dict[str, Any]:
+def combined(tx: ModelTx, moment: Moment = from_iso) -> dict[str, object]:
     """Return the combined document: instances, filesystems, volumes; empty without storage.
 
     Args:
@@ -62,7 +62,7 @@ def document(ctx: Context, model: str) -> dict[str, Any]:
         return combined(tx)
 
 
-def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, Any]:
+def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, object]:
     """Return the details of some storage instances."""
     for item in ids:
         store_of(item)
@@ -103,8 +103,8 @@ def _read(tx: ModelTx, moment: Moment) -> _Rows:
     )
 
 
-def _status(rows: _Rows, info: StatusInfo) -> dict[str, Any]:
-    found: dict[str, Any] = {"current": str(info.status)}
+def _status(rows: _Rows, info: StatusInfo) -> dict[str, object]:
+    found: dict[str, object] = {"current": str(info.status)}
     if info.message:
         found["message"] = info.message
     if info.since:
@@ -133,8 +133,8 @@ def _worst(rows: _Rows, item: StorageInstance) -> StatusInfo:
     return own
 
 
-def _instance(rows: _Rows, item: StorageInstance) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _instance(rows: _Rows, item: StorageInstance) -> dict[str, object]:
+    found: dict[str, object] = {
         "kind": item.kind,
         "life": item.life,
         "status": _status(rows, _worst(rows, item)),
@@ -171,20 +171,20 @@ def device_path(hardware_id: str, wwn: str, device: str, link: str) -> str:
     return link or (f"/dev/{device}" if device else "")
 
 
-def _entries(rows: _Rows, kind: str) -> dict[str, Any]:
+def _entries(rows: _Rows, kind: str) -> dict[str, object]:
     found = [backing for items in rows.behind.values() for backing in items if backing.kind == kind]
     return {
         backing.id: _entry(rows, backing) for backing in sorted(found, key=lambda item: natural_key(item.id))
     }
 
 
-def _entry(rows: _Rows, backing: Backing) -> dict[str, Any]:
+def _entry(rows: _Rows, backing: Backing) -> dict[str, object]:
     hosts = rows.hosts[(backing.kind, backing.id)]
     machines = {host.machine: _host(backing, host) for host in hosts}
     owners = rows.owners.get(backing.storage, ())
     units = {row.unit: {"machine": rows.machines.get(row.unit, ""), "life": row.life} for row in owners}
     where = {"machines": machines, "units": units}
-    entry: dict[str, Any] = {
+    entry: dict[str, object] = {
         "provider-id": backing.provider_id,
         "volume": backing.volume if backing.kind == FILESYSTEM else "",
         "storage": backing.storage if is_storage(backing.storage) else "",  # a machine's disk has no pool
@@ -202,9 +202,9 @@ def _entry(rows: _Rows, backing: Backing) -> dict[str, Any]:
     return found
 
 
-def _host(backing: Backing, host: BackingAttachment) -> dict[str, Any]:
+def _host(backing: Backing, host: BackingAttachment) -> dict[str, object]:
     if backing.kind == FILESYSTEM:
-        shown: dict[str, Any] = {"mount-point": host.location, "read-only": bool(host.read_only)}
+        shown: dict[str, object] = {"mount-point": host.location, "read-only": bool(host.read_only)}
     else:
         pairs = {"device": host.device, "device-link": host.device_link}
         shown = {key: value for key, value in pairs.items() if value}

@@ -287,7 +287,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         arm.ask("PUT", arm.network("networkSecurityGroups", name), body)
 
 
-def _rule(name: str, priority: int, protocol: str, ports: str, source: str) -> dict[str, Any]:
+def _rule(name: str, priority: int, protocol: str, ports: str, source: str) -> dict[str, object]:
     return {
         "name": name,
         "properties": {
@@ -332,7 +332,7 @@ def _urn(order: Order, *, first: bool) -> str:
     return f"Canonical:ubuntu-{track.replace('.', '_')}-lts:{sku}:latest"
 
 
-def _interface(arm: Arm, name: str) -> dict[str, Any]:
+def _interface(arm: Arm, name: str) -> dict[str, object]:
     address = {"id": arm.network("publicIPAddresses", name), "properties": {"deleteOption": "Delete"}}
     inside = {"id": f"{arm.network('virtualNetworks', VNET)}/subnets/{SUBNET}"}
     return {
@@ -351,9 +351,9 @@ def _interface(arm: Arm, name: str) -> dict[str, Any]:
     }
 
 
-def _machine(arm: Arm, order: Order, name: str, image: Mapping[str, str]) -> dict[str, Any]:
+def _machine(arm: Arm, order: Order, name: str, image: Mapping[str, str]) -> dict[str, object]:
     keys = [{"path": "/home/ubuntu/.ssh/authorized_keys", "keyData": key} for key in order.keys]
-    disk: dict[str, Any] = {"createOption": "FromImage", "deleteOption": "Delete", "caching": "ReadWrite"}
+    disk: dict[str, object] = {"createOption": "FromImage", "deleteOption": "Delete", "caching": "ReadWrite"}
     if order.root_disk:
         disk["diskSizeGB"] = max(30, -(-order.root_disk // 1024))  # Canonical's images need as much
     interface = {

@@ -25,7 +25,7 @@ class AzureDisks(HasVolumes):
     def arm(self, driver: Any) -> Arm:
         """Return requests about the model's resource group."""
 
-    def common(self) -> dict[str, Any]:
+    def common(self) -> dict[str, object]:
         """Return what the model's group and all that is shared in it say of themselves."""
         tags = {MODEL_TAG: self.site.model.uuid, "juju-controller-uuid": self.site.model.controller_uuid}
         return {"location": self.site.cloud.region, "tags": tags}
@@ -50,7 +50,7 @@ class AzureDisks(HasVolumes):
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
         """Ask for a disk of whole GiB, in the zone of the machine that will have it."""
         tags = {**item.tags, MODEL_TAG: self.site.model.uuid, STORAGE_TAG: item.uuid}
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "location": self.site.cloud.region,
             "tags": tags,
             "sku": {"name": str(item.attributes.get("account-type") or "Standard_LRS")},

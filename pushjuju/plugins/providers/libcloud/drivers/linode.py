@@ -108,7 +108,7 @@ class Linode(Adapter, HasVolumes):
     def create(self, driver: Any, order: Order) -> Seen:
         """Create an instance; its random password is not kept anywhere."""
         wanted = {_NAME: order.name, **order.tags}
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "label": order.identity.name(),
             "region": self.site.cloud.region,
             "type": order.size.name,

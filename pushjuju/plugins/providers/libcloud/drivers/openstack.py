@@ -248,7 +248,7 @@ class OpenStack(Adapter, Guarding, HasVolumes):
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:
         """Ask for a volume; libcloud's own call cannot mark it."""
         wanted = {**item.tags, MODEL_TAG: self.site.model.uuid, VOLUME_KEY: item.uuid}
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "name": f"juju-{item.uuid}",
             "size": -(-item.size // 1024),
             "metadata": {str(key): str(value)[:255] for key, value in wanted.items()},
@@ -309,7 +309,7 @@ def _addresses(node: Any) -> Any:
     return addresses([*floating, *public], private)
 
 
-def _root_volume(image: str, root_disk: int) -> dict[str, Any]:
+def _root_volume(image: str, root_disk: int) -> dict[str, object]:
     return {
         "boot_index": 0,
         "uuid": image,

@@ -43,17 +43,17 @@ def is_named(region: str) -> bool:
     return region not in ("", "default")
 
 
-def auth_body(site: Site) -> dict[str, Any]:
+def auth_body(site: Site) -> dict[str, object]:
     """Return what Keystone is asked with."""
     given = site.credential.attributes
     if site.credential.auth_type == "access-key":
         access, key = secret(site, "access-key", "secret-key")
-        known: dict[str, Any] = {"methods": ["application_credential"]}
+        known: dict[str, object] = {"methods": ["application_credential"]}
         known["application_credential"] = {"id": access, "secret": key}
         return {"auth": {"identity": known}}
     user, password = secret(site, "username", "password")
     common = given.get("domain-name") or "Default"
-    project: dict[str, Any] = {"id": given.get("tenant-id")}
+    project: dict[str, object] = {"id": given.get("tenant-id")}
     if not project["id"]:
         if not given.get("tenant-name"):
             raise NotValid(f"cloud {site.cloud.name} needs a credential with tenant-name or tenant-id")
@@ -98,7 +98,7 @@ def connect(site: Site, tokens: Tokens, timeout_s: float) -> Any:
     )
 
 
-def _driver_class(site: Site, body: dict[str, Any]) -> Any:
+def _driver_class(site: Site, body: dict[str, object]) -> Any:
     openstack = library("compute.drivers.openstack")
     mixin = _connection_class(site, body)
 
@@ -120,11 +120,11 @@ def _driver_class(site: Site, body: dict[str, Any]) -> Any:
     )
 
 
-def _connection_class(site: Site, body: dict[str, Any]) -> Any:
+def _connection_class(site: Site, body: dict[str, object]) -> Any:
     identity = library("common.openstack_identity")
 
     class Identity(identity.OpenStackIdentity_3_0_Connection):  # type: ignore[misc, name-defined]
-        def _get_auth_data(self) -> dict[str, Any]:
+        def _get_auth_data(self) -> dict[str, object]:
             return body
 
     class Common:

@@ -110,7 +110,7 @@ class Scaleway(ScalewayDisks):
 
     def _made(self, driver: Any, url: str, zone: str, order: Order) -> Any:
         tags = {key: value for key, value in order.tags.items() if key != NONCE_TAG}
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "name": order.name,
             "project": project_of(self.site),
             "commercial_type": order.size.name,

@@ -220,8 +220,8 @@ class Vsphere(Adapter):
             target["host_id"] = str(hosts[chosen]["host"])
         return target
 
-    def _spec(self, driver: Any, order: Order, offer: Mapping[str, Any]) -> dict[str, Any]:
-        spec: dict[str, Any] = {
+    def _spec(self, driver: Any, order: Order, offer: Mapping[str, Any]) -> dict[str, object]:
+        spec: dict[str, object] = {
             "name": order.identity.name(),
             "annotation": "\n".join(f"{key}={value}" for key, value in sorted(order.tags.items())),
             "accept_all_EULA": True,
@@ -329,7 +329,7 @@ def _names(order: Order) -> list[str]:
     return names
 
 
-def _properties(order: Order, offer: Mapping[str, Any]) -> dict[str, Any]:
+def _properties(order: Order, offer: Mapping[str, Any]) -> dict[str, object]:
     """Return the item's properties with our values."""
     told = {
         "instance-id": order.identity.name(),

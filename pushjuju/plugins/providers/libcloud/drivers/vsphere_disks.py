@@ -69,7 +69,7 @@ class VmDisks:
             return
         config = self._config(driver, vm)
         first = min(_disks(config), key=lambda item: int(item["key"]), default=None)
-        spec: dict[str, Any] = {}
+        spec: dict[str, object] = {}
         if first is not None and _size(first) < root_disk << 20:
             larger = {**first, "capacityInBytes": root_disk << 20, "capacityInKB": root_disk << 10}
             spec["deviceChange"] = [_change("edit", larger)]
@@ -166,5 +166,5 @@ def _made_for(config: Json, item: StorageItem) -> Json | None:
     return next((disk for disk in _disks(config) if str(disk["backing"]["fileName"]).endswith(file)), None)
 
 
-def _change(operation: str, disk: Json) -> dict[str, Any]:
+def _change(operation: str, disk: Json) -> dict[str, object]:
     return {"_typeName": "VirtualDeviceConfigSpec", "operation": operation, "device": disk}

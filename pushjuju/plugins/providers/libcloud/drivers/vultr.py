@@ -76,7 +76,7 @@ class Vultr(Adapter, HasVolumes):
     # --- instances ----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "region": self.site.cloud.region,
             "plan": order.size.name,
             "os_id": self._image(driver, order),

@@ -89,7 +89,7 @@ class Ec2(Ebs, Guarding):
             self._known.clear()  # an image or a group may be gone
             raise
 
-    def _wanted(self, driver: Any, order: Order) -> dict[str, Any]:
+    def _wanted(self, driver: Any, order: Order) -> dict[str, object]:
         """Return what libcloud's `create_node` is called with."""
         vpc = self._once(("network",), lambda: ec2_network.network(driver, self._vpc))
         chosen = self._once(
