@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.archive.pack import PackedCharm
@@ -73,7 +72,6 @@ class _Work:
     ctx: Context
     tx: ModelTx
     order: Order
-    now: datetime
     uploads: Mapping[str, list[resources.Upload]]
     urls: dict[str, str] = field(default_factory=dict)
     machines: dict[str, str] = field(default_factory=dict)  # step -> machine
@@ -106,7 +104,7 @@ def record(
                 models.require_alive(tx)
                 if check:
                     check(tx)
-                work = _Work(ctx, tx, order, ctx.clock.now(), uploads)
+                work = _Work(ctx, tx, order, uploads)
                 _add_machines(work)
                 for change in order.changes:
                     with _named(change):
