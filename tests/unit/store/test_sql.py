@@ -126,7 +126,8 @@ def test_the_code_uses_only_statements_that_exist_with_their_parameters() -> Non
             wrong.append(f"{found.place}: no statement {found.query}")
             continue
         wanted = parameters(queries()[found.query])
-        if found.given != wanted and not (found.open_ended and found.given <= wanted):
+        mine = {"model"} & wanted  # a transaction of a model gives it
+        if found.given | mine != wanted and not (found.open_ended and found.given <= wanted):
             wrong.append(
                 f"{found.place}: {found.query} wants {sorted(wanted)}, is given {sorted(found.given)}"
             )
