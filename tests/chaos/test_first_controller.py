@@ -22,8 +22,8 @@ EARLY = "before:pushjuju.services.requests.controller.new_controllers:_prepare"
 # Where the process dies: before anything is on the controller.
 EMPTY = (
     "after:pushjuju.services.requests.controller.new_controllers:bootstrap",
-    "before:pushjuju.services.entities.model.new_models:add_model",
-    "after:pushjuju.services.entities.model.new_models:add_model",
+    "before:pushjuju.services.requests.model.add_model:add_model",
+    "after:pushjuju.services.requests.model.add_model:add_model",
     "after:pushjuju.services.entities.model.sessions:focus",
 )
 

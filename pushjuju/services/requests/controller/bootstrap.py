@@ -19,8 +19,8 @@ from pushjuju.services.entities.model import (
     new_models,
     sessions,
 )
+from pushjuju.services.requests.model import add_model as new_model
 from pushjuju.services.requests.model import model_config as request
-from pushjuju.services.requests.model.add_model import AddModelOptions, add_model
 from pushjuju.services.requests.storage import pools
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.rows.model import Model
@@ -125,8 +125,8 @@ def region_names(datadir: DataDir, host: PluginHost, name: str) -> list[str]:
 def add_first_model(ctx: Context, options: BootstrapOptions) -> Model:
     """Make the first model of a controller, with the constraints and the pool of Juju's controller model."""
     settings = {**options.defaults, **_of_models(options.config)}
-    model = add_model(
-        ctx, AddModelOptions(name=options.model, credential=options.credential, config=settings)
+    model = new_model.add_model(
+        ctx, new_model.AddModelOptions(name=options.model, credential=options.credential, config=settings)
     )
     sessions.focus(ctx, model)
     if options.constraints:
