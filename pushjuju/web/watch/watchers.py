@@ -68,5 +68,9 @@ class Watchers:
     def _get(self, name: str) -> tuple[str, Subscription]:
         found = self._known.get(name)
         if found is None:
+            if name in map(
+                str, range(1, self._last + 1)
+            ):  # a Stop that came after a Next may be done before it
+                raise stopped()
             raise errors.ApiError("unknown watcher id", errors.NOT_FOUND)
         return found

@@ -183,6 +183,8 @@ async def test_stop_ends_a_pending_next(served: ApiWorld, house: TestController)
         assert answers[pending]["error"] == "watcher was stopped"
         assert answers[pending]["error-code"] == "stopped"
         assert answers[stopping]["response"] == {}
+        await client.send("AllWatcher", "Next", version=3, name=name)
+        assert (await client.read())["error-code"] == "stopped"  # as when the server takes Stop first
 
 
 async def test_the_answer_to_a_request_comes_before_what_it_changed(
