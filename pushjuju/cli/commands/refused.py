@@ -145,7 +145,7 @@ enable_ha = refused(
 
 register = refused(
     "register",
-    "there is no server to register with; a controller is a directory, which PUSHJUJU_DATA names",
+    "controllers of other computers cannot be added yet; PUSHJUJU_DATA names the directory of a controller",
     usage="<registration string>|<controller host name>",
     summary="Registers a controller.",
     at_least=(1, "registration data missing"),

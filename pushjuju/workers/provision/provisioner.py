@@ -135,7 +135,7 @@ def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, 
     with runtime.ctx.write(machine.model) as tx:
         if not zones.crossed_out(tx, machine, choice) or machines.get(tx, machine.id).life != (Life.ALIVE):
             return False
-        _set(runtime.ctx, tx, machine, InstanceStatus.ALLOCATING, text)
+        _set(tx, machine, InstanceStatus.ALLOCATING, text)
     runtime.tell(Event(entity=f"machine {machine.id}", text=text))
     return True
 
@@ -246,7 +246,7 @@ def record(
             base=machine.base,
             nonce=machine.nonce,
         )
-        _set(ctx, tx, machine, instance.status, instance.message)
+        _set(tx, machine, instance.status, instance.message)
         if zone:
             zones.settled(tx, machine, zone)
         if polled:
@@ -266,18 +266,16 @@ def hardware_document(hardware: Hardware) -> dict[str, object]:
 
 def _report(ctx: Context, machine: Machine, status: InstanceStatus, message: str) -> None:
     with ctx.write(machine.model) as tx:
-        _set(ctx, tx, machine, status, message)
+        _set(tx, machine, status, message)
 
 
 def _set(
-    ctx: Context,
     tx: ModelTx,
     machine: Machine,
     status: InstanceStatus,
     message: str,
     data: Mapping[str, str] | None = None,
 ) -> None:
-    ctx.clock.now()
     statuses.set_status(tx, StatusKind.INSTANCE, machine.id, status, message, data=data)
 
 
@@ -292,10 +290,10 @@ def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed
         tx.run("machine_set_attempts", id=machine.id, attempts=attempts)
         if again:
             text = f"failed to start machine {machine.id} ({cause}), retrying in 10s ({left} more attempts)"
-            _set(ctx, tx, machine, InstanceStatus.ALLOCATING, text)
+            _set(tx, machine, InstanceStatus.ALLOCATING, text)
         else:
             data = {"code": error.code}
-            _set(ctx, tx, machine, InstanceStatus.PROVISIONING_ERROR, cause, data)
+            _set(tx, machine, InstanceStatus.PROVISIONING_ERROR, cause, data)
     return StartFailed(
         f"failed to start machine {machine.id}: {error.message}",
         detail=error.detail,

@@ -42,12 +42,12 @@ def login(
         raise UsageError("cannot specify both a host name and a controller name")
     folder = session.data_dir(cli)
     if args and args[0] not in folder.controllers():
-        raise refusal("login", f'there is no server: "{args[0]}" is not the name of a controller here')
+        raise refusal("login", f'"{args[0]}" is not the name of a controller of this computer')
     ctx = session.open_controller(cli, controller or (args[0] if args else ""))
     if user and user != ctx.user:
         raise NotPermitted(
             f'cannot log into controller "{ctx.controller.name}": permission denied',
-            detail=f"There is no server that asks for a password: whoever works here is {ctx.user}.",
+            detail=f"No password is asked for on this computer: whoever works here is {ctx.user}.",
         )
     with session.moving(cli):
         folder.set_current_controller(ctx.controller.name)

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
 
 
-NO_USE = "There is no server to register with yet: {name} works this controller where its data directory is."
+NO_USE = (
+    "The string cannot be used yet: `pushjuju change-user-password {name}` lets {name} in at `pushjuju api`."
+)
 
 
 def registration(ctx: Context, name: str) -> str:

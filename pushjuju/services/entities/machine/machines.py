@@ -112,7 +112,6 @@ def add_machine(
         models.require_alive(tx)
         if container is not None:
             wanted = of_machines.for_machine(tx, constraints)
-            ctx.clock.now()
             return new_container(tx, container, base=base, constraints=wanted)
         machine = new_machine(
             tx, base=base, constraints=of_machines.for_machine(tx, constraints), placement=placement

@@ -86,7 +86,6 @@ class Enqueued:
 
 def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
     """Ask for an action; receivers that cannot take it are named in the answer, the others get it."""
-    ctx.clock.now()
     with ctx.write(model) as tx:
         models.require_alive(tx)
         queue = _Queue(tx, request.action, [_tag(name) for name in request.receivers])
@@ -106,7 +105,6 @@ def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
 
 def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enqueued:
     """Ask for commands on units and machines."""
-    ctx.clock.now()
     parameters = {"command": request.command, "timeout": int(request.timeout_s * 1e9)}
     with ctx.write(model) as tx:
         models.require_alive(tx)
@@ -225,7 +223,6 @@ def cancel(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
     Returns:
         The tasks as they are now.
     """
-    ctx.clock.now()
     with ctx.write(model) as tx:
         tasks = [actions.get_task(tx, number) for number in numbers]
         for task in tasks:

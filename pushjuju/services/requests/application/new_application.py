@@ -111,7 +111,6 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
         NotFound: A machine to place on is not there.
     """
     check(request)
-    ctx.clock.now()
     declared = request.packed.charm.meta.resources
     try:
         with (

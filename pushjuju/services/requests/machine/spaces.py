@@ -126,7 +126,6 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
     Returns:
         What names the space: when anything does and the removal is not forced, nothing is changed.
     """
-    ctx.clock.now()
     with ctx.write(model) as tx:
         space = spaces.require_removable(tx, name)
         found = spaces.uses(tx, space)
@@ -154,7 +153,6 @@ def reload(ctx: Context, model: str) -> list[str]:
     Returns:
         The applications with units, whose workers look again.
     """
-    ctx.clock.now()
     with ctx.write(model) as tx:
         machines = list_machines(tx)
         present = {entry["cidr"] for machine in machines for entry in machine.addresses}

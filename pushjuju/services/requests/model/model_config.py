@@ -82,7 +82,6 @@ def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) ->
     Raises:
         NotValid: A value does not fit, or a key cannot be changed.
     """
-    ctx.clock.now()
     inherited = {
         **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
         **model_defaults.inherited(ctx.controller.settings(), model.cloud, model.region),

@@ -85,7 +85,6 @@ def remove_saas(ctx: Context, model: str, name: str, force: removal.Force | None
     Raises:
         NotFound: It consumes nothing of that name; the message is Juju's.
     """
-    ctx.clock.now()
     with ctx.write(model) as tx:
         models.get(tx)
         found = remote_applications.find(tx, name)

@@ -47,7 +47,6 @@ def integrate(
         NotFound: An application, endpoint or offer is missing, or nothing fits.
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
-    ctx.clock.now()
     with ctx.write(model) as tx:
         models.require_alive(tx)
         if offer is not None:
@@ -136,7 +135,6 @@ def remove_relation(
         NotFound: There is no such relation.
         NotValid: It is a peer relation, or several fit.
     """
-    ctx.clock.now()
     with ctx.write(model) as tx:
         relation = find(tx, arguments)
         sides = relations.endpoints(tx, relation.id)
