@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotValid
@@ -26,7 +26,7 @@ class LoginRequest:
     credentials: str = ""
 
 
-async def answer(api: Api, connection: Member, model: str, request: messages.Request) -> dict[str, Any]:
+async def answer(api: Api, connection: Member, model: str, request: messages.Request) -> dict[str, object]:
     """Return the answer to a request of the facade Admin.
 
     Args:
@@ -62,7 +62,7 @@ def _name(tag: str) -> str:
         return ""
 
 
-def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, Any]:
+def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, object]:
     user = {
         "display-name": entered.display_name,
         "identity": f"user-{entered.user}",
@@ -71,7 +71,7 @@ def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, Any]:
     }
     if entered.last_connection:
         user["last-connection"] = entered.last_connection
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "servers": [[host_port(host, port) for host, port in api.addresses]],
         "controller-tag": f"controller-{api.controller_uuid}",
         "server-version": JUJU_VERSION,
@@ -83,7 +83,7 @@ def _result(api: Api, on: registry.On, entered: LoggedIn) -> dict[str, Any]:
     return found
 
 
-def host_port(host: str, port: int) -> dict[str, Any]:
+def host_port(host: str, port: int) -> dict[str, object]:
     """Return an address of the server as clients keep it."""
     try:
         address = ipaddress.ip_address(host)

@@ -112,7 +112,7 @@ def _list(read: Read) -> Read:
 
 
 def _map(read: Read) -> Read:
-    def entries(value: Any, where: str) -> dict[str, Any]:
+    def entries(value: Any, where: str) -> dict[str, object]:
         if value is None:
             return {}
         if not isinstance(value, dict):

@@ -140,7 +140,7 @@ def _method(kind: type[Facade], function: Any) -> Method:
     )
 
 
-def announced(on: On) -> list[dict[str, Any]]:
+def announced(on: On) -> list[dict[str, object]]:
     """Return what Login tells of the facades that a kind of connection may use."""
     return [
         {"name": name, "versions": list(kind.versions)}

@@ -61,16 +61,16 @@ class Action(Facade):
         """Return tasks with what came of them."""
         return {"results": [self._task(item.tag) for item in params.entities]}
 
-    def _task(self, tag: str) -> dict[str, Any]:
+    def _task(self, tag: str) -> dict[str, object]:
         try:
             return _result(*tasks.with_log(self.ctx, self.model, _number(tags.action(tag))))
         except PushjujuError as error:
             return {"error": errors.told(error)}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def enqueue_operation(self, params: Actions) -> dict[str, Any]:
+    def enqueue_operation(self, params: Actions) -> dict[str, object]:
         """Ask for actions."""
-        found: list[dict[str, Any]] = []
+        found: list[dict[str, object]] = []
         operation = 0
         for item in params.actions:
             made = self._enqueue(item)
@@ -93,16 +93,16 @@ class Action(Facade):
         return operations.enqueue(self.ctx, self.model, request)
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def run(self, params: RunParams) -> dict[str, Any]:
+    def run(self, params: RunParams) -> dict[str, object]:
         """Run commands on units and machines, as root."""
         return self._run(params)
 
     @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
-    def run_on_all_machines(self, params: RunParams) -> dict[str, Any]:
+    def run_on_all_machines(self, params: RunParams) -> dict[str, object]:
         """Run commands on all machines, as root."""
         return self._run(params, every=True)
 
-    def _run(self, params: RunParams, *, every: bool = False) -> dict[str, Any]:
+    def _run(self, params: RunParams, *, every: bool = False) -> dict[str, object]:
         request = operations.CommandRequest(
             command=params.commands,
             timeout_s=params.timeout / 1e9 if params.timeout > 0 else _USUAL_S,
@@ -123,7 +123,7 @@ class Action(Facade):
         """Cancel tasks."""
         return {"results": [self._cancel(item.tag) for item in params.entities]}
 
-    def _cancel(self, tag: str) -> dict[str, Any]:
+    def _cancel(self, tag: str) -> dict[str, object]:
         try:
             return _result(operations.cancel(self.ctx, self.model, [_number(tags.action(tag))])[0])
         except PushjujuError as error:
@@ -134,7 +134,7 @@ class Action(Facade):
         """Return the actions of the charms of applications, with their schemas."""
         return {"results": [self._specs(item.tag) for item in params.entities]}
 
-    def _specs(self, tag: str) -> dict[str, Any]:
+    def _specs(self, tag: str) -> dict[str, object]:
         try:
             found = tasks.specs_of(self.ctx, self.model, tags.application(tag))
         except PushjujuError as error:
@@ -152,9 +152,9 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _result(task: Task, log: Sequence[Any] = ()) -> dict[str, Any]:
+def _result(task: Task, log: Sequence[Any] = ()) -> dict[str, object]:
     kind = tags.of_unit(task.receiver) if task.kind == "unit" else tags.of_machine(task.receiver)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "action": {
             "tag": f"action-{task.id}",
             "receiver": kind,
@@ -174,7 +174,7 @@ def _result(task: Task, log: Sequence[Any] = ()) -> dict[str, Any]:
     return found
 
 
-def _output(results: dict[str, Any]) -> dict[str, Any]:
+def _output(results: dict[str, Any]) -> dict[str, object]:
     """Return what a task set; its exit status is a number."""
     code = results.get(_RETURN_CODE)
     return {**results, _RETURN_CODE: int(code)} if code is not None else results

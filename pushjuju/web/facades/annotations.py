@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
@@ -47,7 +46,7 @@ class Annotations(Facade):
         """Return notes of entities."""
         return {"results": [self._get(item.tag) for item in params.entities]}
 
-    def _get(self, tag: str) -> dict[str, Any]:
+    def _get(self, tag: str) -> dict[str, object]:
         try:
             found = annotate.annotations_of(self.ctx, self.model, *_named(tag))
         except PushjujuError as error:

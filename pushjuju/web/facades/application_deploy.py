@@ -33,7 +33,7 @@ _LOCAL = re.compile(r"local:(?:[a-z]+/)?[a-z][a-z0-9-]*-[0-9]+")
 _TRUST = "trust"
 
 
-def settings_of(text: str, application: str) -> tuple[dict[str, Any], bool]:
+def settings_of(text: str, application: str) -> tuple[dict[str, object], bool]:
     """Return the settings of a YAML document, and whether it says that the application is trusted.
 
     Raises:
@@ -175,7 +175,7 @@ class Deploying(Facade):
         """Remove units."""
         return {"results": [self._unit(item) for item in params.units]}
 
-    def _unit(self, item: shapes.DestroyUnit) -> dict[str, Any]:
+    def _unit(self, item: shapes.DestroyUnit) -> dict[str, object]:
         try:
             name, force = tags.unit(item.unit_tag), force_of(item.max_wait, force=item.force)
             found = removals.doomed_units(self.ctx, self.model, [name])
@@ -193,7 +193,7 @@ class Deploying(Facade):
         """Remove applications with their units."""
         return {"results": [self._application(item) for item in params.applications]}
 
-    def _application(self, item: shapes.DestroyApplication) -> dict[str, Any]:
+    def _application(self, item: shapes.DestroyApplication) -> dict[str, object]:
         try:
             name, force = tags.application(item.application_tag), force_of(item.max_wait, force=item.force)
             found = removals.units_of(self.ctx, self.model, name)

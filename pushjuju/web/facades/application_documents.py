@@ -45,7 +45,7 @@ class Showing(Facade):
         }
 
     @method(Needs.READ, name="GetCharmURLOrigin")
-    def get_charm_url_origin(self, params: shapes.ApplicationGet) -> dict[str, Any]:
+    def get_charm_url_origin(self, params: shapes.ApplicationGet) -> dict[str, object]:
         """Return the charm of an application, and where the charm comes from."""
         return application_documents.charm_origin(self.ctx, self.model, params.application)
 
@@ -54,7 +54,7 @@ class Showing(Facade):
         """Return the constraints of applications."""
         return {"results": [self._constraints(item.tag) for item in params.entities]}
 
-    def _constraints(self, tag: str) -> dict[str, Any]:
+    def _constraints(self, tag: str) -> dict[str, object]:
         try:
             found = applications.constraints(self.ctx, self.model, tags.application(tag))
         except PushjujuError as error:
@@ -66,7 +66,7 @@ class Showing(Facade):
         """Return what there is to know of applications."""
         return {"results": [self._info(item.tag) for item in params.entities]}
 
-    def _info(self, tag: str) -> dict[str, Any]:
+    def _info(self, tag: str) -> dict[str, object]:
         try:
             name = tags.application(tag)
             known = application_documents.show_applications(self.ctx, self.model, [name])[name]
@@ -93,7 +93,7 @@ class Showing(Facade):
         """Return what there is to know of units, or of all units of applications."""
         return {"results": [entry for item in params.entities for entry in self._units(item.tag)]}
 
-    def _units(self, tag: str) -> list[dict[str, Any]]:
+    def _units(self, tag: str) -> list[dict[str, object]]:
         try:
             if tags.kind_of(tag) == "application":
                 names = application_documents.units(self.ctx, self.model, tags.application(tag))
@@ -105,7 +105,7 @@ class Showing(Facade):
         return [{"result": _unit(name, known)} for name, known in found.items()]
 
 
-def _unit(name: str, known: dict[str, Any]) -> dict[str, Any]:
+def _unit(name: str, known: dict[str, Any]) -> dict[str, object]:
     return {
         "tag": tags.of_unit(name),
         "workload-version": known.get("workload-version", ""),
@@ -119,7 +119,7 @@ def _unit(name: str, known: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _relation(entry: dict[str, Any]) -> dict[str, Any]:
+def _relation(entry: dict[str, Any]) -> dict[str, object]:
     units = {**entry.get("related-units", {})}
     return {
         "relation-id": entry["relation-id"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis.blocks import CHANGE, DESTROY, REMOVE
@@ -33,7 +32,7 @@ class Block(Facade):
     def list(self) -> Results:
         """Return the sets that are disabled."""
         words = {word: name for name, word in _NAMES.items()}
-        found: list[dict[str, Any]] = []
+        found: list[dict[str, object]] = []
         for entry in listing.of_model(self.ctx, self.model):
             name = words[entry["command-set"]]
             about = {

@@ -60,7 +60,7 @@ class Charms(Facade):
     """The charms of the model."""
 
     @method(Needs.READ)
-    def charm_info(self, params: CharmURL) -> dict[str, Any]:
+    def charm_info(self, params: CharmURL) -> dict[str, object]:
         """Return what a charm declares."""
         found, revision = listing.find(self.ctx, self.model, params.url)
         return {
@@ -73,11 +73,11 @@ class Charms(Facade):
         }
 
     @method(Needs.READ)
-    def resolve_charms(self, params: ResolveCharmsParams) -> dict[str, Any]:
+    def resolve_charms(self, params: ResolveCharmsParams) -> dict[str, object]:
         """Return which revisions of the store clients mean."""
         return {"Results": [self._resolved(item) for item in params.resolve]}
 
-    def _resolved(self, item: ResolveCharm) -> dict[str, Any]:
+    def _resolved(self, item: ResolveCharm) -> dict[str, object]:
         try:
             name, _ = store_name(item.reference)  # a newer revision than that of the reference is asked for
             found = self._find(name, item.charm_origin)
@@ -86,13 +86,13 @@ class Charms(Facade):
         origin = _origin(found, item.charm_origin)
         return {"url": found.url, "charm-origin": origin, **self._bases(found.charm.bases)}
 
-    def _bases(self, bases: Sequence[Base]) -> dict[str, Any]:
+    def _bases(self, bases: Sequence[Base]) -> dict[str, object]:
         if self.call.version <= _OLD:
             return {"supported-series": [base.series for base in bases if base.series]}
         return {"supported-bases": [{"name": base.os, "channel": base.channel} for base in bases]}
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_charm(self, params: AddCharm) -> dict[str, Any]:
+    def add_charm(self, params: AddCharm) -> dict[str, object]:
         """Return the origin of a charm with what the store says of it; its archive comes when it is used."""
         return {"charm-origin": _origin(self._find(params.url, params.charm_origin), params.charm_origin)}
 
@@ -110,12 +110,12 @@ class Charms(Facade):
         return store_charms.resolve_one(self.ctx, self.model, request)
 
     @method(Needs.READ)
-    def list(self) -> dict[str, Any]:
+    def list(self) -> dict[str, object]:
         """Return the URLs of the charms of the model."""
         return {"charm-urls": listing.urls(self.ctx, self.model)}
 
 
-def _origin(found: StoreOrigin, asked: CharmOriginParams) -> dict[str, Any]:
+def _origin(found: StoreOrigin, asked: CharmOriginParams) -> dict[str, object]:
     channel = found.channel
     return {
         "source": "charm-hub",
@@ -132,12 +132,12 @@ def _origin(found: StoreOrigin, asked: CharmOriginParams) -> dict[str, Any]:
     }
 
 
-def _option(item: Any) -> dict[str, Any]:
+def _option(item: Any) -> dict[str, object]:
     found = {"type": str(item.type), "description": item.description}
     return found if item.default is None else {**found, "default": item.default}
 
 
-def _action(item: Any) -> dict[str, Any]:
+def _action(item: Any) -> dict[str, object]:
     return {
         "description": item.description,
         "params": dict(item.schema),
@@ -146,11 +146,11 @@ def _action(item: Any) -> dict[str, Any]:
     }
 
 
-def _base(item: Any) -> dict[str, Any]:
+def _base(item: Any) -> dict[str, object]:
     return {"name": item.os, "channel": item.channel, "architectures": []}
 
 
-def _meta(charm: Charm) -> dict[str, Any]:
+def _meta(charm: Charm) -> dict[str, object]:
     meta = charm.meta
     return {
         "name": meta.name,
@@ -174,7 +174,7 @@ def _meta(charm: Charm) -> dict[str, Any]:
     }
 
 
-def _end(item: Endpoint) -> dict[str, Any]:
+def _end(item: Endpoint) -> dict[str, object]:
     return {
         "name": item.name,
         "role": str(item.role),
@@ -185,7 +185,7 @@ def _end(item: Endpoint) -> dict[str, Any]:
     }
 
 
-def _storage(item: Any) -> dict[str, Any]:
+def _storage(item: Any) -> dict[str, object]:
     return {
         "name": item.name,
         "description": item.description,

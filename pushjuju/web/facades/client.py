@@ -28,7 +28,7 @@ class Client(Facade):
     """The model of the connection."""
 
     @method(Needs.READ)
-    def full_status(self, params: StatusParams) -> dict[str, Any]:
+    def full_status(self, params: StatusParams) -> dict[str, object]:
         """Return the status of the model, or of what the patterns name."""
         with self.ctx.read(self.model) as tx:
             found = models.get(tx)

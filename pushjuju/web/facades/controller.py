@@ -26,7 +26,7 @@ UserAccessResult = TypedDict(
     "UserAccessResult", {"result": NotRequired[UserAccess], "error": NotRequired[Error]}
 )
 UserAccessResults = TypedDict("UserAccessResults", {"results": list[UserAccessResult]})
-ControllerConfigResult = TypedDict("ControllerConfigResult", {"config": dict[str, Any]})
+ControllerConfigResult = TypedDict("ControllerConfigResult", {"config": dict[str, object]})
 ControllerVersion = TypedDict("ControllerVersion", {"version": str, "git-commit": str})
 _NOT_HERE = "pushjuju destroy-controller on the host of the controller destroys it"
 

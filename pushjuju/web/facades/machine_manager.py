@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.model.placement import Placement, PlacementKind
@@ -68,11 +67,11 @@ class MachineManager(Facade):
     """The machines of the model."""
 
     @method(Needs.WRITE, blocked_by=blocks.CHANGE)
-    def add_machines(self, params: AddMachines) -> dict[str, Any]:
+    def add_machines(self, params: AddMachines) -> dict[str, object]:
         """Add machines."""
         return {"machines": [self._add(item) for item in params.params]}
 
-    def _add(self, item: AddMachineParams) -> dict[str, Any]:
+    def _add(self, item: AddMachineParams) -> dict[str, object]:
         try:
             return {"machine": add_machines(self.ctx, self.model, self._options(item))[0]}
         except PushjujuError as error:
@@ -102,7 +101,7 @@ class MachineManager(Facade):
         """Remove machines."""
         return {"results": [self._destroy(tag, params) for tag in params.machine_tags]}
 
-    def _destroy(self, tag: str, params: DestroyMachines) -> dict[str, Any]:
+    def _destroy(self, tag: str, params: DestroyMachines) -> dict[str, object]:
         try:
             name, force = tags.machine(tag), force_of(params.max_wait, force=params.force)
             units = removal_plan.unit_names(self.ctx, self.model, [name])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis import blocks
 from pushjuju.services.entities.basis.users import LEVELS, Kind
@@ -97,11 +95,11 @@ class ModelManager(Facade):
             return {"error": errors.told(error)}
 
     @method(Needs.LOGIN)
-    def model_status(self, params: Entities) -> dict[str, Any]:
+    def model_status(self, params: Entities) -> dict[str, object]:
         """Return what is in models that the caller administers; `not found` for one that is gone."""
         return {"models": [self._status(item.tag) for item in params.entities]}
 
-    def _status(self, tag: str) -> dict[str, Any]:
+    def _status(self, tag: str) -> dict[str, object]:
         try:
             uuid = tags.model_to_reach(tag)
             if is_superuser(self.ctx) and not models.exists(self.ctx, uuid):

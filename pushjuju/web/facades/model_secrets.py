@@ -137,7 +137,7 @@ class Secrets(Facade):
             known = {wanted: known[wanted]}
         return {"results": [self._listed(name, params) for name in known]}
 
-    def _listed(self, name: str, params: ListSecrets) -> dict[str, Any]:
+    def _listed(self, name: str, params: ListSecrets) -> dict[str, object]:
         number = params.filter.revision or 0
         shown = listing.show(
             self.ctx, self.model, name, reveal=params.show_secrets, every=True, number=number
@@ -149,7 +149,7 @@ class Secrets(Facade):
         """Add secrets."""
         return {"results": [self._create(item) for item in params.args]}
 
-    def _create(self, item: CreateSecret) -> dict[str, Any]:
+    def _create(self, item: CreateSecret) -> dict[str, object]:
         try:
             content = _content(item.content)
             if content is None:
@@ -211,10 +211,10 @@ def _time(moment: datetime | None) -> str | None:
     return times.text(moment) if moment else None
 
 
-def _document(model: str, name: str, shown: dict[str, Any]) -> dict[str, Any]:
+def _document(model: str, name: str, shown: dict[str, Any]) -> dict[str, object]:
     owner = shown["owner"]
     kind = f"model-{model}" if owner == "<model>" else _owner(owner)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "uri": f"secret:{name}",
         "version": 1,
         "owner-tag": kind,
@@ -251,7 +251,7 @@ def _access(item: dict[str, str]) -> dict[str, str]:
     return {"target-tag": item["target"], "scope-tag": item["scope"], "role": item["role"]}
 
 
-def _revision(item: dict[str, Any]) -> dict[str, Any]:
+def _revision(item: dict[str, Any]) -> dict[str, object]:
     return {
         "revision": item["revision"],
         "backend-name": item.get("backend", ""),

@@ -62,7 +62,7 @@ def _summary(
     entry: dict[str, Any], model: Model, access: str, counts: tuple[int, int, int], version: int
 ) -> shapes.ModelSummary:
     names = ("machines", "cores", "units")
-    made: dict[str, Any] = {
+    made: dict[str, object] = {
         **_basis(entry, model),
         "user-access": access,
         "last-connection": None,
@@ -75,7 +75,7 @@ def _summary(
     return cast("shapes.ModelSummary", made)
 
 
-def _basis(entry: dict[str, Any], model: Model) -> dict[str, Any]:
+def _basis(entry: dict[str, Any], model: Model) -> dict[str, object]:
     """Return what summary and description of a model have in common."""
     found = {
         "name": model.name,
@@ -115,7 +115,7 @@ def info(ctx: Context, model: Model, version: int) -> shapes.ModelInfo:
         entry = documents.model_entry(ctx, tx, found)
         is_admin = model_access.may(tx, ctx.user, found, "admin")
         listed = _machines(tx) if is_admin else []
-    made: dict[str, Any] = {
+    made: dict[str, object] = {
         **_basis(entry, found),
         "users": _users(ctx, found, every=is_admin or is_superuser(ctx)),
         "machines": listed,
@@ -173,7 +173,7 @@ def _machine(item: Machine) -> shapes.ModelMachine:
     return found
 
 
-def _hardware(item: Machine) -> dict[str, Any]:
+def _hardware(item: Machine) -> dict[str, object]:
     numbers = ("cores", "cpu-power", "mem", "root-disk")
     known = ("arch", *numbers, "availability-zone")
     return {
@@ -183,7 +183,7 @@ def _hardware(item: Machine) -> dict[str, Any]:
     }
 
 
-def status(ctx: Context, model: Model) -> dict[str, Any]:
+def status(ctx: Context, model: Model) -> dict[str, object]:
     """Return what is in a model, as who destroys it asks for."""
     found = destroy_model.contents(ctx, model.uuid)
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass, field
-from typing import Any
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.views import resource_documents
@@ -31,11 +30,11 @@ class Resources(Facade):
         """Return the resources of applications and of their units."""
         return {"results": [self._listed(item.tag) for item in params.entities]}
 
-    def _listed(self, tag: str) -> dict[str, Any]:
+    def _listed(self, tag: str) -> dict[str, object]:
         try:
             found = resource_documents.listing(self.ctx, self.model, tags.application(tag))
         except PushjujuError as error:
-            empty: dict[str, Any] = {"resources": [], "charm-store-resources": [], "unit-resources": []}
+            empty: dict[str, object] = {"resources": [], "charm-store-resources": [], "unit-resources": []}
             return {**empty, "error": errors.told(error)}
         newer = {item.name: item.revision for item in found.updates}
         return {
@@ -45,7 +44,7 @@ class Resources(Facade):
         }
 
 
-def _of_unit(found: Listing, unit: str) -> dict[str, Any]:
+def _of_unit(found: Listing, unit: str) -> dict[str, object]:
     fetched = [item for (owner, _), item in found.fetched.items() if owner == unit]
     return {
         "tag": tags.of_unit(unit),
@@ -54,7 +53,7 @@ def _of_unit(found: Listing, unit: str) -> dict[str, Any]:
     }
 
 
-def _declared(item: Shown) -> dict[str, Any]:
+def _declared(item: Shown) -> dict[str, object]:
     return {
         "name": item.name,
         "type": item.type,
@@ -67,7 +66,7 @@ def _declared(item: Shown) -> dict[str, Any]:
     }
 
 
-def _resource(item: Shown) -> dict[str, Any]:
+def _resource(item: Shown) -> dict[str, object]:
     return {
         **_declared(item),
         "id": f"{item.application}/{item.name}",
@@ -78,5 +77,5 @@ def _resource(item: Shown) -> dict[str, Any]:
     }
 
 
-def _in_store(item: Shown, newer: dict[str, int]) -> dict[str, Any]:
+def _in_store(item: Shown, newer: dict[str, int]) -> dict[str, object]:
     return {**_declared(item), "revision": newer.get(item.name, max(item.revision, 0))}

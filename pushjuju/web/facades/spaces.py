@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pushjuju.services.views import space_documents
 from pushjuju.web.registry import Facade, Needs, On, facade, method
 from pushjuju.web.shapes.common import Results
@@ -16,7 +14,7 @@ class Spaces(Facade):
     @method(Needs.READ)
     def list_spaces(self) -> Results:
         """Return the spaces with their subnets."""
-        found: list[dict[str, Any]] = []
+        found: list[dict[str, object]] = []
         for space in space_documents.listing(self.ctx, self.model):
             tag = f"space-{space['name']}"
             subnets = [

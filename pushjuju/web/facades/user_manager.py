@@ -166,9 +166,9 @@ class UserManager(Facade):
         return {"tag": tag, "secret-key": _key()}
 
     @method(Needs.LOGIN)
-    def model_user_info(self, params: Entities) -> dict[str, Any]:
+    def model_user_info(self, params: Entities) -> dict[str, object]:
         """Return the users of models: all for an administrator of the model, else the caller."""
-        found: list[dict[str, Any]] = []
+        found: list[dict[str, object]] = []
         for item in params.entities:
             try:
                 model = reach(self.ctx, tags.model_to_reach(item.tag))

@@ -287,9 +287,9 @@ ApplicationGetResults = TypedDict(
     {
         "application": str,
         "charm": str,
-        "config": dict[str, Any],
-        "application-config": dict[str, Any],
-        "constraints": dict[str, Any],
+        "config": dict[str, object],
+        "application-config": dict[str, object],
+        "constraints": dict[str, object],
         "base": Base,
         "channel": str,
         "endpoint-bindings": dict[str, str],

@@ -38,7 +38,7 @@ class StringsResult(TypedDict):
 
 Base = TypedDict("Base", {"name": str, "channel": str})
 EntityStatus = TypedDict(
-    "EntityStatus", {"status": str, "info": str, "data": dict[str, Any], "since": str | None}
+    "EntityStatus", {"status": str, "info": str, "data": dict[str, object], "since": str | None}
 )
 HostPort = TypedDict("HostPort", {"value": str, "type": str, "scope": str, "port": int})
 Results = TypedDict("Results", {"results": list[Any]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
 
 from pushjuju.web.decoding import Count, wire_name
 
@@ -29,7 +28,7 @@ class Value:
     zones: list[str] | None = None
 
 
-def known(value: Value) -> dict[str, Any]:
+def known(value: Value) -> dict[str, object]:
     """Return what is set, under the names that services use."""
     found = {wire_name(item): getattr(value, item.name) for item in fields(value)}
     return {key: item for key, item in found.items() if item is not None}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core import constraints
@@ -28,7 +28,7 @@ class Kept(NamedTuple):
     units: Collection[str]
 
 
-def full_status(rows: Rows, joined: dict[int, Seen], kept: Kept | None = None) -> dict[str, Any]:
+def full_status(rows: Rows, joined: dict[int, Seen], kept: Kept | None = None) -> dict[str, object]:
     """Return the answer of FullStatus.
 
     Args:
@@ -56,7 +56,7 @@ def full_status(rows: Rows, joined: dict[int, Seen], kept: Kept | None = None) -
     }
 
 
-def detailed(seen: Seen, *, life: str = document.ALIVE, version: bool = False) -> dict[str, Any]:
+def detailed(seen: Seen, *, life: str = document.ALIVE, version: bool = False) -> dict[str, object]:
     """Return a status."""
     return {
         "status": seen.status,
@@ -74,7 +74,7 @@ def _base(name: str) -> dict[str, str]:
     return {"name": base.os, "channel": base.channel}
 
 
-def _model(rows: Rows) -> dict[str, Any]:
+def _model(rows: Rows) -> dict[str, object]:
     model = rows.model
     seen = document.seen_status(rows, StatusKind.MODEL, model.name, Seen("available"))
     return {
@@ -90,7 +90,7 @@ def _model(rows: Rows) -> dict[str, Any]:
     }
 
 
-def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
+def _machine(rows: Rows, machine: MachineRow) -> dict[str, object]:
     return {
         "id": machine.id,
         "agent-status": detailed(document.machine_agent(rows, machine), life=machine.life, version=True),
@@ -113,9 +113,9 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     }
 
 
-def _application(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, Any]:
+def _application(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, object]:
     charm, origin = rows.charms[app.charm_url], rows.origins.get(app.name)
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "charm": app.charm_url,
         "charm-version": charm.version,
         "charm-profile": "",
@@ -152,7 +152,7 @@ def _related(rows: Rows, app: ApplicationRow) -> dict[str, list[str]]:
     return {endpoint: sorted(names) for endpoint, names in found.items()}
 
 
-def _units(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, Any]:
+def _units(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, object]:
     return {
         unit.name: _unit(rows, unit, app)
         for unit in rows.units.get(app.name, ())
@@ -160,10 +160,10 @@ def _units(rows: Rows, app: ApplicationRow, kept: Kept | None) -> dict[str, Any]
     }
 
 
-def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, Any]:
+def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, object]:
     workload, agent = document.shown_unit(rows, unit)
     machine = rows.machines.get(unit.machine or "")
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "agent-status": detailed(agent, life=unit.life, version=True),
         "workload-status": detailed(workload),
         "workload-version": app.workload_version,
@@ -181,7 +181,7 @@ def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, Any]:
     return found
 
 
-def _relations(rows: Rows, joined: dict[int, Seen]) -> list[dict[str, Any]]:
+def _relations(rows: Rows, joined: dict[int, Seen]) -> list[dict[str, object]]:
     found = []
     for number, sides in rows.sides.items():
         ends = sorted(sides, key=lambda side: side.role != "requirer")
@@ -198,7 +198,7 @@ def _relations(rows: Rows, joined: dict[int, Seen]) -> list[dict[str, Any]]:
     return found
 
 
-def _end(rows: Rows, application: str, endpoint: str, role: str) -> dict[str, Any]:
+def _end(rows: Rows, application: str, endpoint: str, role: str) -> dict[str, object]:
     app = rows.applications.get(application)
     subordinate = bool(app and app.subordinate)
     return {"application": application, "name": endpoint, "role": role, "subordinate": subordinate}

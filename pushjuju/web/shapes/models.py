@@ -123,7 +123,7 @@ ModelMachine = TypedDict(
         "display-name": NotRequired[str],
         "status": str,
         "message": NotRequired[str],
-        "hardware": NotRequired[dict[str, Any]],
+        "hardware": NotRequired[dict[str, object]],
         "has-vote": bool,
         "wants-vote": bool,
     },

@@ -10,7 +10,7 @@ from pushjuju.core.errors import NotValid
 _WEB = ("http://", "https://", "mirror+http://", "mirror+https://")
 
 
-def checked(values: Mapping[str, Any]) -> dict[str, Any]:
+def checked(values: Mapping[str, Any]) -> dict[str, object]:
     """Return settings; a store of charms in a folder is for commands on the host.
 
     Raises:
