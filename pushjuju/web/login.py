@@ -93,24 +93,23 @@ class Logins:
         Raises:
             ApiError: The name or password is wrong, or the user has no access; the texts are Juju's.
         """
-        if not self._attempts.may_try(peer, name):
-            raise errors.ApiError("try again", errors.TRY_AGAIN)
+        self._require_try(peer, name)
         kept = await self._pool.run(lambda ctx: _kept(ctx, name))
-        if not await self._matches(password, kept):
-            self._attempts.failed(peer, name)
-            raise errors.refused_login()
+        digest = self._remembered.digest(kept, password)
+        if not (kept and self._remembered.knows(digest)):
+            async with self._hashing:
+                self._require_try(peer, name)  # logins that waited here count against each other
+                if not await asyncio.to_thread(passwords.matches, password[: passwords.LONGEST + 1], kept):
+                    self._attempts.failed(peer, name)
+                    raise errors.refused_login()
+            self._remembered.add(digest)
         self._attempts.succeeded(name)
         return await self._pool.run(lambda ctx: _enter(ctx, name, model))
 
-    async def _matches(self, password: str, kept: str) -> bool:
-        digest = self._remembered.digest(kept, password)
-        if kept and self._remembered.knows(digest):
-            return True
-        async with self._hashing:
-            right = await asyncio.to_thread(passwords.matches, password[: passwords.LONGEST + 1], kept)
-        if right:
-            self._remembered.add(digest)
-        return right
+    def _require_try(self, peer: str, name: str) -> None:
+        """Refuse a login when the address or the user had too many wrong passwords."""
+        if not self._attempts.may_try(peer, name):
+            raise errors.ApiError("try again", errors.TRY_AGAIN)
 
 
 def _kept(ctx: Context, name: str) -> str:

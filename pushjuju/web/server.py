@@ -47,7 +47,7 @@ class Address:
             port = parts.port
         except ValueError:
             raise NotValid(f'"{text}" is not an address to listen at: the port is no number') from None
-        if parts.path or parts.username or parts.query:
+        if not parts.netloc or parts.path or parts.username or parts.query:
             raise NotValid(f'"{text}" is not an address to listen at')
         return cls(parts.hostname or "0.0.0.0", PORT if port is None else port)  # noqa: S104 - asked for
 

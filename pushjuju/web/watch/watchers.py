@@ -6,6 +6,8 @@ from pushjuju.web import errors, limits
 from pushjuju.web.peers import Quiet
 from pushjuju.web.watch.hub import Hub, Subscription, stopped
 
+_LONGEST_ID = 12
+
 
 class Watchers:
     """The watchers of a connection."""
@@ -68,9 +70,8 @@ class Watchers:
     def _get(self, name: str) -> tuple[str, Subscription]:
         found = self._known.get(name)
         if found is None:
-            if name in map(
-                str, range(1, self._last + 1)
-            ):  # a Stop that came after a Next may be done before it
+            # A Stop that came after a Next may be done before the Next.
+            if name.isdecimal() and len(name) < _LONGEST_ID and 0 < int(name) <= self._last:
                 raise stopped()
             raise errors.ApiError("unknown watcher id", errors.NOT_FOUND)
         return found

@@ -150,6 +150,22 @@ async def test_too_many_wrong_passwords_are_slowed_down(served: ApiWorld) -> Non
         assert texts[10:] == ["try again"] * 2
 
 
+async def test_wrong_passwords_at_one_time_are_limited_like_others(served: ApiWorld) -> None:
+    async def login() -> str:
+        async with served.connect() as client:
+            try:
+                await client.login("admin", "wrong")
+            except ApiFailed as error:
+                return str(error)
+        return "in"
+
+    texts = await asyncio.gather(*(login() for _ in range(20)))
+    assert (
+        texts.count("invalid entity name or password") <= 11
+    )  # ten, and what another thread tries just then
+    assert texts.count("try again") >= 9
+
+
 def test_attempts_come_back_with_time() -> None:
     now = [0.0]
     attempts = limits.Attempts(lambda: now[0])

@@ -16,9 +16,8 @@ from pushjuju.services.requests.user import users
     at_least=(1, "no username supplied"),
     at_most=2,
     flags=(*flags.CONTROLLER, *flags.LOGIN),
-    details="The user is recorded, and the line is printed with which Juju's users register. There is no\n"
-    "server to register with yet, so that nobody can make use of it. What the user shall have access to is\n"
-    "recorded with `grant` all the same.",
+    details="The user is recorded, and the line is printed with which Juju's users register. `register`\n"
+    "does not work yet: `change-user-password` sets a password for the API, and `grant` gives access.",
     examples="    pushjuju add-user bob\n    pushjuju add-user bob 'Bob Brown'\n",
     see_also=("users", "show-user", "grant", "disable-user", "remove-user"),
 )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 NO_USE = (
-    "The string cannot be used yet: `pushjuju change-user-password {name}` lets {name} in at `pushjuju api`."
+    "`register` does not work yet: `pushjuju change-user-password {name}` lets {name} in at `pushjuju api`."
 )
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pushjuju.core.errors import NotValid
+from pushjuju.web.server import Address
 from tests.world.charms import Charms
 from tests.world.controller import TestController
 
@@ -94,3 +96,11 @@ def test_the_files_of_clients_are_for_their_owner_alone(folder: Path, tmp_path: 
     about = yaml.safe_load((home / "controllers.yaml").read_text())["controllers"]["home"]
     assert about["api-endpoints"] == ["127.0.0.1:17171"]
     assert about["ca-cert"].startswith("-----BEGIN CERTIFICATE-----")
+
+
+@pytest.mark.parametrize("text", ["", "user@host", "host/path", "host:port"])
+def test_no_slip_opens_the_api_to_every_address(text: str) -> None:
+    """What is empty, as after a comma too many, is not every address of the host."""
+    with pytest.raises(NotValid, match="is not an address to listen at"):
+        Address.parse(text)
+    assert Address.parse(":17070").is_every
