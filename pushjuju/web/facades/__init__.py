@@ -13,7 +13,7 @@ _MODULES = (
     "model_config",
     "user_manager",
     "cloud",
-    "application",
+    "application.application",
     "machine_manager",
     "action",
     "annotations",

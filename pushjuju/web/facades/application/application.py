@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pushjuju.web import errors
-from pushjuju.web.facades.application_deploy import Deploying
-from pushjuju.web.facades.application_documents import Showing
-from pushjuju.web.facades.application_settings import Settings
+from pushjuju.web.facades.application.application_deploy import Deploying
+from pushjuju.web.facades.application.application_documents import Showing
+from pushjuju.web.facades.application.application_settings import Settings
 from pushjuju.web.registry import Needs, On, facade, method
 from pushjuju.web.shapes import applications as shapes
 
