@@ -22,6 +22,8 @@ _MODULES = (
     "charms",
     "block",
     "spaces",
+    "subnets",
+    "secret_backends",
     "resources",
 )
 

@@ -2,9 +2,82 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.requests.machine import spaces
 from pushjuju.services.views import space_documents
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each
+from pushjuju.web.errors import ErrorResults
 from pushjuju.web.registry import Facade, Needs, On, facade, method
-from pushjuju.web.shapes.common import Results
+from pushjuju.web.shapes.common import Entities, Entity, Results
+from pushjuju.web.shapes.subnets import cidr_of, subnet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateSpace:
+    """A space of subnets that are known."""
+
+    space_tag: str = ""
+    cidrs: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateSpaces:
+    """Spaces to make."""
+
+    spaces: list[CreateSpace] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveSubnetsOf:
+    """Subnets for a space, by tags or CIDRs."""
+
+    space_tag: str = ""
+    subnets: list[str] = field(default_factory=list)
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveSubnets:
+    """Subnets for spaces."""
+
+    args: list[MoveSubnetsOf] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveSpaceParam:
+    """A space to remove."""
+
+    space: Entity = field(default_factory=Entity)
+    force: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveSpaces:
+    """Spaces to remove."""
+
+    space_param: list[RemoveSpaceParam] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameSpaceParams:
+    """A space that gets another name."""
+
+    from_space_tag: str = ""
+    to_space_tag: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameSpaces:
+    """Spaces that get other names."""
+
+    changes: list[RenameSpaceParams] = field(default_factory=list)
 
 
 @facade("Spaces", versions=[6], on=On.MODEL)
@@ -14,12 +87,91 @@ class Spaces(Facade):
     @method(Needs.READ)
     def list_spaces(self) -> Results:
         """Return the spaces with their subnets."""
-        found: list[dict[str, object]] = []
-        for space in space_documents.listing(self.ctx, self.model):
-            tag = f"space-{space['name']}"
-            subnets = [
-                {"cidr": cidr, "vlan-tag": 0, "life": "alive", "space-tag": tag, "zones": []}
-                for cidr in space["subnets"]
-            ]
-            found.append({"id": space["id"], "name": space["name"], "subnets": subnets})
-        return {"results": found}
+        return {"results": [_space(item) for item in space_documents.listing(self.ctx, self.model)]}
+
+    @method(Needs.READ)
+    def show_space(self, params: Entities) -> Results:
+        """Return spaces with the applications that are bound to them."""
+        return {"results": [self._shown(item.tag) for item in params.entities]}
+
+    def _shown(self, tag: str) -> dict[str, object]:
+        try:
+            found = space_documents.show(self.ctx, self.model, tags.space(tag))
+        except PushjujuError as error:
+            empty = {"space": {"id": "", "name": "", "subnets": []}, "applications": [], "machine-count": 0}
+            return {**empty, "error": errors.told(error)}
+        known = found["space"]
+        cidrs = [item["cidr"] for item in known["subnets"]]
+        return {
+            "space": _space({**known, "subnets": cidrs}),
+            "applications": list(found["applications"]),
+            "machine-count": found["machine-count"],
+        }
+
+    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def create_spaces(self, params: CreateSpaces) -> ErrorResults:
+        """Make spaces."""
+        return {"results": [each(self._create, item) for item in params.spaces]}
+
+    def _create(self, item: CreateSpace) -> None:
+        spaces.add(self.ctx, self.model, tags.space(item.space_tag), item.cidrs)
+
+    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def move_subnets(self, params: MoveSubnets) -> Results:
+        """Move subnets to spaces."""
+        return {"results": [self._moved(item) for item in params.args]}
+
+    def _moved(self, item: MoveSubnetsOf) -> dict[str, object]:
+        try:
+            cidrs = [cidr_of(text) for text in item.subnets]
+            found = spaces.move(self.ctx, self.model, tags.space(item.space_tag), cidrs, force=item.force)
+        except PushjujuError as error:
+            return {"new-space": item.space_tag, "error": errors.told(error)}
+        moved = [
+            {"subnet": f"subnet-{each.cidr}", "old-space": f"space-{each.old}", "cidr": each.cidr}
+            for each in found
+        ]
+        return {"new-space": item.space_tag, "moved-subnets": moved}
+
+    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def remove_space(self, params: RemoveSpaces) -> Results:
+        """Remove spaces, and return what names those that stay."""
+        return {"results": [self._removed(item) for item in params.space_param]}
+
+    def _removed(self, item: RemoveSpaceParam) -> dict[str, object]:
+        try:
+            name = tags.space(item.space.tag)
+            if item.dry_run:
+                uses = spaces.plan_removal(self.ctx, self.model, name)
+            else:
+                uses = spaces.remove(self.ctx, self.model, name, force=item.force)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        found = {"constraints": _applications(uses.constraints), "bindings": _applications(uses.bindings)}
+        return {key: listed for key, listed in found.items() if listed}
+
+    @method(Needs.ADMIN, blocked_by=blocks.CHANGE)
+    def rename_space(self, params: RenameSpaces) -> ErrorResults:
+        """Give spaces other names."""
+        return {"results": [each(self._rename, item) for item in params.changes]}
+
+    def _rename(self, item: RenameSpaceParams) -> None:
+        spaces.rename(self.ctx, self.model, tags.space(item.from_space_tag), tags.space(item.to_space_tag))
+
+    @method(Needs.WRITE, blocked_by=blocks.CHANGE)
+    def reload_spaces(self) -> None:
+        """Ask the machines for their addresses again."""
+        spaces.reload(self.ctx, self.model)
+
+
+def _applications(names: Iterable[str]) -> list[dict[str, str]]:
+    return [{"tag": f"application-{name}"} for name in names]
+
+
+def _space(known: Any) -> dict[str, object]:
+    name = known["name"]
+    return {
+        "id": known["id"],
+        "name": name,
+        "subnets": [subnet(cidr, name) for cidr in known["subnets"]],
+    }

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.core.names import is_space
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
@@ -32,6 +33,7 @@ class Moved:
 
 def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
     """Make a space of subnets that are known."""
+    _require_name(name)
     with ctx.write(model) as tx:
         if name in spaces.names(tx).values():
             raise AlreadyExists(f"space {quote(name)} already exists")
@@ -42,6 +44,11 @@ def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
         number = str(tx.next(model, "space", 1))
         tx.insert("space", Space(model=model, id=number, name=name))
         _move(tx, number, cidrs, force=False)
+
+
+def _require_name(name: str) -> None:
+    if not is_space(name):
+        raise NotValid(f"{quote(name)} is not a valid space name")
 
 
 def move(ctx: Context, model: str, name: str, cidrs: Sequence[str], *, force: bool) -> list[Moved]:
@@ -85,6 +92,7 @@ def _check_bindings(tx: ModelTx, before: Mapping[str, set[str]], target: str) ->
 
 def rename(ctx: Context, model: str, old: str, new: str) -> None:
     """Give a space another name; constraints follow."""
+    _require_name(new)
     with ctx.write(model) as tx:
         if old == ALPHA:
             raise NotValid(f"the {quote(ALPHA)} space cannot be renamed")

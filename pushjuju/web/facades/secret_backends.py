@@ -1,0 +1,148 @@
+"""SecretBackends: where the content of secrets is kept.
+
+Mirrors: juju apiserver/facades/client/secretbackends (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.entities.basis.plugin_host import PluginHost
+from pushjuju.services.requests.secret import backends
+from pushjuju.services.views.listings import secret_backends as listing
+from pushjuju.web import errors
+from pushjuju.web.call import each, require_superuser
+from pushjuju.web.errors import ErrorResults
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Results
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSecretBackends:
+    """Backends to list, or all; `reveal` shows secret values of their configuration."""
+
+    names: list[str] = field(default_factory=list)
+    reveal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddSecretBackend:
+    """A backend to add; the interval is in nanoseconds."""
+
+    name: str = ""
+    backend_type: str = ""
+    config: dict[str, str] = field(default_factory=dict)
+    id: str = ""
+    token_rotate_interval: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddSecretBackends:
+    """Backends to add."""
+
+    args: list[AddSecretBackend] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateSecretBackend:
+    """Changes of a backend; the interval is in nanoseconds."""
+
+    name: str = ""
+    name_change: str | None = None
+    config: dict[str, str] = field(default_factory=dict)
+    reset: list[str] = field(default_factory=list)
+    force: bool = False
+    token_rotate_interval: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateSecretBackends:
+    """Changes of backends."""
+
+    args: list[UpdateSecretBackend] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveSecretBackend:
+    """A backend to forget; by force although content is in it."""
+
+    name: str = ""
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveSecretBackends:
+    """Backends to forget."""
+
+    args: list[RemoveSecretBackend] = field(default_factory=list)
+
+
+@facade("SecretBackends", versions=[1], on=On.CONTROLLER)
+class SecretBackends(Facade):
+    """The backends of the controller."""
+
+    @method(Needs.LOGIN)
+    def list_secret_backends(self, params: ListSecretBackends) -> Results:
+        """Return backends; each is asked whether it is there."""
+        if params.reveal:
+            require_superuser(self.ctx)
+        listed = (self._listed(name, reveal=params.reveal) for name in params.names or [""])
+        return {"results": [entry for found in listed for entry in found]}
+
+    def _listed(self, name: str, *, reveal: bool) -> Sequence[dict[str, object]]:
+        try:
+            found = listing.documents(self.ctx, self._host(), name, reveal=reveal)
+        except PushjujuError as error:
+            return [{"error": errors.told(error)}]
+        own = self.call.server.controller_uuid
+        return [_shown(name, known, own) for name, known in found.items()]
+
+    def _host(self) -> PluginHost:
+        return PluginHost(environ=self.ctx.environ)
+
+    @method(Needs.SUPERUSER, changes=True)
+    def add_secret_backends(self, params: AddSecretBackends) -> ErrorResults:
+        """Add backends, which must answer."""
+        return {"results": [each(self._add, item) for item in params.args]}
+
+    def _add(self, item: AddSecretBackend) -> None:
+        _refuse_rotation(item.token_rotate_interval)
+        backends.add(self.ctx, self._host(), item.name, item.backend_type, item.config, number=item.id)
+
+    @method(Needs.SUPERUSER, changes=True)
+    def update_secret_backends(self, params: UpdateSecretBackends) -> ErrorResults:
+        """Change the configuration of backends."""
+        return {"results": [each(self._update, item) for item in params.args]}
+
+    def _update(self, item: UpdateSecretBackend) -> None:
+        _refuse_rotation(item.token_rotate_interval)
+        if item.name_change not in (None, "", item.name):
+            raise errors.not_supported("another name for a secret backend is not supported")
+        backends.update(self.ctx, self._host(), item.name, item.config, item.reset, force=item.force)
+
+    @method(Needs.SUPERUSER, changes=True)
+    def remove_secret_backends(self, params: RemoveSecretBackends) -> ErrorResults:
+        """Forget backends."""
+        return {"results": [each(self._remove, item) for item in params.args]}
+
+    def _remove(self, item: RemoveSecretBackend) -> None:
+        backends.remove(self.ctx, item.name, force=item.force)
+
+
+def _refuse_rotation(interval: int | None) -> None:
+    if interval:
+        raise errors.not_supported("tokens of secret backends are not rotated")
+
+
+def _shown(name: str, known: Any, controller: str) -> dict[str, object]:
+    config: Mapping[str, str] = known.get("config", {})
+    found = {
+        "result": {"name": name, "backend-type": known["backend"], "config": dict(config)},
+        "id": known.get("id", controller),
+        "num-secrets": known["secrets"],
+        "status": known["status"],
+    }
+    return {**found, "message": known["message"]} if known.get("message") else found

@@ -1,0 +1,54 @@
+"""Subnets: the subnets of the model. Mirrors: juju apiserver/facades/client/subnets (3.6)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pushjuju.services.views import space_documents
+from pushjuju.web import errors, tags
+from pushjuju.web.registry import Facade, Needs, On, facade, method
+from pushjuju.web.shapes.common import Results
+from pushjuju.web.shapes.subnets import subnet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubnetsFilters:
+    """Which subnets to list: those of a space, or of a zone; no subnet is known to have a zone."""
+
+    space_tag: str = ""
+    zone: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CIDRParams:
+    """Subnets to look up."""
+
+    cidrs: list[str] = field(default_factory=list)
+
+
+@facade("Subnets", versions=[5], on=On.MODEL)
+class Subnets(Facade):
+    """The subnets of the model."""
+
+    @method(Needs.READ)
+    def list_subnets(self, params: SubnetsFilters) -> Results:
+        """Return the subnets."""
+        space = tags.space(params.space_tag) if params.space_tag else ""
+        found = {} if params.zone else space_documents.subnets(self.ctx, self.model, space=space)
+        return {"results": [subnet(cidr, item["space"]) for cidr, item in found.items()]}
+
+    @method(Needs.READ, name="SubnetsByCIDR")
+    def subnets_by_cidr(self, params: CIDRParams) -> Results:
+        """Return subnets by their CIDRs."""
+        known = space_documents.subnets(self.ctx, self.model)
+        return {
+            "results": [
+                {"subnets": [{**subnet(cidr, known[cidr]["space"]), "id": cidr}] if cidr in known else []}
+                for cidr in params.cidrs
+            ]
+        }
+
+    @method(Needs.READ)
+    def all_zones(self) -> None:
+        """Refuse: clouds are not asked for their zones."""
+        raise errors.not_supported("availability zones not supported")
