@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
+from pushjuju.core.errors import PushjujuError
 
 DEFAULT_ARCH = "amd64"
 CHARM, BUNDLE = "charm", "bundle"
@@ -32,6 +33,29 @@ class Platform:
 
     def __str__(self) -> str:
         return "/".join(part for part in (self.arch, self.os, self.track) if part)
+
+
+class HubError(PushjujuError, message="the charm store failed", code="charm-store"):
+    """A store of charms refused or failed.
+
+    Attributes:
+        reason: The store's own word for the fault, `revision-not-found`; empty when the store gave no word.
+        releases: (channel, platform) of what there is in place of what was asked for.
+    """
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        reason: str = "",
+        detail: str = "",
+        hint: str = "",
+        retryable: bool | None = None,
+        releases: tuple[tuple[Channel, Platform], ...] = (),
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint, retryable=retryable)
+        self.reason = reason
+        self.releases = releases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ The tree (callers catch a branch, not a leaf):
     │   └── ZoneIndependent   ... and would in every one of its zones
     │       └── QuotaExceeded ... because the account may have no more
     ├── BackendError          a backend for secrets refused or failed
-    ├── HubError              a store of charms refused or failed
+    ├── HubError              a store of charms refused or failed (in `core.charmstore`)
     ├── StoreError            the local store
     │   ├── StoreTooNew       made by a newer pushjuju
     │   ├── StoreBusy         another process holds it for too long
@@ -48,14 +48,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pushjuju.core import moved
 from pushjuju.core.problems import Subject
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from pushjuju.core.channel import Channel
-    from pushjuju.core.charmstore import Platform
 
 
 class PushjujuError(Exception):
@@ -208,29 +206,6 @@ class BackendError(PushjujuError, message="the secret backend failed", code="sec
     """A backend for the content of secrets refused or failed."""
 
 
-class HubError(PushjujuError, message="the charm store failed", code="charm-store"):
-    """A store of charms refused or failed.
-
-    Attributes:
-        reason: The store's own word for the fault, `revision-not-found`; empty when the store gave no word.
-        releases: (channel, platform) of what there is in place of what was asked for.
-    """
-
-    def __init__(
-        self,
-        message: str | None = None,
-        *,
-        reason: str = "",
-        detail: str = "",
-        hint: str = "",
-        retryable: bool | None = None,
-        releases: tuple[tuple[Channel, Platform], ...] = (),
-    ) -> None:
-        super().__init__(message, detail=detail, hint=hint, retryable=retryable)
-        self.reason = reason
-        self.releases = releases
-
-
 class StoreError(PushjujuError, message="the store cannot be used", code="store"):
     """The local store cannot be used."""
 
@@ -362,3 +337,10 @@ class Aborted(PushjujuError, message="aborted", code="aborted"):
 
 class Silent(PushjujuError, message="", code="silent"):
     """The command failed and has printed why already."""
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Return an error that moved to another module, for plugins of API 1.5."""
+        return moved.attribute(__name__, name)

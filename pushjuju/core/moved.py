@@ -1,4 +1,4 @@
-"""Modules of core under the addresses that plugins of API 1.5 know them by."""
+"""Modules and names of core under the addresses that plugins of API 1.5 know them by."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _NAMES = ("life", "offerurl", "placement", "ports", "secrets", "series", "tasks", "zones")
 _MOVED = {f"pushjuju.core.{name}": f"pushjuju.core.model.{name}" for name in _NAMES}
+_MOVED_NAMES = {("pushjuju.core.errors", "HubError"): "pushjuju.core.charmstore"}
 
 
 class _Moved:
@@ -39,3 +40,16 @@ class _Moved:
 def install() -> None:
     """Find these modules from now on, after all others."""
     sys.meta_path.append(_Moved)
+
+
+def attribute(module: str, name: str) -> object:
+    """Return what a module had under a name in API 1.5, and warn.
+
+    Raises:
+        AttributeError: The module never had the name.
+    """
+    new = _MOVED_NAMES.get((module, name))
+    if new is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    warnings.warn(f"import {name} from {new} in place of {module}", DeprecationWarning, stacklevel=3)
+    return getattr(import_module(new), name)

@@ -18,8 +18,8 @@ import pytest
 
 from pushjuju.charms.archive.reader import read_charm
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import Ask, Download, Held, Platform, StoreCharm
-from pushjuju.core.errors import HubError, PushjujuError
+from pushjuju.core.charmstore import Ask, Download, Held, HubError, Platform, StoreCharm
+from pushjuju.core.errors import PushjujuError
 from pushjuju.plugins.api.sources import CharmPlace, CharmStore
 
 

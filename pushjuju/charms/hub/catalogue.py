@@ -10,7 +10,8 @@ from typing import Any
 
 from pushjuju.charms.format import yamlsafe
 from pushjuju.core.base import RISKS
-from pushjuju.core.errors import HubError, NotValid
+from pushjuju.core.charmstore import HubError
+from pushjuju.core.errors import NotValid
 
 FIND_FIELDS = (
     "result.publisher.display-name,result.summary,result.store-url,"

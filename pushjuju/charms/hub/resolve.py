@@ -12,8 +12,7 @@ from pushjuju.charms.hub.wire import INVALID_BASE, NO_REVISION, Fault
 from pushjuju.charms.values.charm_bases import DEFAULT_LTS
 from pushjuju.core.base import RISKS
 from pushjuju.core.channel import LATEST, Channel
-from pushjuju.core.charmstore import Ask, Platform, StoreCharm
-from pushjuju.core.errors import HubError
+from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm
 
 Send = Callable[[Sequence[Ask]], Sequence[StoreCharm | Fault]]
 """Sends some asks in one request and returns the answers in their order."""

@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import CHARM, Ask, Download, Platform, StoreCharm, StoreResource
-from pushjuju.core.errors import HubError, NotValid
+from pushjuju.core.charmstore import CHARM, Ask, Download, HubError, Platform, StoreCharm, StoreResource
+from pushjuju.core.errors import NotValid
 from pushjuju.portable.names import is_application
 
 FIELDS = (

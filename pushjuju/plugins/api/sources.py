@@ -10,9 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
-from pushjuju.core.charmstore import Ask, Download, StoreCharm, StoreResource
+from pushjuju.core.charmstore import Ask, Download, HubError, StoreCharm, StoreResource
 from pushjuju.core.clock import Clock, SystemClock
-from pushjuju.core.errors import HubError
 
 Tell = Callable[[int, int], None]
 """Told of a download: bytes that are here, bytes in all (0: not known)."""

@@ -14,8 +14,7 @@ from urllib.parse import quote, urlencode
 from pushjuju.charms.hub import catalogue, wire
 from pushjuju.charms.hub.resolve import resolve
 from pushjuju.charms.hub.wire import Fault
-from pushjuju.core.charmstore import Ask, Download, StoreCharm, StoreResource
-from pushjuju.core.errors import HubError
+from pushjuju.core.charmstore import Ask, Download, HubError, StoreCharm, StoreResource
 from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
 from pushjuju.plugins.sources.http import Http, Patience, Proxies
 

@@ -27,9 +27,8 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from pushjuju import JUJU_VERSION
-from pushjuju.core.charmstore import Download
+from pushjuju.core.charmstore import Download, HubError
 from pushjuju.core.clock import Clock, SystemClock
-from pushjuju.core.errors import HubError
 
 AGAIN = (429, 502, 503, 504)
 _MOST_JSON = 64 << 20  # bytes of an answer

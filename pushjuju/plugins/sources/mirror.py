@@ -18,8 +18,8 @@ from pushjuju.charms.hub.resolve import resolve
 from pushjuju.charms.hub.wire import NO_REVISION, Fault, download, resources
 from pushjuju.core.base import RISKS
 from pushjuju.core.channel import LATEST, Channel
-from pushjuju.core.charmstore import Ask, Download, Platform, StoreCharm, StoreResource
-from pushjuju.core.errors import HubError, NotFound, NotValid
+from pushjuju.core.charmstore import Ask, Download, HubError, Platform, StoreCharm, StoreResource
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.plugins.api.sources import SourceServices, Tell, no_tell
 from pushjuju.plugins.sources.charmhub import open_http
 from pushjuju.plugins.sources.http import verify

@@ -15,8 +15,8 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import Ask, Platform, StoreCharm, StoreResource
-from pushjuju.core.errors import HubError, NotFound
+from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm, StoreResource
+from pushjuju.core.errors import NotFound
 from pushjuju.plugins.api.sources import CharmStore, Tell
 from pushjuju.plugins.sources import mirror as form
 from pushjuju.services.bundles.read.bases import application_base

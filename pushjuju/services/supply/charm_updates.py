@@ -12,8 +12,7 @@ from random import Random
 
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import Ask, Platform, StoreCharm
-from pushjuju.core.errors import HubError
+from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context

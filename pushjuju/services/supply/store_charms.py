@@ -32,11 +32,12 @@ from pushjuju.core.charmstore import (
     Ask,
     Download,
     Held,
+    HubError,
     Platform,
     StoreCharm,
     StoreResource,
 )
-from pushjuju.core.errors import HubError, InvalidCharm, NotFound, NotValid, PushjujuError
+from pushjuju.core.errors import InvalidCharm, NotFound, NotValid, PushjujuError
 from pushjuju.core.model.placement import Placement, PlacementKind
 from pushjuju.plugins.api.sources import CharmStore as CharmStore  # noqa: PLC0414 - commands ask stores
 from pushjuju.plugins.api.sources import SourceServices, no_tell

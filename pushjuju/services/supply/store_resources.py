@@ -9,7 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pushjuju.charms.format.url import name_in
-from pushjuju.core.errors import HubError, NotFound
+from pushjuju.core.charmstore import HubError
+from pushjuju.core.errors import NotFound
 from pushjuju.plugins.api.sources import CharmStore
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context

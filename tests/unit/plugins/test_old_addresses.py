@@ -6,6 +6,7 @@ import importlib
 
 import pytest
 
+from pushjuju.core import charmstore
 from pushjuju.plugins.api import clouds, firewalls, providers, sources, storage_types, targets
 
 
@@ -30,3 +31,8 @@ def test_what_never_was_there_is_not_there_now() -> None:
     module = importlib.import_module("pushjuju.plugins.types")
     with pytest.raises(AttributeError, match="nothing"):
         _ = module.nothing
+
+
+def test_the_error_of_charm_stores_is_found_among_the_other_errors() -> None:
+    with pytest.warns(DeprecationWarning, match="import HubError from pushjuju.core.charmstore"):
+        assert getattr(importlib.import_module("pushjuju.core.errors"), "HubError") is charmstore.HubError  # noqa: B009

@@ -22,8 +22,8 @@ from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform, StoreCharm
-from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
+from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, HubError, Platform, StoreCharm
+from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.services.supply import store_charms
 
 

@@ -10,7 +10,8 @@ from pushjuju.cli.commands.charm import charm_table as formatters
 from pushjuju.cli.commands.charm.store_names import NOT_THERE, open_store
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
-from pushjuju.core.errors import HubError, UsageError
+from pushjuju.core.charmstore import HubError
+from pushjuju.core.errors import UsageError
 from pushjuju.portable.gotypes import Struct
 
 

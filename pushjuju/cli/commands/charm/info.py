@@ -21,7 +21,8 @@ from pushjuju.cli.commands.charm.store_names import (
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.base import Base
-from pushjuju.core.errors import HubError, UsageError
+from pushjuju.core.charmstore import HubError
+from pushjuju.core.errors import UsageError
 from pushjuju.portable.gotypes import Struct
 
 

@@ -16,8 +16,8 @@ from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import Ask, StoreResource
-from pushjuju.core.errors import HubError, NotFound, NotValid
+from pushjuju.core.charmstore import Ask, HubError, StoreResource
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.supply import charm_places, store_charms
 from pushjuju.services.views import resource_documents
 

@@ -6,26 +6,24 @@ Mirrors: juju provider/maas/volumes.go (3.6)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
 
 from pushjuju.core.errors import NotFound, NotSupported
 from pushjuju.core.storage import Kind
 from pushjuju.plugins.api.storage_types import StorageItem, StorageMade, StorageSeen
 from pushjuju.plugins.providers.maas import disks
-
-if TYPE_CHECKING:
-    from pushjuju.plugins.providers.maas.provider import MaasProvider
+from pushjuju.plugins.providers.maas.documents import Document
 
 
 class MaasStorage:
-    """Disks, through the provider whose machines have them."""
+    """The disks of machines; `document` returns what MAAS says about a machine, by its system id."""
 
-    def __init__(self, provider: MaasProvider) -> None:
-        self._provider = provider
+    def __init__(self, document: Callable[[str], Awaitable[Document]]) -> None:
+        self._document = document
 
     async def create(self, item: StorageItem) -> StorageMade:
         """Find the disk that the machine was chosen for."""
-        disk = disks.of_volume(await self._provider.document(item.instance_id), item.uuid)
+        disk = disks.of_volume(await self._document(item.instance_id), item.uuid)
         if disk is None:
             raise NotSupported(
                 "a disk of MAAS comes with a new machine only",
@@ -41,7 +39,7 @@ class MaasStorage:
 
     async def attach(self, item: StorageItem) -> StorageSeen:
         """Return where the machine sees the disk."""
-        disk = disks.of_volume(await self._provider.document(item.instance_id), item.uuid)
+        disk = disks.of_volume(await self._document(item.instance_id), item.uuid)
         if disk is None:
             raise NotFound(f"volume {item.provider_id} not found in MAAS")
         return disks.seen(disk)

@@ -304,7 +304,7 @@ class MaasProvider:
 
     def storage(self) -> MaasStorage:
         """Return the disks of the machines."""
-        return MaasStorage(self)
+        return MaasStorage(self.document)
 
     async def destroy_model(self) -> None:
         """Release all machines of the model."""

@@ -11,9 +11,9 @@ import pytest
 
 from pushjuju.charms.hub import resolve, wire
 from pushjuju.core.channel import Channel
-from pushjuju.core.charmstore import Ask, Download, Held, Platform, StoreCharm
+from pushjuju.core.charmstore import Ask, Download, Held, HubError, Platform, StoreCharm
 from pushjuju.core.clock import FakeClock
-from pushjuju.core.errors import HubError, NotValid
+from pushjuju.core.errors import NotValid
 from pushjuju.plugins.api.sources import SourceServices
 from pushjuju.plugins.sources.charmhub import Charmhub
 from pushjuju.plugins.sources.http import Http, Patience, Proxies

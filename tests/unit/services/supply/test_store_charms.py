@@ -8,7 +8,8 @@ import pytest
 
 from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.core.base import Base
-from pushjuju.core.errors import HubError, NotValid, PushjujuError
+from pushjuju.core.charmstore import HubError
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.supply import store_charms
 from pushjuju.services.supply.store_charms import CharmRequest

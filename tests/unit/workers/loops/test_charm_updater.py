@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.core.charmstore import HubError
 from pushjuju.core.clock import from_iso
-from pushjuju.core.errors import HubError
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests.application import new_application
 from pushjuju.services.requests.application.new_application import NewApplication
