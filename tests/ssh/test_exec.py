@@ -237,7 +237,7 @@ async def test_a_foreign_file_of_that_name_stays(machine: Machine, tmp_path: Pat
         before = str(link.readlink()) if link.is_symlink() else link.read_text()
         async with machine.session() as session:
             result = await deploy(session, tmp_path, 0, V0)
-            assert "/usr/bin/juju-exec is not ours and stays as it is" in str(result["events"])
+            assert "/usr/bin/juju-exec belongs to another program and stays as it is" in str(result["events"])
             await session.run({"id": f"r-{before[1:]}", "kind": "remove-unit", "unit": "web/0", "last": True})
             await session.ack(f"r-{before[1:]}")
         assert await machine.gone()

@@ -1,6 +1,6 @@
 """The program that runs on machines: Python 3.8+, standard library only.
 
-Pushed to machines by ``pushjuju.runner.push.packer``; imports nothing from the rest of pushjuju.
-Modules keep imports lean (no asyncio, subprocess, json, re): the program starts in milliseconds and idles
-small.
+``pushjuju.runner.push.packer`` packs the program; its modules import only each other and
+``pushjuju.portable``. They avoid slow imports (asyncio, subprocess, json, re), so the program starts in
+milliseconds and stays small.
 """

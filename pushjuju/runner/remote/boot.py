@@ -1,12 +1,12 @@
-"""The first code that runs on a machine: an argument of ``python3 -c``, so it is short and old-fashioned.
+"""The first code that runs on a machine: a short, old-fashioned text, run as an argument of ``python3 -c``.
 
-Finds the program by its content hash, or asks for it, then attaches. Answers on stdout begin with ``PJ1``
-and a letter: ``N`` send the program (length, then zlib of marshal of a dict path -> text), ``E`` error text
-follows, ``S`` no way to become root, ``H`` somebody else holds the machine, ``R`` frames follow. Must be
-valid for every Python 3, to say that one is too old.
+The code finds the program by its content hash, or asks the controller for it, then attaches to the server.
+Answers on stdout begin with ``PJ1`` and a letter: ``N`` send the program (length, then zlib of marshal of a
+dict path -> text), ``E`` an error text follows, ``S`` no way to become root, ``H`` another controller holds
+the machine, ``R`` frames follow. Every Python 3 must accept the code, to report a Python that is too old.
 
-Arguments: content hash, root directory, options (JSON), this text itself as base64 of zlib, which the tiny
-START unpacks: no shell of any kind changes these letters; and what sshd says of the connection.
+Arguments: content hash, root directory, options (JSON), this text itself as base64 of zlib, which no shell
+changes and START unpacks, and the addresses of the connection (SSH_CONNECTION of sshd).
 """
 
 import marshal
@@ -45,9 +45,9 @@ def take(size: int) -> bytes:
 
 
 def remove(path: str) -> None:
-    import shutil  # compressions: only for a damaged copy
+    import shutil  # imported here: slow, and only a damaged copy needs it
 
-    shutil.rmtree(path, True)  # another process may be at the same
+    shutil.rmtree(path, True)  # another process may delete the same copy
 
 
 def receive(home: str) -> None:

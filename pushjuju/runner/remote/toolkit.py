@@ -82,8 +82,8 @@ _FORMATTERS = {
 class Tool:
     """One hook tool.
 
-    `run(ctx, args)` returns the value to print for tools with formats; for the others text that is
-    written as it is, or None.
+    `run(ctx, args)` returns the value to print when the tool has formats, else the text to print unchanged,
+    or None.
     """
 
     __slots__ = ("details", "flags", "formats", "name", "parsed", "run", "summary", "usage")
@@ -103,11 +103,11 @@ class Tool:
         """Describe a tool.
 
         Args:
-            name: Its name on the command line.
+            name: The name of the tool on the command line.
             summary: One line of help.
             usage: The arguments, as help shows them.
-            flags: Its flags; `--format` and `--output` come with `formats`.
-            formats: Formats of its output, the default first; none for a tool without `--format`.
+            flags: The flags of the tool; `--format` and `--output` come with `formats`.
+            formats: Formats of the output, the default first; empty for a tool without `--format`.
             parsed: False for a tool that takes its command line as it is, apart from `--help`.
         """
         self.parsed = parsed
@@ -157,12 +157,12 @@ def _relation_id(ctx: ToolContext, text: str) -> int:
 
 
 def relation_flag() -> Flag:
-    """Return `-r`/`--relation`; its value is None when not given: see `relation_id`."""
+    """Return the flag `-r`/`--relation`; `relation_id` reads its value, None when a call lacks the flag."""
     return Flag("r", "relation", help="Specify a relation by id", default=None, convert=_relation_id)
 
 
 def relation_id(ctx: ToolContext, args: Args) -> int | None:
-    """Return the relation asked for, else that of the running hook, else None."""
+    """Return the relation that the flag names, else the relation of the running hook, else None."""
     if args["relation"] is not None:
         return int(args["relation"])
     hook = ctx.hook_relation
@@ -208,10 +208,10 @@ def key_values(words: Iterable[str], *, allow_empty: bool = True) -> dict[str, s
 
 
 def read_settings(ctx: ToolContext, name: str) -> dict[str, str]:
-    """Read the settings of `--file`: a YAML or JSON map of scalars, taken as written."""
+    """Read the settings of `--file`: a YAML or JSON map of scalars, each kept as it is written."""
     if not name:
         return {}
-    from pushjuju.runner.remote.tools import goyaml  # few charms write YAML
+    from pushjuju.runner.remote.tools import goyaml  # imported here: few charms write YAML
 
     try:
         return goyaml.read_settings(ctx.read_input(name))
@@ -225,7 +225,7 @@ def valid_text(text: str) -> str:
 
 
 def _deliver(ctx: ToolContext, tool: Tool, args: Args, value: Any) -> bytes:
-    """Return what goes to stdout; with `--output` write it to that file instead."""
+    """Return the bytes for stdout; with `--output`, write them to that file instead and return b""."""
     if not tool.formats:
         return output.encode(value) if value else b""
     data = output.encode(_FORMATTERS[args.format](value))
@@ -271,18 +271,18 @@ def run_tool(
     """Answer one call of a hook tool.
 
     Args:
-        name: The name the tool was called by.
+        name: The name under which the hook called the tool.
         context: The snapshot of the run.
         writes: Buffered writes of the run; changed in place. `writes["reboot"] == "now"` after the call
             asks the runner to kill the hook.
         stdin: Returns the caller's standard input.
         emit: Streams an event to the controller.
-        live: Asks the controller.
-        reads: Cache of the run, empty at its start.
-        files: The unit's files of resources.
+        live: Asks the controller and returns its answer.
+        reads: Cache of the run, empty when the run starts.
+        files: The resource files of the unit.
 
     Returns:
-        Exit code, stdout, stderr. Never raises on account of a tool.
+        Exit code, stdout, stderr. A fault in a tool is an exit code and a text, never an exception.
     """
     tool = registry.get(name)
     if tool is None:

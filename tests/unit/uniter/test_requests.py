@@ -243,7 +243,10 @@ def test_changes_that_cannot_be_taken_are_told_to_who_asked(unit: TestController
         (result("terminated", None, signal=9, message="signal: killed"), "signal: killed"),
         (result("terminated", None, recovered=True), "the commands were cut off"),
         (result("error", None, message="No space left on device"), "No space left on device"),
-        (result("withdrawn", None, message="nobody waits for it any more"), "nobody waits for it any more"),
+        (
+            result("withdrawn", None, message="the juju-exec process that requested the commands has ended"),
+            "the juju-exec process that requested the commands has ended",
+        ),
     ],
 )
 def test_commands_that_did_not_come_to_their_end(

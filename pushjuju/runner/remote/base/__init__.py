@@ -1,1 +1,1 @@
-"""What every part of the program needs."""
+"""What all parts of the program share: paths, frames, results, output and signals."""

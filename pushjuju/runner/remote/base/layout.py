@@ -1,7 +1,6 @@
 """The paths of pushjuju's files on a machine.
 
-Mirrors: juju agent/paths and worker/uniter/paths.go (3.6). ``root`` moves everything below another directory,
-for tests.
+Mirrors: juju agent/paths and worker/uniter/paths.go (3.6). ``root`` stands before all paths; tests set it.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def lease_name(model: str) -> str:
 
 
 def marker(root: str) -> str:
-    """Return the file that names the controller which holds the machine."""
+    """Return the path of the file that names the controller which holds the machine."""
     return root + "/var/lib/pushjuju/machine"
 
 
@@ -77,7 +76,7 @@ class Layout:
         return self.tools + "/" + unit_tag(unit)
 
     def units(self) -> list[str]:
-        """Return the units that have files of pushjuju here; units of a Juju agent have an ``agent.conf``."""
+        """Return the units with files of pushjuju here; units of a Juju agent have an ``agent.conf``."""
         try:
             names = sorted(os.listdir(self.agents))
         except OSError:
@@ -87,11 +86,11 @@ class Layout:
         return ["%s/%s" % (app, number) for app, _, number in parts if _plain(app) and number.isdigit()]
 
     def charms(self) -> list[str]:
-        """Return the units whose charm is here."""
+        """Return the units whose charm is unpacked on the machine."""
         return [unit for unit in self.units() if os.path.exists(self.charm(unit) + "/metadata.yaml")]
 
     def socket(self, unit: str) -> str:
-        """Return the hook tool socket of a unit: Juju's path, or a short one when that is too long."""
+        """Return the hook tool socket of a unit: Juju's path, or a short path when Juju's is too long."""
         path = self.agent(unit) + "/agent.socket"
         if len(os.fsencode(path)) <= SOCKET_PATH_MAX:
             return path
@@ -140,7 +139,7 @@ def boot_id() -> str:
 
 
 def process_start(pid: int) -> str:
-    """Return the start time of a process in clock ticks, empty if it is gone; shows that a pid was reused."""
+    """Return when a process started (ticks; another process of the pid has others), or "" if it ended."""
     stat = read_text("/proc/%d/stat" % pid)
     fields = stat[stat.rfind(")") + 2 :].split()
     if len(fields) < 20 or fields[0] in ("Z", "X"):

@@ -1,8 +1,8 @@
 """Output of hooks and commands, kept within limits.
 
 Lines are cut at 4096 bytes as Juju does. One operation keeps ``EVENT_LIMIT`` bytes of output lines and,
-beyond that, only the last ``TAIL`` bytes of each stream; what was left out is counted, so that a hook that
-prints for ever costs neither memory nor wire.
+beyond that, only the last ``TAIL`` bytes of each stream. The bytes left out are counted, so a hook that
+prints for ever fills neither the memory nor the connection.
 
 Mirrors: juju worker/uniter/runner/logging.go (3.6).
 """
@@ -90,7 +90,7 @@ class LineStream:
 
 
 class Capture:
-    """One output stream of a command, kept whole up to a limit, then its end only."""
+    """One output stream of a command: its first ``limit`` bytes and its last ``TAIL`` bytes are kept."""
 
     def __init__(self, limit: int = CAPTURE_LIMIT) -> None:
         self._limit = limit
@@ -110,7 +110,7 @@ class Capture:
             self.dropped += len(kept) - len(self._tail)
 
     def value(self) -> bytes:
-        """Return what was kept, with a line that counts what was not."""
+        """Return the bytes that were kept, with a line in between that counts the bytes left out."""
         if not self.dropped:
             return bytes(self._head) + self._tail
         note = b"\n[pushjuju: %d bytes of output left out here]\n" % self.dropped

@@ -1,4 +1,4 @@
-"""Results and events of operations, errors as one line, and the two clocks."""
+"""Build results and events of operations, write errors as one line, read the two clocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pushjuju.portable import frames
 
-# Codes of results, by which the controller knows what happened.
+# Codes of results: the controller decides by them, never by the message.
 CHARM_GONE = "charm-gone"  # the unit's charm is not on the machine
 TIMED_OUT = "timed-out"  # the commands took longer than they may
 
@@ -38,12 +38,12 @@ def error_result(message: str, errno: int | None = None) -> frames.Result:
 def result_frame(
     result: frames.Result, op_id: str, events: Sequence[frames.Numbered] = ()
 ) -> frames.ResultFrame:
-    """Return the message that brings a result."""
+    """Return the frame that carries a result to the controller."""
     return {**result, "t": "result", "id": op_id, "events": list(events)}
 
 
 def refusal(op_id: str, why: str, outcome: str = "error", code: str = "") -> frames.ResultFrame:
-    """Return the message that an operation was not run."""
+    """Return the result frame of an operation that the machine refused to run."""
     frame = result_frame(error_result(why), op_id)
     frame["outcome"] = outcome
     if code:
@@ -65,18 +65,18 @@ def plain_result(outcome: str = "ok", via: str | None = None, message: str = "")
 
 
 def is_quiet(result: frames.Result) -> bool:
-    """Return True when an operation ended well and left the model as it was, but for statuses and logs."""
+    """Return True when an operation succeeded and wrote nothing to the model but statuses and logs."""
     if result["outcome"] not in ("ok", "missing") or result["reboot"]:
         return False
-    return not any(_says(value) for key, value in result["writes"].items() if key != "status_set")
+    return not any(_has_value(value) for key, value in result["writes"].items() if key != "status_set")
 
 
-def _says(value: Any) -> bool:
-    return any(_says(item) for item in value.values()) if isinstance(value, dict) else bool(value)
+def _has_value(value: Any) -> bool:
+    return any(_has_value(item) for item in value.values()) if isinstance(value, dict) else bool(value)
 
 
 def describe(error: BaseException) -> str:
-    """Return one line about an exception, with the file it is about."""
+    """Return an exception as one line, with the file name of an OSError."""
     if isinstance(error, OSError) and error.strerror:
         return "%s: %s" % (error.filename, error.strerror) if error.filename else error.strerror
     return "%s: %s" % (type(error).__name__, error)

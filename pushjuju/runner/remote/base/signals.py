@@ -24,7 +24,7 @@ _TEXTS = {
     15: "terminated",
 }
 
-# Signals that Python or we do not leave at their default; a hook starts with all at their default.
+# Signals that Python or this program handles or ignores; a hook starts with the default action for all.
 CHANGED = (_signal.SIGHUP, _signal.SIGINT, _signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGCHLD)
 
 set_wakeup_fd: Callable[[int], int] = _signal.set_wakeup_fd
@@ -36,7 +36,7 @@ def on_child_end(handler: Callable[..., Any]) -> None:
 
 
 def ignore_hangup() -> None:
-    """Undo what a session brings: a hang-up or interrupt of its terminal is nothing to the server."""
+    """Ignore hang-ups and interrupts of the session's terminal: the server outlives the session."""
     for number in (_signal.SIGHUP, _signal.SIGINT):
         _signal.signal(number, _signal.SIG_IGN)
 

@@ -1,7 +1,7 @@
 """Frames: length (4 bytes, big endian), flag (1 byte), payload.
 
-The same frames travel between controller and server, and between server and the process that runs an
-operation. Numbers here are the protocol; the controller imports this module too.
+The same frames travel between controller and server, and between the server and the process that runs an
+operation. The numbers in this module are the protocol; the controller imports the module, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BLOB = 2  # 32 bytes SHA-256, then a piece of that blob
 
 # Kinds of messages between the server and the process of an operation.
 EVENT, LIVE, RESULT, UNSAVED, HELLO, CANCEL, LIVE_RESULT, START, KNOWN = 10, 11, 12, 13, 14, 15, 16, 17, 18
-QUIET = 19  # before the result of an operation that wrote nothing: what follows it in a plan may begin
+QUIET = 19  # precedes the result of an operation that wrote nothing: the next one of the plan may begin
 
 COMPRESS_FROM = 8192
 MAX_FRAME = 64 * 1024 * 1024
@@ -36,7 +36,7 @@ class BadFrame(ValueError):
 
 
 def frame(flag: int, payload: bytes) -> bytes:
-    """Return one frame around ready bytes."""
+    """Return one frame around an encoded payload."""
     return len(payload).to_bytes(4, "big") + bytes((flag,)) + payload
 
 
@@ -84,7 +84,7 @@ class Reader:
         """Add bytes; return the frames that are complete now, as (flag, payload)."""
         buffer = self._buffer
         if not buffer and len(data) >= 5 and len(data) == 5 + int.from_bytes(data[:4], "big") <= MAX_FRAME:
-            return [(data[4], data[5:])]  # just one, as most of them come
+            return [(data[4], data[5:])]  # the usual case: exactly one frame
         buffer += data
         frames = []
         start = 0

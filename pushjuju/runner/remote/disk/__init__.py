@@ -1,1 +1,1 @@
-"""Files of pushjuju on the machine, and archives."""
+"""Reads and writes pushjuju's files on the machine: blobs, journal, leases, requests, archives."""

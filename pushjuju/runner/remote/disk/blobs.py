@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-KEEP_SECONDS = 30 * 24 * 3600  # unused for longer: the cache forgets it
+KEEP_SECONDS = 30 * 24 * 3600  # blobs that are unused for longer are deleted
 
 
 def sha256() -> Any:
@@ -61,7 +61,7 @@ def forget_old(directory: str, now: float) -> None:
 
 
 class Receiver:
-    """One blob being received; what has arrived survives a cut and is taken up again.
+    """Receives one blob into a file ``.part``, which a later attempt continues after a cut connection.
 
     Several controllers may send the same blob at once: they write the same bytes to the same places.
     """
@@ -78,7 +78,7 @@ class Receiver:
         self.offset = self._rehash(offset)
 
     def _rehash(self, offset: int) -> int:
-        """Hash the first ``offset`` bytes that are there already; return how many there are."""
+        """Hash up to ``offset`` bytes that have arrived before; return how many were hashed."""
         have = 0
         while have < offset:
             data = os.pread(self._fd, min(1 << 20, offset - have), have)
@@ -92,8 +92,8 @@ class Receiver:
         """Take a piece; return True when the blob is complete and in place.
 
         Raises:
-            OSError: The disk does not take it.
-            ValueError: The content is not what the name says.
+            OSError: The disk is full or fails.
+            ValueError: The content does not match the blob's SHA-256.
         """
         view = memoryview(data)
         while view:
@@ -107,8 +107,8 @@ class Receiver:
         """Take a piece out of another blob; return True when the blob is complete and in place.
 
         Raises:
-            OSError: The other blob is not there, or the disk does not take it.
-            ValueError: It is too short, or the content is not what the name says.
+            OSError: The other blob does not exist, or the disk is full or fails.
+            ValueError: The other blob is too short, or the content does not match the SHA-256.
         """
         done = False
         with open(source, "rb") as file:
@@ -122,7 +122,7 @@ class Receiver:
         return done
 
     def settle(self) -> bool:
-        """Put the blob in place if it is complete."""
+        """Rename the blob to its final name when all bytes are there; return False when bytes are missing."""
         if self.offset < self.size:
             return False
         if self._hash.hexdigest() != self.digest or self.offset != self.size:

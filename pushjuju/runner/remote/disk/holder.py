@@ -1,6 +1,6 @@
-"""The mark that names the controller of this machine: a file, made at the first contact, checked at each.
+"""The file that names the controller of this machine, made at the first contact and checked at each.
 
-``core/holding.py`` does the same in shell for machines where this program is not yet.
+``core/holding.py`` does the same in shell, before this program is on the machine.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from pushjuju.runner.remote.base import layout
 
 
 def claim(root: str, owner: str) -> str:
-    """Mark the machine as held by an owner; return another holder's mark, or empty text."""
+    """Mark the machine as held by ``owner``; return the mark of another holder, or ""."""
     path = layout.marker(root)
     found = layout.read_text(path).strip()
     if not found:
         _mark(path, owner)
         found = layout.read_text(path).strip()
-    return "" if found in ("", owner) else found  # no mark: no room for it; a later contact tries again
+    return "" if found in ("", owner) else found  # no mark: the disk is full; the next contact tries again
 
 
 def _mark(path: str, owner: str) -> None:
-    """Make the mark in one step, unless another process was quicker."""
+    """Make the file in one step, unless another process has made it meanwhile."""
     new = "%s.%d" % (path, os.getpid())
     try:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
@@ -37,7 +37,7 @@ def _mark(path: str, owner: str) -> None:
 
 
 def release(root: str) -> None:
-    """Take the mark away: the machine is free for others."""
+    """Delete the mark, so that another controller may take the machine."""
     path = layout.marker(root)
     try:
         os.unlink(path)

@@ -33,7 +33,7 @@ def file_name(op_id: str) -> str:
 
 
 def id_of(path: str) -> str:
-    """Return the operation id that a journal file is named for; empty when it is named for none."""
+    """Return the operation id in the name of a journal file, or "" when the name holds no id."""
     name = os.path.basename(path)[3:]
     try:
         parts = name.split("%")
@@ -57,7 +57,7 @@ class Writer:
         fcntl.flock(self.fd, fcntl.LOCK_EX)
 
     def begin(self, record: frames.Begun) -> None:
-        """Write the first line; it is on disk, with its directory entry, when this returns."""
+        """Write the first line, and sync the file and its directory entry to disk."""
         self._reserve(RESERVE)
         self.write("begin", record)
         os.fsync(self.fd)
@@ -83,7 +83,7 @@ class Writer:
             done = os.pwrite(self.fd, view, offset)
             offset += done
             view = view[done:]
-        self._offset = offset  # only whole lines count: a failed one is overwritten by the next
+        self._offset = offset  # set after the whole line: the next line overwrites one that failed half-way
         if sync:
             os.fdatasync(self.fd)
 
@@ -94,13 +94,13 @@ class Writer:
 
 
 class Entry:
-    """What the journal knows of one operation.
+    """The content of one operation's journal file.
 
     Attributes:
         begin: The first line.
         child: Pid and start time of the started process; empty before it started.
         events: Each as ``{"seq", "e"}``.
-        result: None while it runs, or when its runner died.
+        result: None while the operation runs, or when its runner died.
     """
 
     def __init__(self, path: str) -> None:
@@ -128,7 +128,7 @@ class Entry:
 
     @property
     def op_id(self) -> str:
-        """Return the operation id; empty when the file broke off before its first line was complete."""
+        """Return the operation id, or "" when the file ends before its first line is complete."""
         return str(self.begin.get("id", ""))
 
 
@@ -148,7 +148,7 @@ def running(path: str) -> bool:
 
 
 def close_entry(entry: Entry, result: frames.Result) -> None:
-    """Write the result of an operation whose runner died; one without a first line gets its name again."""
+    """Write the result of an operation whose runner died; write a first line, too, when it is missing."""
     fd = os.open(entry.path, os.O_RDWR | os.O_CLOEXEC)
     try:
         if not entry.op_id:
@@ -200,7 +200,7 @@ class Seen:
         return op_id in self._ids
 
     def add(self, op_id: str) -> None:
-        """Remember an id; a full disk only shortens the memory."""
+        """Remember an id; when the disk is full, only this process remembers the id."""
         self._ids[op_id] = None
         while len(self._ids) > SEEN_KEEP:
             del self._ids[next(iter(self._ids))]

@@ -1,7 +1,7 @@
-"""Refuses old leases: a controller that lost its lease without knowing starts nothing any more.
+"""Refuses operations of a controller that lost its lease and does not know so yet.
 
-Each model has its file with the highest lease that was heard of. It is read for each operation, because the
-server of another program version may have written it.
+A file keeps the highest lease of each model. The file is read for each operation, because the server of
+another program version may have written to the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Leases:
         self._known: dict[str, int] = {}
 
     def overtaken(self, message: frames.Op) -> int:
-        """Return the lease that took the place of an operation's; 0 when its own one counts."""
+        """Return the newer lease that replaced an operation's lease, or 0 when the latter is valid."""
         lease = message.get("lease")
         if not lease:
             return 0
@@ -43,7 +43,7 @@ def _number(text: str) -> int:
 
 
 def _keep(path: str, number: int) -> None:
-    """Write a number at once or not at all; without room for it the server's memory has to do."""
+    """Write a number in one step; when the disk is full, only the server's memory has the number."""
     new = "%s.%d" % (path, os.getpid())
     try:
         with open(new, "w") as stream:

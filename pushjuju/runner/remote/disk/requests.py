@@ -1,9 +1,9 @@
 """Requests of juju-exec that wait on this machine: one file each, in the order in which they came.
 
-``ID`` waits, ``ID.begun`` is being run, ``ID.done`` is the answer, ``ID.bell`` a pipe that wakes the process
-that waits for the answer. That process holds a lock on the request's file for as long as it lives: a request
-without a lock counts as withdrawn. A rename decides between running and withdrawing. Used by the server, by
-the processes of operations and by juju-exec itself.
+``ID`` waits, ``ID.begun`` runs, ``ID.done`` is the answer, ``ID.bell`` a pipe that wakes the process which
+waits for the answer. That process locks the request's file for as long as it lives: a request without a lock
+counts as withdrawn. A rename starts a request and an unlink withdraws it, so only one of the two can succeed.
+The server, the processes of operations and juju-exec itself use this module.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 BEGUN, DONE, BELL, NEW = ".begun", ".done", ".bell", ".new"
 _ENDINGS = (BEGUN, DONE, BELL, NEW)
-# All waiting requests go in one frame; controllers take twice as many, and frames of 64 MiB.
+# One frame carries all waiting requests; controllers accept twice as many requests, and frames of 64 MiB.
 MOST = 500
 MOST_BYTES = 8 * 1024 * 1024
 
 
 class Full(Exception):
-    """As much waits as may."""
+    """The limit of waiting requests is reached."""
 
 
 def folder(base: str) -> str:
-    """Return where the requests are."""
+    """Return the directory of the requests."""
     return base + "/requests"
 
 
@@ -44,17 +44,17 @@ def new_id(now: float, pid: int) -> str:
     return "r%019d-%d" % (int(now * 1e9), pid)
 
 
-# -- who waits -----------------------------------------------------------------------------------------------
+# -- the process that waits for the answer -------------------------------------------------------------------
 
 
 class Ticket:
     """A request, held by the process that waits for its answer.
 
     Attributes:
-        bell: A descriptor that becomes readable when there is news.
+        bell: A descriptor that becomes readable when the answer is there.
 
     Raises:
-        Full: Too much waits already.
+        Full: Too many requests wait already.
     """
 
     def __init__(self, base: str, request_id: str, document: dict[str, object]) -> None:
@@ -66,7 +66,7 @@ class Ticket:
         self._fd = os.open(self.path + NEW, flags, 0o600)
         fcntl.flock(self._fd, fcntl.LOCK_EX)
         os.mkfifo(self.path + BELL, 0o600)
-        # Open for writing as well: the pipe never counts as hung up, and ends with this process.
+        # Open for writing as well: the pipe is never at its end, and is closed with this process.
         self.bell = os.open(self.path + BELL, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         data = memoryview(text)
         while data:
@@ -76,7 +76,7 @@ class Ticket:
         _sync(folder(base))
 
     def waits(self) -> bool:
-        """Return True when it has not begun."""
+        """Return True while the request has not begun."""
         return os.path.exists(self.path)
 
     def is_lost(self) -> bool:
@@ -84,14 +84,14 @@ class Ticket:
         return not any(os.path.exists(self.path + ending) for ending in ("", BEGUN, DONE))
 
     def hush(self) -> None:
-        """Take note of the bell."""
+        """Empty the bell, so that only the next ring makes it readable."""
         try:
             os.read(self.bell, 4096)
         except OSError:
             pass
 
     def answer(self) -> tuple[int, bytes, bytes] | None:
-        """Return exit code, stdout and stderr, once; None while there is no answer."""
+        """Return exit code, stdout and stderr and delete the request; None while there is no answer."""
         try:
             with open(self.path + DONE, "rb") as file:
                 head, _, body = file.read().partition(b"\n")
@@ -102,7 +102,7 @@ class Ticket:
         return code, body[:size], body[size:]
 
     def withdraw(self) -> bool:
-        """Take the request back; False when it has begun, and goes on without us."""
+        """Withdraw the request; return False when it has begun: it runs on without this process."""
         try:
             os.unlink(self.path)
         except OSError:
@@ -111,11 +111,11 @@ class Ticket:
         return True
 
     def close(self) -> None:
-        """Take everything of the request away."""
+        """Delete all files of the request."""
         _remove(self.path)
 
 
-# -- who serves ----------------------------------------------------------------------------------------------
+# -- the processes that serve requests -----------------------------------------------------------------------
 
 
 def waiting(base: str) -> list[dict[str, Any]]:
@@ -143,7 +143,7 @@ def waiting(base: str) -> list[dict[str, Any]]:
 
 
 def _withdraw_abandoned(path: str) -> None:
-    """Withdraw a request whose process is gone, unless it begins this moment."""
+    """Withdraw a request whose process has ended, unless another process begins the request right now."""
     try:
         os.unlink(path)
     except OSError:
@@ -152,9 +152,9 @@ def _withdraw_abandoned(path: str) -> None:
 
 
 def claim(base: str, request_id: str) -> bool:
-    """Begin a request: from now on it cannot be withdrawn; False when it was.
+    """Mark a request as begun, so that it cannot be withdrawn; return False when it was withdrawn before.
 
-    A request that has begun may be claimed again: the journal sees to it that it runs once.
+    A request that has begun may be claimed again: the journal prevents a second run.
     """
     path = folder(base) + "/" + request_id
     if not is_id(request_id):
@@ -170,7 +170,7 @@ def claim(base: str, request_id: str) -> bool:
 
 
 def answer(base: str, request_id: str, code: int, stdout: bytes = b"", stderr: bytes = b"") -> None:
-    """Answer the process that waits; the first answer counts, and is dropped when no process waits."""
+    """Write the answer for the process that waits; drop a second answer, or one to an ended process."""
     path = folder(base) + "/" + request_id
     if not claim(base, request_id) or os.path.exists(path + DONE):
         return
@@ -184,12 +184,12 @@ def answer(base: str, request_id: str, code: int, stdout: bytes = b"", stderr: b
 
 
 def refuse(base: str, request_id: str, text: str) -> None:
-    """Answer a request that is not run."""
+    """Answer a request with an error instead of running it."""
     answer(base, request_id, 1, b"", ("ERROR %s\n" % text).encode("utf-8", "replace"))
 
 
 def refuse_unit(base: str, unit: str) -> None:
-    """Answer all that waits for a unit that is going from this machine."""
+    """Refuse all requests that wait for a unit which leaves this machine."""
     for document in waiting(base):
         if document.get("unit") == unit:
             refuse(base, str(document["id"]), 'unit "%s" not found on this machine' % unit)
@@ -221,7 +221,7 @@ def _need_room(base: str, size: int) -> None:
                 try:
                     size += entry.stat().st_size
                 except OSError:
-                    pass  # it is over
+                    pass  # the request has ended meanwhile
     if count >= MOST or size > MOST_BYTES:
         raise Full("%d requests wait already" % count)
 
@@ -261,7 +261,7 @@ def _ring(path: str) -> None:
     try:
         fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return  # no process listens; one that waits also looks by itself from time to time
+        return  # no process has the pipe open; a process that waits also checks from time to time
     try:
         os.write(fd, b"!")
     except OSError:

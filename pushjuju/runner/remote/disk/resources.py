@@ -46,17 +46,17 @@ class UnitFiles:
             return ""
 
     def take(self, name: str, wanted: Mapping[str, Any], last: bool) -> str:
-        """Copy a file from the cache; a charm may change its own, never what the next unit gets.
+        """Copy a resource from the cache: a charm may change its copy, never the file that other units get.
 
         Args:
-            last: No other try follows: say what is wrong.
+            last: True when no other attempt follows, so that a problem is an error.
 
         Returns:
-            Its path; empty when the cache does not hold the resource and it must be sent again.
+            The path of the copy; "" when the cache does not hold the resource and it must be sent again.
 
         Raises:
-            OSError: The disk does not take it.
-            ValueError: The cache does not hold what it should.
+            OSError: The disk is full or fails.
+            ValueError: With `last`: the cache's file is missing, or has another size or hash.
         """
         path = self._place(name, wanted)
         blob = self._cache + "/" + str(wanted["sha256"])
@@ -76,13 +76,13 @@ class UnitFiles:
         return self._root + "/" + name + "/" + filename
 
     def _forget_halves(self, folder: str) -> None:
-        """Delete what a killed hook left of a copy: hooks of a unit do not run beside each other."""
+        """Delete copies that a killed hook left unfinished: hooks of a unit never run at the same time."""
         for left in os.listdir(folder):
             if left.startswith(".new-"):
                 os.unlink(folder + "/" + left)
 
     def _copy(self, blob: str, new: str, path: str, wanted: Mapping[str, Any]) -> str:
-        """Put a checked copy in place; return what is wrong with the cache's file, which is then deleted."""
+        """Put a checked copy in place; return "", or the problem of the cache's file, which is deleted."""
         try:
             source = open(blob, "rb")
         except FileNotFoundError:
@@ -115,7 +115,7 @@ def _difference(size: int, found: str, wanted: Mapping[str, Any]) -> str:
 
 
 def _fingerprint(source: Any, target: int | None) -> tuple[int, str]:
-    """Read a file to its end, a piece at a time, and copy it when there is a target; size and SHA-384."""
+    """Read a file to its end, and copy it when there is a target; return its size and SHA-384."""
     digest, size = sha384(), 0
     while True:
         data = source.read(PIECE)

@@ -6,7 +6,7 @@ import os
 
 
 def remove_tree(path: str) -> None:
-    """Delete a directory and all below it, never through a link; fine when it is not there."""
+    """Delete a directory tree, never through a link; do nothing when the directory does not exist."""
     try:
         with os.scandir(path) as entries:
             items = list(entries)

@@ -1,10 +1,10 @@
 """A strict reader of charm archives.
 
-The controller has looked at the archive before; this reader trusts neither it nor the wire. It reads what a
-charm needs (stored and deflated members, directories, symbolic links) and refuses everything else whole,
-before a byte is written.
+The controller has checked the archive before; this reader trusts neither the controller nor the connection.
+It reads what a charm needs (stored and deflated members, directories, symbolic links) and refuses the whole
+archive, before a byte is written, when there is anything else.
 
-Mirrors: juju/utils zip.go (3.6), with its holes closed by construction.
+Mirrors: juju/utils zip.go (3.6), but stricter.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def check_name(name: str) -> str:
     """Return a member's path without trailing slash.
 
     Raises:
-        BadArchive: The path could mean another place.
+        BadArchive: The path could lead to a place outside of the charm's directory.
     """
     path = name[:-1] if name.endswith("/") else name
     parts = path.split("/")
@@ -96,7 +96,7 @@ def _member(entry: bytes, name: str) -> Member:
 
 
 def read_members(file: Any) -> list[Member]:
-    """Return all members, links with their targets, after all checks."""
+    """Return all members, links with their targets, when the archive passes all checks."""
     data, count = _directory(file)
     members: list[Member] = []
     at = 0
@@ -195,7 +195,7 @@ def content(file: Any, member: Member) -> Iterator[bytes]:
 
 
 def _inflate(file: Any, member: Member) -> Iterator[bytes]:
-    """Yield the bytes of a member as they are in the archive."""
+    """Yield the unpacked bytes of a member, before size and checksum are compared."""
     file.seek(member.offset)
     header = file.read(30)
     if len(header) < 30 or header[:4] != b"PK\x03\x04":

@@ -1,1 +1,1 @@
-"""The process of one operation: hooks, actions, commands, charms."""
+"""The process that runs one operation: a hook, an action, commands, or the deployment of a charm."""

@@ -1,9 +1,9 @@
-"""Runs hooks in the hands of a user: debug-hooks and debug-code.
+"""Runs hooks in a terminal of the user: debug-hooks and debug-code.
 
 A process of the user's session holds a lock for as long as the terminal lives (``debugsession`` on the
-controller's side). A matching hook gets a window in that user's tmux, with its whole environment; the exit of
-the shell in the window is the end of the hook. When the terminal is gone the window is killed, as any killed
-hook: nothing that it wrote counts, and the hook runs again.
+controller's side). A matching hook gets a window with its whole environment in that user's tmux; the exit of
+the shell in the window ends the hook. When the terminal has ended, the window is killed like any killed hook:
+what the hook wrote does not count, and the hook runs again.
 
 Mirrors: juju worker/uniter/runner/debug (3.6)
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from typing import Mapping
 
 FOLDER = "/debug"
-LIMIT = 64 * 1024  # of the file that says what is asked for
+LIMIT = 64 * 1024  # bytes of the file ``wanted``, which names the hooks to debug
 _LEFT_TO_TMUX = ("TERM", "PWD", "OLDPWD", "SHLVL", "_", "LS_COLORS", "LESSOPEN", "LESSCLOSE")
 
-# Opens the window and waits for its shell. Whoever can take the lock knows that the terminal is gone.
+# The script opens the window and waits for its shell. When ``flock`` gets the lock, the terminal has ended.
 _SERVER = r"""#!/bin/bash
 exec >"$JUJU_DEBUG/debug.log" 2>&1
 session=$1 socket=$2 title=$3 lock=$4
@@ -34,7 +34,7 @@ gone() {
         kill -9 $$
     fi
 }
-# tmux may leave a shell that has ended unread for ever: such a process still takes signals.
+# tmux may never reap a shell that has ended: such a zombie still accepts signals.
 runs() {
     read -r _ _ state _ <"/proc/$pid/stat" && [ "$state" != Z ]
 }
@@ -43,13 +43,13 @@ until [ -s "$JUJU_DEBUG/pid" ]; do sleep 0.1; gone; done
 pid=$(cat "$JUJU_DEBUG/pid")
 while runs; do sleep 0.1; gone; done
 if [ ! -s "$JUJU_DEBUG/exit" ] || [ "$(cat "$JUJU_DEBUG/exit")" -gt 128 ]; then
-    sleep 1 # killed: by a signal of its own, or with the whole session?
+        sleep 1 # a signal ended the shell, or the whole session: in a second `gone` knows
     gone
 fi
 exit "$(cat "$JUJU_DEBUG/exit" || echo 1)"
 """
 
-# tmux has the mask of the user who opened the session; a hook's files are readable for all.
+# tmux has the umask of the user who opened the session; all users may read the files of a hook.
 _BEGIN = r"""#!/bin/bash
 umask 022
 . "$JUJU_DEBUG/env.sh"
@@ -65,25 +65,25 @@ _RUN = r"""%s
 echo $? >"$JUJU_DEBUG/exit"
 """
 
-# A shell whose window goes has not succeeded, whatever its last command did.
+# A shell whose window was closed has failed, whatever the exit status of its last command.
 _INIT = r"""trap 'echo $? >"$JUJU_DEBUG/exit"' EXIT
 trap 'trap - EXIT; echo 129 >"$JUJU_DEBUG/exit"; exit 129' HUP TERM
 PS1="$JUJU_UNIT_NAME:%s %% "
 cat <<'END'
-This is the %s "%s" of %s, with everything that it has: hook tools work here.
-Run what it would run with
+This is the %s "%s" of %s in its full environment: hook tools work here.
+Start its program with
     %s
-and leave with `exit`: with 0 the %s has succeeded, with anything else it has failed.
+and leave with `exit`: with 0 the %s has succeeded, with any other status it has failed.
 END
 """
 
 
 class Session:
-    """The hooks that a debugging user waits for.
+    """A debug session of a user, and the hooks and actions for which the session waits.
 
     Attributes:
-        at: Value of JUJU_DEBUG_AT; empty for none.
-        runs: Whether hooks run by themselves in their windows (debug-code).
+        at: Value of JUJU_DEBUG_AT, or "".
+        runs: True when hooks start by themselves in their windows (debug-code).
     """
 
     def __init__(self, folder: str, words: list[str]) -> None:
@@ -95,12 +95,12 @@ class Session:
         self.names = words[4:]
 
     def wants(self, name: str) -> bool:
-        """Return True when a hook or action is asked for; without names all are."""
+        """Return True when the session waits for a hook or action; a session without names waits for all."""
         return not self.names or name in self.names
 
 
 def find(paths: layout.Layout, unit: str, name: str) -> Session | None:
-    """Return the debug session that wants a hook or action of a unit, or None; usually costs one stat."""
+    """Return the debug session that waits for a hook or action of a unit, or None."""
     folder = paths.base + FOLDER + "/" + layout.unit_tag(unit)
     try:
         fd = os.open(folder + "/lock", os.O_RDONLY | os.O_CLOEXEC)
@@ -121,7 +121,7 @@ def find(paths: layout.Layout, unit: str, name: str) -> Session | None:
 
 
 class Window:
-    """One hook or action in a window of a debugging user."""
+    """A window of a debug session's tmux, for one hook or action."""
 
     def __init__(self, session: Session, noun: str, name: str, path: str, env: Mapping[str, str]) -> None:
         self._session = session
@@ -148,7 +148,7 @@ class Window:
                 stream.write(text)
 
     def close(self) -> None:
-        """End what is left of it, and take its files away."""
+        """End the processes that are left of the window, and delete its files."""
         pid = layout.read_text(self.folder + "/pid").strip()
         if pid.isdigit() and int(pid) > 1 and self._is_ours(pid):
             try:
@@ -161,7 +161,7 @@ class Window:
             pass
 
     def _is_ours(self, pid: str) -> bool:
-        """Return True when a process is the window's shell, not one that got its number later."""
+        """Return True when a process is the window's shell, not a later process with the same pid."""
         known = ("/proc/%s/cmdline", "/proc/%s/environ")
         return any(self.folder in layout.read_text(path % pid) for path in known)
 
@@ -181,7 +181,7 @@ def quote(text: str) -> str:
 
 
 def remove(paths: layout.Layout, unit: str) -> None:
-    """Take away what sessions of a unit left."""
+    """Delete the files that debug sessions of a unit left."""
     try:
         remove_tree(paths.base + FOLDER + "/" + layout.unit_tag(unit))
     except OSError:

@@ -1,8 +1,8 @@
-"""Put a charm in place, and replace it by another revision.
+"""Unpacks the charm of a unit, or replaces the charm by another revision.
 
-A charm directory is state: files that the charm made stay, only what the old revision brought and the new one
-lacks goes. The archive is unpacked beside it first, so a bad archive or a full disk changes nothing; then the
-files are moved in one by one, marked by ``.juju-deploying``, and a deploy that was cut is done again.
+A charm directory keeps what the charm wrote: an upgrade deletes only files of the old revision that the new
+revision lacks. The archive is unpacked beside the directory first, so a bad archive or a full disk changes
+nothing; ``.juju-deploying`` marks the move of the files into place, which is repeated after a cut.
 
 Mirrors: juju worker/uniter/charm/manifest_deployer.go (3.6).
 """
@@ -25,7 +25,7 @@ try:
     import py_compile as _py_compile
 
     py_compile = _py_compile
-except ImportError:  # a small Python
+except ImportError:  # a Python without its full standard library
     pass
 
 TYPE_CHECKING = False
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from pushjuju.portable import frames
 
-CONFLICT = "conflict"  # the code of an upgrade that waits until a user makes way for it
-COMPILE_BUDGET = 2.0  # seconds; Python compiles the rest when it first imports it
+CONFLICT = "conflict"  # code of an upgrade that a user has to resolve
+COMPILE_BUDGET = 2.0  # seconds; Python compiles the other files at their first import
 _HOOKS = frozenset(
     "install start config-changed upgrade-charm stop remove leader-elected leader-deposed "
     "leader-settings-changed update-status pre-series-upgrade post-series-upgrade collect-metrics "
@@ -51,8 +51,8 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 def run(host: Host) -> frames.Result:
     """Deploy or upgrade the charm of a unit.
 
-    All that stops an upgrade is a conflict, as in Juju: a user may have to make way. A failed installation,
-    or a damaged archive, is only tried again.
+    A failed upgrade is a conflict, as in Juju: the user has to resolve the cause. A failed installation, or
+    an upgrade with a damaged archive, is tried again.
     """
     url, digest = str(host.op["url"]), str(host.op["sha256"])
     blob = host.paths.blobs + "/" + digest
@@ -105,7 +105,7 @@ def _deploy(host: Host, blob: str) -> frames.Result:
     os.utime(blob)
     toolclient.ensure_tools(host.paths, unit, host.op.get("tools") or (), str(host.options.get("client", "")))
     if problem := execinstall.install(host.paths):
-        host.log("WARNING", "juju-exec is not to be had on this machine: %s" % problem, RUNNER_LOGGER)
+        host.log("WARNING", "juju-exec cannot be installed on this machine: %s" % problem, RUNNER_LOGGER)
     compiled = compile_tree(charm, monotonic() + COMPILE_BUDGET)
     host.log("DEBUG", "deployed charm %s: %d members, %d compiled" % (url, len(members), compiled))
     return {**plain_result(), "upgraded": upgrade}
@@ -162,7 +162,7 @@ def _extract(file: Any, member: unzip.Member, target: str, made: set[str]) -> No
 
 
 def _revision_file(charm: str, url: str) -> None:
-    """Write ``revision`` from the URL's number: charmhelpers opens it whatever the charm's origin."""
+    """Write the URL's number to the file ``revision``: charmhelpers reads it for charms of any origin."""
     number = url.rpartition("-")[2]
     path = charm + "/revision"
     if number.isdigit():
@@ -208,7 +208,7 @@ def _with_parents(names: list[str]) -> set[str]:
 
 
 def _old_members(host: Host, charm: str, state: str) -> set[str]:
-    """Return what the present charm, and one whose deploy was cut, brought."""
+    """Return the files of the present charm, and of a charm whose deploy was cut, by their manifests."""
     found: set[str] = set()
     for marker in (".juju-charm", ".juju-deploying"):
         url = layout.read_text(charm + "/" + marker).strip()
@@ -237,7 +237,7 @@ def _remove_obsolete(charm: str, names: set[str]) -> None:
         folder = charm + "/" + parent if parent else charm
         path = folder + "/" + base
         if os.path.realpath(folder) != os.path.realpath(charm) + ("/" + parent if parent else ""):
-            continue  # the charm put a link in the way: what is behind it is not ours
+            continue  # a link of the charm leads to files that are not the charm's
         try:
             if os.path.isdir(path) and not os.path.islink(path):
                 os.rmdir(path)
@@ -245,7 +245,7 @@ def _remove_obsolete(charm: str, names: set[str]) -> None:
                 os.unlink(path)
                 _remove_compiled(folder, base)
         except OSError:
-            pass  # gone already, or a directory in which the charm keeps files
+            pass  # the file was deleted before, or the directory has files of the charm
 
 
 def _remove_compiled(folder: str, base: str) -> None:
@@ -290,18 +290,18 @@ def _write_file(path: str, text: str) -> None:
 
 
 def compile_tree(charm: str, end: float) -> int:
-    """Compile the charm's Python files once, until the time is over; return how many.
+    """Compile the charm's Python files, until the time ``end`` is reached; return how many were compiled.
 
-    Without this each hook of a charm whose directory Python cannot or may not write would compile again.
+    Hooks compile them again each time when Python cannot write to the charm's directory.
     """
     if py_compile is None:
         return 0
     done = 0
-    todo = [charm, charm + "/lib", charm + "/src"]  # the last is looked at first: the charm's own code
+    todo = [charm, charm + "/lib", charm + "/src"]  # src first: the charm's own code
     seen = set()
     while todo:
         folder = todo.pop()
-        # A link may lead out of the charm, or in a circle.
+        # A link may lead out of the charm, or to a directory that contains the link.
         if folder in seen or not os.path.isdir(folder) or os.path.islink(folder):
             continue
         seen.add(folder)
@@ -324,5 +324,5 @@ def _compile(path: str) -> int:
             warnings.simplefilter("ignore")
             py_compile.compile(path, doraise=True, quiet=2)
     except Exception:
-        return 0  # templates and files of other Python versions are no fault of the charm
+        return 0  # a template or a file for another Python version need not compile
     return 1

@@ -29,7 +29,7 @@ VIA_TEXT = {"dispatch": "hook dispatching script: dispatch", "hook": "explicit, 
 
 
 def new_writes() -> dict[str, object]:
-    """Return the empty buffer of what a run changes."""
+    """Return the empty buffer for the changes that a run makes to the model."""
     return {
         "relations": {},
         "ports": {"open": [], "close": []},
@@ -60,7 +60,7 @@ def run(host: Host) -> frames.Result:
 
 
 def find_handler(charm: str, name: str, folder: str) -> tuple[str, str | None]:
-    """Return the program for a hook or action, and whether it is a hook or `dispatch`; None for neither."""
+    """Return the program of a hook or action and its kind ("hook", "dispatch"), or "" and None."""
     if not name or "/" in name or name.startswith("."):
         raise Refused('bad name "%s"' % name)
     dispatch = charm + "/dispatch"
@@ -78,7 +78,7 @@ def _missing_charm(host: Host) -> frames.Result:
 
 
 def environment(host: Host, unit: str, context_id: str) -> dict[str, str]:
-    """Return the process environment: the controller's, with the paths of this machine."""
+    """Return the environment for a hook: the controller's variables, and the paths of this machine."""
     given = host.op.get("env") or {}
     env = {str(key): str(value) for key, value in given.items()}
     charm = host.paths.charm(unit)
@@ -105,7 +105,7 @@ def _context_id(host: Host, unit: str) -> str:
 
 
 class _Run:
-    """What hooks, actions and commands of a unit have in common: environment, tools, the process."""
+    """What runs of hooks, actions and commands share: the environment, the hook tools, the process."""
 
     def __init__(self, host: Host, unit: str, sinks: Any) -> None:
         self.host = host
@@ -132,7 +132,7 @@ class _Run:
             toolclient.ensure_jujud(self.host.paths, self.env.get("JUJU_MACHINE_ID", ""), full)
 
     def go(self, argv: list[str], cwd: str, timeout: float | None = None) -> Ended | str:
-        """Run the process; a text is why it could not be started."""
+        """Run a program and return how it ended, or as text why it could not be started."""
         self.tools.open()
         try:
             self.child.start(argv, self.env, cwd)
@@ -145,7 +145,7 @@ class _Run:
             self.tools.close()
 
     def hook_or_window(self, unit: str, name: str, path: str, charm: str) -> Ended | str:
-        """Run a hook or an action: by itself, or in a window of the debugging user who waits for it."""
+        """Run a hook or action, in a window when a debug session waits for the hook or action."""
         session = debugging.find(self.host.paths, unit, name)
         if session is None:
             return self.go([path], charm)
@@ -159,7 +159,7 @@ class _Run:
             window.close()
 
     def result(self, ended: Ended | str, via: str | None) -> frames.Result:
-        """Return the result in terms of Juju's outcomes."""
+        """Return how the program ended as a result frame with one of Juju's outcomes."""
         if isinstance(ended, str):
             return plain_result("failed", via=via, message=ended)
         outcome, message = judge(ended, self.host.cancelled)
@@ -246,7 +246,7 @@ def _run_action(host: Host, unit: str, charm: str, path: str, via: str) -> frame
 
 
 def _script(host: Host, text: str) -> str:
-    """Write commands to a file of their own; its directory is removed by the caller."""
+    """Write commands to a file in a directory of its own, which the caller deletes."""
     directory = "%s/run-%d" % (host.paths.base, os.getpid())
     os.mkdir(directory, 0o700)
     with open(directory + "/script.sh", "w", encoding="utf-8", errors="surrogateescape") as file:
@@ -331,7 +331,7 @@ def which(name: str, search: str) -> str:
 
 
 class Registry(dict):  # type: ignore[type-arg]
-    """Hook tools by name; the module of a family is imported when one of its tools is first asked for."""
+    """Hook tools by name; the first use of a tool imports the module of its family."""
 
     def __init__(self, families: dict[str, str]) -> None:
         super().__init__(dict.fromkeys(families))
@@ -350,13 +350,13 @@ class Registry(dict):  # type: ignore[type-arg]
     def _import(self, name: str) -> Any:
         module = import_module(self._families[name])
         for known, tool in module.TOOLS.items():
-            if self._families.get(known) == self._families[name]:  # else another family has that name
+            if self._families.get(known) == self._families[name]:  # families may share tool names
                 self[known] = tool
         return super().__getitem__(name)
 
 
 def import_module(name: str) -> Any:
-    """Import a module by its dotted name (importlib itself is heavier than what it would import)."""
+    """Return a module by its dotted name; importlib itself is slower than the modules imported here."""
     module = __import__(name)
     for part in name.split(".")[1:]:
         module = getattr(module, part)
@@ -371,11 +371,11 @@ def load_registry(program: str) -> Registry:
 
 
 def preload(program: str) -> Registry:
-    """Import everything a hook needs, before the first fork, so that every hook shares it."""
+    """Import everything that hooks need; processes forked later share it."""
     registry = load_registry(program)
     for name in registry:
         try:
             registry.get(name)
         except Exception:
-            pass  # the hook that needs the broken family will say so
+            pass  # the hook that needs the broken module reports the fault
     return registry

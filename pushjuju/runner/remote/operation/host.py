@@ -1,8 +1,8 @@
 """The process of one operation.
 
-The server forks one of these per operation. It holds the operation's journal, runs the hook or command,
-answers its hook tools, and writes the result; it needs the server only to talk to the controller. When the
-server dies it goes on alone and looks for a new server, so nothing that a hook did is lost.
+The server forks such a process for an operation. The process holds the operation's journal, runs the hook or
+command, answers its hook tools, and writes the result; it needs the server only to talk to the controller.
+When the server dies, the process goes on alone and looks for a new server: nothing that a hook did is lost.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from pushjuju.portable import frames
 
-EVENT_DELAY = 0.02  # seconds that an event waits for company; a short hook is one frame in, one frame out
+EVENT_DELAY = 0.02  # seconds that an event waits for more events, so that they share a frame
 EVENTS_PER_FRAME = 256
 LOG_LIMIT = 8 * 1024 * 1024  # bytes of events other than output that one operation keeps
 RECONNECT_EVERY = 0.25
-TAIL_EVERY = 0.3  # seconds between two lines that are only shown
+TAIL_EVERY = 0.3  # seconds between lines that are shown to the user, but not stored
 TAIL_LETTERS = 400
 LOCK_EVERY = 0.02
 OPERATION_LOGGER = "juju.worker.uniter.operation"
@@ -36,11 +36,11 @@ RUNNER_LOGGER = "pushjuju.runner"
 
 
 class Refused(Exception):
-    """The operation cannot be done; the text is the answer."""
+    """The operation cannot be done; the text becomes the message of its result."""
 
 
 class Known(Exception):
-    """Another process has begun this operation: its server died and came back, or there are two servers."""
+    """Another process has begun this operation: the server was restarted, or there are two servers."""
 
 
 class Interrupted(Refused):
@@ -48,21 +48,21 @@ class Interrupted(Refused):
 
 
 class Withdrawn(Refused):
-    """Nobody waits any more for the commands that juju-exec asked for."""
+    """The juju-exec process that requested the commands has ended."""
 
 
 class Host:
-    """One operation being run.
+    """One operation, in the process that runs it.
 
     Attributes:
         op: The operation frame of the controller.
-        lock: Name of the lock it runs under; empty for none.
+        lock: Name of the operation's lock; "" for an operation without lock.
         boot_id: The running boot of the machine.
         paths: The paths of pushjuju's files.
         registry: Hook tools by name; None when the server has not loaded them.
-        begun: When it began, seconds since the epoch.
-        cancelled: Signal number that the user asked for; 0 while there is no cancellation.
-        status: The unit's workload status as the charm set it last in this plan; None for as in the context.
+        begun: When the operation began, in seconds since the epoch.
+        cancelled: Signal number of a cancellation; 0 without a cancellation.
+        status: The workload status that the charm set last in this plan, or None when it set none.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Host:
         self.registry = registry
         self.cancelled = 0
         self.status: Any = setting.get("status")
-        self.asked = False  # the controller: it may have changed the model
+        self.asked = False  # True once the controller answered a hook tool, which may have changed the model
         self.on_cancel: Callable[[int], None] | None = None
         self.live_results: dict[int, frames.Told] = {}
         self.output_left_out = 0
@@ -86,13 +86,13 @@ class Host:
         self._reader = wire.Reader()
         self._poll = select.poll()
         self._handlers: dict[int, Callable[[], None]] = {}
-        self._looks = 0  # how often was looked what is ready
+        self._looks = 0  # number of polls so far
         self._seq = 0
         self._pending: list[frames.Numbered] = []
         self._pending_since = 0.0
         self._event_delay = float(self.options.get("event_delay", EVENT_DELAY))
         self._log_left = LOG_LIMIT
-        self.masks: list[str] = []  # values of secrets: no event shows them
+        self.masks: list[str] = []  # values of secrets, which events must not show
         self._logging = str(op.get("logging", ""))
         self._output_logger = "unit.%s.%s" % (op.get("unit", ""), op.get("hook") or op.get("action") or "")
         self._kept: dict[tuple[str, str], bool] = {}
@@ -119,14 +119,14 @@ class Host:
             self._poll.unregister(fd)
 
     def pump(self, timeout: float | None) -> None:
-        """Wait for something to happen, at most ``timeout`` seconds, and handle it."""
+        """Wait at most ``timeout`` seconds for a descriptor or a due time, and handle what is ready."""
         limits = [] if timeout is None else [timeout]
         now = monotonic()
         if self._pending:
             limits.append(self._pending_since + self._event_delay - now)
         if self._tail:
             limits.append(self._next_tail - now)
-        # The operation goes on without a server, and looks for a new server from time to time.
+        # An operation without a server goes on, and tries to connect to a new server from time to time.
         if self._channel is None:
             limits.append(self._next_reconnect - now)
         wait = max(min(limits), 0.0) if limits else None
@@ -137,7 +137,7 @@ class Host:
             if handler is not None:
                 handler()
             if self._looks != look:
-                break  # it waited in here itself, and may have read what was ready: reading again would block
+                break  # the handler polled, too, and may have read what was ready: a second read would block
         now = monotonic()
         if self._pending and now >= self._pending_since + self._event_delay:
             self.flush_events()
@@ -211,7 +211,7 @@ class Host:
     # -- events ----------------------------------------------------------------------------------------------
 
     def emit(self, event: frames.Event) -> None:
-        """Record an event; it is on its way to the controller within moments."""
+        """Record an event, which is soon sent to the controller; drop log lines that it would not keep."""
         if self._logging and not self._is_kept(event):
             if "tail" in self.op and event["k"] == "output":
                 self._show(event["line"])
@@ -234,7 +234,7 @@ class Host:
             self.flush_events()
 
     def _show(self, line: str) -> None:
-        """Keep the last line of output that is not stored, to show it to a watching user now and then."""
+        """Keep the last line of output that is not stored, for a user who watches the operation."""
         if line.strip():
             if not self._tail:
                 self._next_tail = max(self._next_tail, monotonic() + TAIL_EVERY)
@@ -258,7 +258,7 @@ class Host:
         return masked
 
     def _is_kept(self, event: frames.Event) -> bool:
-        """Return True when the controller would keep a line of log or output; it keeps all other events."""
+        """Return True when the controller stores an event: all but log and output below the logging level."""
         if event["k"] == "log":
             module, level = event["module"], event["level"]
         elif event["k"] == "output":
@@ -292,13 +292,13 @@ class Host:
             self.unsaved = error.strerror or str(error)
 
     def started(self, pid: int) -> None:
-        """Record the process that does the work, so that it can be found if this process is killed."""
+        """Record the pid of the hook or command, so that a later server can kill it if this process dies."""
         self._record("child", {"pid": pid, "start": layout.process_start(pid)})
 
     # -- live calls ------------------------------------------------------------------------------------------
 
     def ask_controller(self, call: int, message: frames.LiveCall) -> frames.Told | None:
-        """Ask the controller and wait for the answer; None when it did not come in time."""
+        """Ask the controller and return its answer; return None when no answer comes in time."""
         self.flush_events()
         self.asked = True
         frame = wire.pack({**message, "t": "live", "id": self.op["id"], "call": call})
@@ -308,7 +308,7 @@ class Host:
         alone_since = monotonic()
         while call not in self.live_results:
             if self._channel is not None:
-                alone_since = monotonic()  # the server counts the time without a controller
+                alone_since = monotonic()  # the server has a time limit of its own for this case
             elif monotonic() - alone_since > limit:
                 break
             if self.cancelled:
@@ -320,7 +320,7 @@ class Host:
     # -- life of the operation -------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Take the machine lock and write the journal's first line: the id is never started again."""
+        """Take the lock and write the journal's first line, after which the id never starts again."""
         if self.lock:
             self._take_lock(self.lock)
         writer = self._take_id()
@@ -340,17 +340,15 @@ class Host:
             self._take_request(str(self.op["request"]))
 
     def _take_request(self, request: str) -> None:
-        """Begin a request of juju-exec, which from now on cannot be withdrawn."""
+        """Mark a request of juju-exec as begun, so that the user cannot withdraw it."""
         if not requests.claim(self.paths.base, request):
-            raise Withdrawn("nobody waits for it any more")
+            raise Withdrawn("the juju-exec process that requested the commands has ended")
 
     def _take_id(self) -> journal.Writer:
         """Make the journal file of the operation: only the process that makes the file runs the operation."""
         self.pump(0)
         if self._channel is None:
-            raise SystemExit(
-                0
-            )  # the server died before anything began: the next one gets the operation again
+            raise SystemExit(0)  # the server died before the operation began: the next server gets it again
         try:
             return journal.Writer(self.paths.journal, str(self.op["id"]))
         except FileExistsError:
@@ -373,7 +371,7 @@ class Host:
             self.pump(LOCK_EVERY)
 
     def finish(self, result: frames.Result) -> None:
-        """Write the result, send it, and wait until it is safe to end."""
+        """Write and send the result; when the disk is full, wait until the result is safe."""
         events, self._pending = self._pending, []
         result.setdefault("started", self.begun or None)
         result["ended"] = wall_time()
@@ -381,7 +379,7 @@ class Host:
             self._record("events", events)
         self._record("result", result, True)
         if self._lock_fd >= 0:
-            os.close(self._lock_fd)  # before the controller hears of the end and starts the next hook
+            os.close(self._lock_fd)  # first: the controller starts the next hook as soon as it has the result
         if self.unsaved:
             note = "the journal could not be written (%s): the result is kept in memory" % self.unsaved
             self._seq += 1
@@ -395,14 +393,14 @@ class Host:
         self._hold(result, frame)
 
     def close(self) -> bool:
-        """Let go of everything of this operation; return True when the process may take another operation."""
+        """Close the operation's files; return True when the process may run another operation."""
         if self._journal is not None:
             os.close(self._journal.fd)
         os.chdir("/")
         return self._channel is not None and not self.held
 
     def _hold(self, result: frames.Result, frame: bytes) -> None:
-        """Keep a result that no disk takes, until the controller has it or the disk takes it."""
+        """Keep a result in memory until the controller has it or the disk has room again."""
         self.held = True
         end = monotonic() + float(self.options.get("unsaved_timeout", 3600))
         sent = self._send(wire.UNSAVED, frame)

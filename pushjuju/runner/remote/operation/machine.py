@@ -1,4 +1,4 @@
-"""Operations on the machine itself: take a unit's files away, reboot.
+"""Operations on the machine itself: delete a unit's files, reboot.
 
 Mirrors: juju worker/deployer, cmd/jujud/reboot (3.6).
 """
@@ -49,13 +49,13 @@ def _remove_unit(host: Host) -> frames.Result:
     for path in host.op.get("paths") or ():
         _remove_own(host, str(path))
     if host.op.get("last"):
-        with open(host.paths.base + "/purge", "w") as file:  # the server clears up when this answer is taken
+        with open(host.paths.base + "/purge", "w") as file:  # the server reads it after the acknowledgement
             file.write("release" if host.op.get("release") else "")
     return plain_result()
 
 
 def _remove_own(host: Host, path: str) -> None:
-    """Remove a file that pushjuju made; only below Juju's own directories."""
+    """Remove a file that pushjuju made; refuse paths outside of Juju's own directories."""
     clean = os.path.normpath(path)
     allowed = ("/var/lib/juju/", "/var/log/juju/", "/etc/profile.d/juju")
     if not clean.startswith(allowed):
@@ -68,9 +68,9 @@ def _remove_own(host: Host, path: str) -> None:
 
 
 def purge(paths: layout.Layout) -> None:
-    """Remove everything that pushjuju put on the machine; called by the server as its last act.
+    """Remove everything that pushjuju put on the machine; the server does so before it ends.
 
-    The mark of the holder goes only when the machine is let go: one without units is still its model's.
+    The mark of the holder is deleted only when the model releases the machine, not with its last unit.
     """
     released = layout.read_text(paths.base + "/purge") == "release"
     execinstall.remove(paths)
@@ -80,7 +80,7 @@ def purge(paths: layout.Layout) -> None:
         names = []
     for name in names:
         if os.path.exists(paths.agents + "/" + name):
-            continue  # an agent of Juju's, which came after us
+            continue  # files of a Juju agent that was installed later
         if name.startswith(("machine-", "pushjuju-")):
             _try_remove(paths.tools + "/" + name)
     _try_remove(paths.base)
@@ -106,7 +106,7 @@ def _try_rmdir(path: str) -> None:
 
 
 def _reboot(host: Host) -> frames.Result:
-    """Reboot, after the answer is on disk and on the wire."""
+    """Reboot the machine after the result is on disk and sent."""
     command = host.options.get("reboot_command")
     if command is None and host.paths.root:
         raise Refused("a machine below another root is not rebooted")

@@ -1,4 +1,4 @@
-"""Start a process the way Juju's agent does, and wait for it while everything else goes on.
+"""Start a process as Juju's agent does, and wait for its end while other descriptors are served.
 
 Mirrors: juju worker/uniter/runner/runner.go (3.6): /dev/null as stdin, two pipes, 100 ms for the pipes to
 close after the end.
@@ -25,9 +25,9 @@ class Ended:
     """How a process ended.
 
     Attributes:
-        exit: Exit status, None if a signal ended it.
-        signal: The signal, None if it ended by itself.
-        timed_out: Whether the time limit stopped it.
+        exit: Exit status; None when a signal ended the process.
+        signal: Number of the signal, or None.
+        timed_out: True when the time limit ended the process.
     """
 
     def __init__(self, status: int, timed_out: bool) -> None:
@@ -53,10 +53,10 @@ class Child:
         host.watch(self._wake[0], self._reap)
 
     def start(self, argv: list[str], env: Mapping[str, str], cwd: str, stdin: int = -1) -> None:
-        """Start it.
+        """Start the process.
 
         Raises:
-            OSError: It cannot be started; nothing runs.
+            OSError: The process could not be started.
         """
         out, err = os.pipe(), os.pipe()
         null = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC) if stdin < 0 else stdin
@@ -122,7 +122,7 @@ class Child:
                 pass
 
     def wait(self, timeout: float | None = None) -> Ended:
-        """Wait for the end, then up to 100 ms for the pipes."""
+        """Wait for the end of the process, then up to 100 ms for its pipes."""
         end = None if timeout is None else monotonic() + timeout
         timed_out = False
         self._reap()
@@ -137,7 +137,7 @@ class Child:
         return Ended(self._status, timed_out)
 
     def close(self) -> None:
-        """Let go of the pipes: what a background child still writes is dropped."""
+        """Close the pipes: what a background child writes later is dropped."""
         self._host.on_cancel = None
         for fd in list(self._pipes):
             self._host.unwatch(fd)
@@ -153,5 +153,5 @@ def _spawn(argv: list[str], env: Mapping[str, str], actions: list[Any]) -> int:
     options: dict[str, Any] = {"file_actions": actions, "setsigmask": [], "setsigdef": signals.CHANGED}
     try:
         return os.posix_spawn(argv[0], argv, env, setsid=True, **options)
-    except NotImplementedError:  # a C library without it: an own group is the part that matters
+    except NotImplementedError:  # a C library without setsid: a process group is enough to kill the hook
         return os.posix_spawn(argv[0], argv, env, setpgroup=0, **options)

@@ -1,7 +1,7 @@
-"""The socket that a hook's tools talk to.
+"""The socket on which the hook tools of a run are answered.
 
-Answers from the snapshot that came with the hook; writes are buffered. Calls are answered one at a time, in
-the order they came, while pipes and the server are still listened to.
+The answers come from the snapshot that came with the hook; writes are buffered. Calls are answered singly, in
+the order of their arrival, while the pipes of the hook and the server's socket are read, too.
 
 Mirrors: juju worker/uniter/runner/jujuc/server.go (3.6).
 """
@@ -30,15 +30,15 @@ STDIN_LIMIT = 64 * 1024 * 1024  # also of a call's arguments
 
 
 class Gone(Exception):
-    """The caller of a tool went away."""
+    """The client of a tool call hung up."""
 
 
 class _Call:
     """One connection of a client.
 
     Attributes:
-        buffer: Bytes that came and were not read yet.
-        waste: Bytes still to come of an input that is too large: they are read, so that the client hears why.
+        buffer: Bytes that arrived and are not read yet.
+        waste: Number of bytes still to read of an input over the limit, before the client gets the error.
     """
 
     def __init__(self, conn: Any) -> None:
@@ -50,7 +50,7 @@ class _Call:
         self.waste = 0
 
     def feed(self, data: bytes) -> None:
-        """Take bytes in."""
+        """Add bytes to the buffer, or drop them when the input is over the limit."""
         if self.too_large:
             self.waste = max(0, self.waste - len(data))
             return
@@ -66,7 +66,7 @@ class _Call:
         return data
 
     def complete(self) -> bool:
-        """Return True when a length and that many bytes are there."""
+        """Return True when a length and that many bytes have arrived."""
         return len(self.buffer) >= 4 and len(self.buffer) >= 4 + self.size()
 
     def size(self) -> int:
@@ -149,9 +149,9 @@ class ToolServer:
             return
         call.feed(data)
         if call in self._queue:
-            return  # its standard input, for which it is asked
+            return  # the data is standard input that `_stdin` waits for
         if call.too_large:
-            self._drop(call)  # no client of ours: so many arguments cannot be passed to a program
+            self._drop(call)  # not a hook tool: no program can have so many arguments
         elif call.complete():
             self._queue.append(call)
             self._work()
@@ -238,10 +238,10 @@ class ToolServer:
         return UnitFiles(paths.agent(str(self._host.op["unit"])), paths.blobs)
 
     def _stdin(self, call: _Call) -> bytes:
-        """Ask the client for its stdin and wait for all of it.
+        """Ask the client for its standard input and wait for all of it.
 
         Raises:
-            ToolError: It is too large.
+            ToolError: The input is too large.
         """
         try:
             call.conn.sendall(b"I")
@@ -256,7 +256,7 @@ class ToolServer:
         return call.take(4 + call.size())[4:]
 
     def _live(self, name: str, argv: list[str], stdin: bytes, cwd: str) -> tuple[int, bytes, bytes]:
-        """Have the controller answer a call."""
+        """Let the controller answer a call."""
         self._live_number += 1
         text, encoding = output.as_text(stdin)
         message: frames.LiveCall = {"tool": name, "argv": list(argv), "stdin": text, "cwd": cwd}

@@ -1,4 +1,4 @@
-"""Wait for operations in a process of their own, and run each to its end."""
+"""The loop of the processes that run operations: wait for an operation, run it, wait for the next."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
-    """Wait in this (forked) process for operations, and run each to its end.
+    """Run operations of the server in this (forked) process, until the server hangs up.
 
-    The server forks one of these ahead of time, and uses it again: a fork costs more than all else of a hook.
+    The server forks the process ahead of time and uses it again: a fork is the slowest part of a hook.
     """
     os.setsid()
     os.umask(0o022)
@@ -48,9 +48,9 @@ def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
 
 
 def _next_start(channel: Any) -> bytes | None:
-    """Wait for the next operation; None when the server hung up.
+    """Wait for the next operation; return None when the server hung up.
 
-    Only one is sent at a time. What else arrives was meant for the one before.
+    The server sends only one at a time. Other frames still belong to the operation before, and are dropped.
     """
     reader = wire.Reader()
     while True:
@@ -90,7 +90,7 @@ def _work(host: Host) -> frames.Result:
     if kind == "exec":
         return hookrun.run_plain(host)
     if kind == "deploy":
-        from pushjuju.runner.remote.operation import deploy  # hooks need none of that
+        from pushjuju.runner.remote.operation import deploy  # imported here: hooks do not need it
 
         return deploy.run(host)
     if kind in ("remove-unit", "reboot"):
@@ -116,5 +116,5 @@ def preload(paths: Layout) -> hookrun.Registry:
 
 
 def purge(paths: Layout) -> None:
-    """Delete what is left of us when the last unit is gone."""
+    """Delete all that pushjuju has left on the machine, after the last unit is removed."""
     machine.purge(paths)

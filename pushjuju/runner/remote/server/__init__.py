@@ -1,1 +1,1 @@
-"""The server of a machine, and the way in to it."""
+"""The server of pushjuju on a machine, and the process that attaches an SSH session to the server."""

@@ -1,7 +1,7 @@
 """Attach an SSH channel to the machine's server, starting the server if it does not run.
 
 The channel's descriptors are handed to the server, so that no byte is copied on the way; this process then
-only keeps the SSH session open until the server lets go.
+only keeps the SSH session open until the server closes its end.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-PATIENCE = 10.0  # seconds; a server that is just ending holds its lock for moments
+PATIENCE = 10.0  # seconds; a server that ends keeps its lock for a moment
 
 
 def main(program: str, root: str, options_text: str, connection: str = "") -> bool:
-    """Attach file descriptors 0 and 1; return when the server lets go of them.
+    """Attach file descriptors 0 and 1 to the server; return when the server closes the connection.
 
     Args:
-        connection: Addresses and ports of both ends of the SSH connection, as sshd says them.
+        connection: Addresses and ports of both ends of the SSH connection, as sshd names them.
 
     Returns:
-        False when the program was taken from the machine meanwhile, so that it must be sent again.
+        False when the program was deleted from the machine meanwhile, so that it must be sent again.
     """
     layout.name_process("pushjuju-attach")
     options = loads(options_text or "{}")
@@ -58,7 +58,7 @@ def main(program: str, root: str, options_text: str, connection: str = "") -> bo
 
 
 def _say(letter: bytes, text: str) -> None:
-    """Answer as ``boot.py`` does, and end."""
+    """Write an answer of the kind that ``boot.py`` writes, and end the process."""
     data = text.encode("utf-8", "replace")
     os.write(1, b"PJ1" + letter + len(data).to_bytes(4, "big") + data)
     sys.exit(1)
@@ -76,7 +76,7 @@ def _connect(program: str) -> Any:
 
 
 def _hand_over(conn: Any, hello: bytes) -> bool:
-    """Give the channel to the server and wait for its end; False when the server did not take it."""
+    """Give the channel to the server and wait for its end; return False when the server is not there."""
     rights = b"".join(fd.to_bytes(4, sys.byteorder) for fd in (0, 1))
     message = wire.frame(wire.HELLO, hello)
     try:
@@ -100,11 +100,11 @@ def _hand_over(conn: Any, hello: bytes) -> bool:
 
 
 def _start_server(program: str, root: str, options: dict[str, Any]) -> str:
-    """Start the server in a session of its own; return why it failed, empty when it listens."""
+    """Start the server in a session of its own; return why it failed, or "" when it listens."""
     ready, told = os.pipe()
     pid = os.fork()
     if pid == 0:
-        # Only here, and not in every process that attaches.
+        # Imported only in the process that becomes the server.
         from pushjuju.runner.remote.server import loop
 
         loop.become_server(program, root, options, ready, told)

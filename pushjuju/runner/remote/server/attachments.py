@@ -1,4 +1,4 @@
-"""Connections of controllers: letting in, writing without ever waiting, letting go."""
+"""Connections of controllers: accepting them, writing without blocking, closing them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PIECE = 1 << 18
 
 
 class Attachments:
-    """The connections of controllers; what they say is read in ``controllers``."""
+    """The connections of controllers; ``controllers`` reads what they send."""
 
     def __init__(self, state: State) -> None:
         self.state = state
 
     def admit(self, conn: Any, fds: list[int], options: dict[str, Any]) -> Attachment | None:
-        """Take over the channel that an attach process hands in; None when that process is gone."""
+        """Take over the channel from an attach process; return None when that process has ended."""
         attachment = Attachment(conn, *fds)
         try:
             conn.send(b"A")
@@ -44,12 +44,12 @@ class Attachments:
         return attachment
 
     def send(self, attachment: Attachment | None, message: frames.FromMachine) -> None:
-        """Send a message, if a controller is attached."""
+        """Send a message, or nothing when no controller is attached."""
         if attachment is not None:
             self.write(attachment, wire.pack(message))
 
     def write(self, attachment: Attachment, data: bytes) -> None:
-        """Write frames, and what is left of earlier ones; the rest waits until the channel takes it."""
+        """Write frames after those that are still in the backlog; keep what the channel does not take now."""
         if not attachment.open:
             return
         # Most frames fit into the channel: they are written without a copy.
@@ -76,7 +76,7 @@ class Attachments:
         self.state.poll.modify(attachment.out, select.POLLOUT if attachment.backlog else 0)
 
     def detach(self, attachment: Attachment) -> None:
-        """Let go of a controller; what it started goes on."""
+        """Close the connection of a controller; the operations that it started go on."""
         if not attachment.open:
             return
         attachment.open = False
@@ -88,7 +88,7 @@ class Attachments:
         os.close(attachment.inp)
         os.close(attachment.out)
         attachment.conn.close()
-        # The operations go on: the next controller takes their events and results over.
+        # The next controller that attaches gets the events and results of these operations.
         for running in self.state.running.values():
             if running.subscriber is attachment:
                 running.subscriber = None
@@ -106,7 +106,7 @@ class Attachments:
             self.state.spare = None
 
     def drop_silent(self) -> None:
-        """Let go of controllers whose network died: their SSH session may hang here for hours."""
+        """Detach controllers whose network died: their SSH sessions may stay open here for hours."""
         limit = self.state.limit("silence", SILENCE)
         for attachment in set(self.state.attachments.values()):
             if attachment.heard and monotonic() - attachment.heard > limit:

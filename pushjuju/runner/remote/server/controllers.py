@@ -1,4 +1,4 @@
-"""What controllers say: hello, operations, acknowledgements, answers, pieces of blobs."""
+"""Handle the frames of controllers: hello, operations, acknowledgements, answers, pieces of blobs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pushjuju.runner.remote.server.ledger import Ledger
 
 READ_SIZE = 1 << 18
-# Kinds that take the machine lock; parallel actions name another one in the frame, plain commands take none.
+# Kinds that take the machine lock; frames of parallel actions name another lock, plain commands take none.
 LOCKED_KINDS = ("hook", "action", "commands", "deploy", "remove-unit", "reboot")
 
 
@@ -40,7 +40,7 @@ class Controllers:
     # -- hello ---------------------------------------------------------------------------------------------
 
     def welcome(self, conn: Any, fds: list[int], message: dict[str, Any]) -> None:
-        """Let a controller in and send it the facts of the machine."""
+        """Accept a controller and send it the facts of the machine."""
         attachment = self.attachments.admit(conn, fds, message.get("options") or {})
         if attachment is None:
             return
@@ -68,7 +68,7 @@ class Controllers:
     # -- requests of juju-exec -----------------------------------------------------------------------------
 
     def knocked(self, conn: Any) -> None:
-        """Send controllers the requests that are new to them; tell juju-exec if a controller is attached."""
+        """Send controllers the requests that are new to them; answer juju-exec whether one is attached."""
         attached = set(self.state.attachments.values())
         for attachment in attached:
             waiting = self._news(attachment)
@@ -77,7 +77,7 @@ class Controllers:
         try:
             conn.send(b"1" if any(one.open for one in attached) else b"0")
         except OSError:
-            pass  # it was stopped meanwhile
+            pass  # juju-exec was stopped meanwhile
         conn.close()
 
     def _news(self, attachment: Attachment) -> list[dict[str, object]]:
@@ -87,11 +87,11 @@ class Controllers:
         return news
 
     def _on_answer(self, _attachment: Attachment, message: frames.Answer) -> None:
-        """Answer a request that the controller does not run, or whose outcome it does not take."""
+        """Answer a juju-exec request that the controller refuses, or whose result it refuses."""
         requests.refuse(self.state.paths.base, str(message["request"]), str(message["error"]))
 
     def _answer(self, request: str, path: str, unsaved: bytes) -> None:
-        """Give the result of an operation to who asked for it."""
+        """Give the result of an operation to the juju-exec process that requested it."""
         if unsaved:
             result = wire.unpack(unsaved[4], unsaved[5:])
         else:
@@ -101,7 +101,7 @@ class Controllers:
     # -- reading -------------------------------------------------------------------------------------------
 
     def ready(self, attachment: Attachment, fd: int, event: int) -> None:
-        """Do what one of the descriptors of a controller is ready for."""
+        """Read, write or detach, as a descriptor of a controller has become ready."""
         if fd == attachment.ctl:
             self._hung_up(attachment)
         elif fd == attachment.out:
@@ -113,7 +113,7 @@ class Controllers:
             self._read(attachment)
 
     def _hung_up(self, attachment: Attachment) -> None:
-        """Take what was sent before the other side hung up (an acknowledgement, often), then let go."""
+        """Read what the controller sent before it hung up (often an acknowledgement), then detach."""
         poll = select.poll()
         poll.register(attachment.inp, select.POLLIN)
         while attachment.open and poll.poll(0):
@@ -187,7 +187,7 @@ class Controllers:
         self._unpurge(kind)
 
     def _unpurge(self, kind: str) -> None:
-        """Cancel the removal of pushjuju's files: a unit comes after the last unit went."""
+        """Cancel the removal of pushjuju's files: a new unit came after the last one was removed."""
         if kind in ("deploy", "hook"):
             try:
                 os.unlink(self.state.paths.base + "/purge")
@@ -232,7 +232,7 @@ class Controllers:
         if running is not None and running.channel is not None:
             self.hosts.tell(running, wire.CANCEL, {"signal": number})
         elif running is not None:
-            # Its process talks to the server of another program version, or is on its way back to us.
+            # The operation's process is connected to another server, or not yet again to this one.
             end_group(journal.Entry(self.state.journal_file(op_id)).child, number)
 
     def _on_live_result(self, _attachment: Attachment, message: frames.LiveResult) -> None:
@@ -264,7 +264,7 @@ class Controllers:
         try:
             offset = int(message.get("offset", 0))
             receiver = blobs.Receiver(place, digest, size, offset)
-            if receiver.offset < offset:  # the part that was here at hello is gone
+            if receiver.offset < offset:  # the part that hello announced was deleted
                 receiver.close()
                 self.attachments.send(attachment, {"t": "put-error", "sha256": digest, "restart": True})
                 return
@@ -278,7 +278,7 @@ class Controllers:
         digest = payload[:32].hex()
         receiver = attachment.receivers.get(digest)
         if receiver is None:
-            return  # its failure was reported already; the rest of the frame is still on the way
+            return  # the blob failed and was reported; its other pieces are still on the way
         try:
             if receiver.feed(payload[32:]):
                 self._received(attachment, digest)
@@ -287,7 +287,7 @@ class Controllers:
             self._put_failed(attachment, digest, error)
 
     def _on_copy(self, attachment: Attachment, message: frames.Copy) -> None:
-        """Take a piece of a blob out of another one that is here; what fails is sent as a whole."""
+        """Copy a piece of a blob from another blob of the cache; a fault makes the controller resend all."""
         digest, source = str(message["sha256"]), str(message["from"])
         receiver = attachment.receivers.get(digest)
         if receiver is None:

@@ -1,6 +1,6 @@
-"""Reads the facts of the machine at every contact, from /proc and netlink; no program is started.
+"""Reads the facts of the machine at every contact, from /proc and netlink, without starting a program.
 
-The devices come from netlink, not from /sys: in a container /sys may show those of the host.
+Devices come from netlink and not from /sys, which may show the devices of the host in a container.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def gather(connection: str = "") -> dict[str, object]:
     """Return the facts of this machine.
 
     Args:
-        connection: The connection as sshd describes it; passed on.
+        connection: The connection as sshd describes it, returned as the fact ``ssh``.
     """
     machine = os.uname().machine
     return {
@@ -173,7 +173,7 @@ def _cidr(family: int, raw: bytes, prefix: int) -> str:
 
 
 def gateway() -> str:
-    """Return the default gateway; empty when the machine has no default route."""
+    """Return the default gateway, or "" when the machine has no default route."""
     for line in read_text("/proc/net/route").splitlines()[1:]:
         fields = line.split()
         if (

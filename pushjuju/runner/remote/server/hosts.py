@@ -1,4 +1,4 @@
-"""The processes that run operations: which one starts when, what they say, what is left when they end."""
+"""The processes that run operations: starting them in order, reading their messages, handling their end."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 REUSED_KINDS = ("hook", "action", "commands", "exec")
 MAX_TRIES = 50
-MAX_USES = 64  # operations that one process runs: after that a new process starts, so that leaks of tools end
+MAX_USES = 64  # operations per process; a new process then frees the memory that tools leaked
 
 
 class Hosts:
-    """The processes of operations (``host`` is what runs in them)."""
+    """The processes that run operations; the code inside of these processes is ``host``."""
 
     def __init__(self, state: State, attachments: Attachments, ledger: Ledger) -> None:
         self.state = state
@@ -41,7 +41,7 @@ class Hosts:
     # -- start ---------------------------------------------------------------------------------------------
 
     def preload(self) -> None:
-        """Import what hooks need while the server is idle; every forked process then has it."""
+        """Import what hooks need while the server is idle, so that forked processes have it at once."""
         if self.preloaded:
             return
         self.preloaded = True
@@ -51,10 +51,10 @@ class Hosts:
             gc.collect()
             gc.freeze()
         except Exception:
-            pass  # the hook that needs the broken part will say so
+            pass  # the hook that needs the broken module reports the fault
 
     def schedule(self) -> None:
-        """Start every operation whose lock is free, in the order in which they came."""
+        """Start every operation whose lock is free, in the order of their arrival."""
         if not self.state.queue:
             return
         held = {running.lock for running in self.state.running.values() if running.lock}
@@ -68,7 +68,7 @@ class Hosts:
         self.state.queue = waiting
 
     def _start(self, queued: Queued) -> None:
-        """Hand an operation to the process that waits for one, or to a new one."""
+        """Give an operation to the spare process, or to a new process."""
         setting: frames.Setting = {
             "lock": queued.lock,
             "options": self.state.options,
@@ -98,19 +98,19 @@ class Hosts:
     # -- plans -----------------------------------------------------------------------------------------------
 
     def follow(self, op_id: str, queued: Queued) -> bool:
-        """Let an operation wait until another one has ended well; return False when that one does not run."""
+        """Let an operation wait for the quiet end of ``op_id``; return False when ``op_id`` does not run."""
         under_way = op_id in self.state.running or any(one.op_id == op_id for one in self.state.waiting())
         if under_way:
             self.state.followers[op_id] = queued
         return under_way
 
     def leave_out(self, queued: Queued) -> None:
-        """Report that an operation was not begun, since the operation before it did not end as planned."""
-        why = "what it was to follow changed something, or did not end well"
+        """Report that an operation was not begun, because the operation before it did not end as planned."""
+        why = "the operation before it changed the model or failed"
         self.attachments.send(queued.who, refusal(queued.op_id, why, "not-begun", "plan"))
 
     def _go_on(self, running: Running) -> None:
-        """Begin what follows an operation that has ended quietly, before all that waits."""
+        """Put the operation that follows a quietly ended one at the head of the queue."""
         if not running.quiet:
             self._end_plan(running.op_id)
         elif running.op_id in self.state.followers:
@@ -119,14 +119,14 @@ class Hosts:
             self.state.queue.insert(0, queued)
 
     def _end_plan(self, op_id: str) -> None:
-        """Leave out all that was to follow an operation."""
+        """Report all operations that were to follow ``op_id`` as not begun."""
         while op_id in self.state.followers:
             queued = self.state.followers.pop(op_id)
             self.leave_out(queued)
             op_id = queued.op_id
 
     def withdraw(self, queued: Queued) -> None:
-        """Forget an operation that has not begun, and what was to follow it."""
+        """Remove an operation that has not begun from the queue, and those that were to follow it."""
         if queued in self.state.queue:
             self.state.queue.remove(queued)
         for before, one in list(self.state.followers.items()):
@@ -171,7 +171,7 @@ class Hosts:
             os._exit(code)
 
     def keep_spare(self) -> None:
-        """Start a process for the next operation ahead of time, while the server is idle."""
+        """Fork a process for the next operation ahead of time, while nothing runs."""
         state = self.state
         if state.spare is None and self.preloaded and state.attachments and not state.running:
             try:
@@ -182,7 +182,7 @@ class Hosts:
     # -- channels ------------------------------------------------------------------------------------------
 
     def welcome(self, conn: Any, message: frames.Orphan) -> None:
-        """Take back a process that lost its server."""
+        """Reconnect the process of an operation that lost its server."""
         running = self.state.running.get(str(message["host"]))
         if running is None or running.channel is not None:
             conn.close()
@@ -208,15 +208,15 @@ class Hosts:
         try:
             running.channel.sendall(wire.frame(kind, dumps(message).encode("ascii")))
         except OSError:
-            pass  # its end is noticed when the channel is read
+            pass  # the end of the process is noticed when the channel is read
 
     def read(self, running: Running) -> None:
-        """Take what the process of an operation says, or its end."""
+        """Read messages from the process of an operation, or notice that the process ended."""
         try:
             data = running.channel.recv(1 << 20, _socket.MSG_DONTWAIT)
             frames = running.reader.feed(data)
         except BlockingIOError:
-            return  # another spare had the same number, and went meanwhile: the server waits for no answer
+            return  # the descriptor's number now belongs to another process, which has sent nothing yet
         except (OSError, wire.BadFrame):
             data, frames = b"", []
         for kind, payload in frames:
@@ -228,7 +228,7 @@ class Hosts:
         if kind == wire.EVENT:
             self._pass_on(running, payload)
         elif kind == wire.LIVE:
-            # Open questions are kept, so that a controller that attaches later can answer them.
+            # Questions without an answer are kept, so that a controller that attaches later can answer them.
             message: frames.LiveCall = wire.unpack(payload[4], payload[5:])
             if not running.live:
                 running.live_since = monotonic()
@@ -239,7 +239,7 @@ class Hosts:
         elif kind == wire.RESULT:
             self._pass_on(running, payload)
             path = self.state.journal_file(running.op_id)
-            if os.path.exists(path):  # else it was refused before it began: nothing to keep
+            if os.path.exists(path):  # an operation that was refused has no journal file
                 self.state.done[running.op_id] = path
             self._keep_for_next(running)
             self.forget(running)
@@ -250,7 +250,7 @@ class Hosts:
             self.forget(running)
             self._end_plan(running.op_id)
             if not self.ledger.find_on_disk(running.op_id):
-                self._never_began(running, subscriber)  # the other one is beginning or ending this moment
+                self._never_began(running, subscriber)  # the other process begins or ends right now
             elif subscriber is not None:
                 self.ledger.answer_known(subscriber, running.op_id)
         elif kind == wire.UNSAVED:
@@ -267,7 +267,7 @@ class Hosts:
     # -- the end of an operation ---------------------------------------------------------------------------
 
     def _keep_for_next(self, running: Running) -> None:
-        """Use the process of an operation that ended for the next one."""
+        """Keep the process of an ended operation as the spare for the next operation."""
         state = self.state
         if state.spare is None and running.pid and running.uses < MAX_USES and state.attachments:
             self._unwatch(running)
@@ -275,7 +275,7 @@ class Hosts:
             running.channel, running.pid = None, 0
 
     def forget(self, running: Running) -> None:
-        """Let go of an operation and of its process."""
+        """Remove an operation from those that run, and close the channel to its process."""
         self.state.running.pop(running.op_id, None)
         if running.channel is not None:
             self._unwatch(running)
@@ -296,12 +296,12 @@ class Hosts:
             pass
 
     def _gone(self, running: Running) -> None:
-        """A host hung up without a result: read what its journal says."""
+        """Handle a process that ended without sending a result: its journal has the result, or gets one."""
         subscriber, unsaved, pid = running.subscriber, running.unsaved, running.pid
         self.forget(running)
         if pid:
             try:
-                os.waitpid(pid, 0)  # its locks are gone only when it is
+                os.waitpid(pid, 0)  # its locks are free only when the process has ended
             except OSError:
                 pass
         path = self.state.journal_file(running.op_id)
@@ -319,7 +319,7 @@ class Hosts:
             self.ledger.send_stored(subscriber, running.op_id)
 
     def _never_began(self, running: Running, subscriber: Attachment | None) -> None:
-        """Start an operation again whose process ended before it began; not for ever."""
+        """Queue an operation again whose process ended before it began, up to ``MAX_TRIES`` times."""
         queued = running.queued
         if queued is not None and queued.tries < MAX_TRIES:
             queued.tries += 1
@@ -333,13 +333,13 @@ class Hosts:
     # -- from time to time ---------------------------------------------------------------------------------
 
     def look_after_foreign(self) -> None:
-        """Look after operations whose process talks to another server, or to none."""
+        """Notice the end of operations whose process is connected to another server, or to no server."""
         for running in [one for one in self.state.running.values() if one.channel is None]:
             if not journal.running(self.state.journal_file(running.op_id)):
                 self._gone(running)
 
     def answer_unheard(self) -> None:
-        """Answer questions that no controller came for."""
+        """Answer questions with an error when no controller has been attached for the limit."""
         limit = self.state.limit("live_timeout", LIVE_TIMEOUT)
         for running in self.state.running.values():
             if not running.live or running.subscriber is not None:
@@ -353,12 +353,12 @@ class Hosts:
 
 
 def purge(paths: Layout) -> None:
-    """Delete what is left of us when the last unit is gone."""
+    """Delete all that pushjuju has left on the machine, after the last unit is removed."""
     _work().purge(paths)
 
 
 def _work() -> Any:
-    """Return what runs operations; to import that takes longer than to answer the first controller."""
+    """Return the module that runs operations, imported late: controllers need not wait for the import."""
     from pushjuju.runner.remote.operation import work
 
     return work

@@ -1,7 +1,7 @@
-"""What the machine knows of operations, by their ids: waiting, running, ended, acknowledged.
+"""Finds operations by id in the journal: those that wait, run, have ended, are acknowledged.
 
-An id that is known here is never started again; a controller that asks gets the result, or all events that
-follow.
+The machine never starts a known id again; a controller that asks for the id gets the result, or all events
+that follow.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """The journal as the server sees it."""
+    """The journal and the running operations, as the server answers controllers from them."""
 
     def __init__(self, state: State, attachments: Attachments) -> None:
         self.state = state
         self.attachments = attachments
 
-    # -- what others left ----------------------------------------------------------------------------------
+    # -- operations of an earlier server -------------------------------------------------------------------
 
     def adopt(self) -> None:
-        """Take up what an earlier server left."""
+        """Read the journal files that an earlier server left."""
         for path in journal.entries(self.state.paths.journal):
             self._adopt_one(path)
 
@@ -40,7 +40,7 @@ class Ledger:
             entry = journal.Entry(path)
             held = entry.result is None and journal.running(path)
             if entry.result is None and not held:
-                entry = journal.Entry(path)  # it may have ended between the two looks
+                entry = journal.Entry(path)  # the operation may have ended between the reads
         except OSError:
             return
         if entry.begin.get("request"):
@@ -50,14 +50,14 @@ class Ledger:
         elif held and entry.op_id:
             self.state.running[entry.op_id] = Running(entry.op_id, str(entry.begin.get("lock", "")))
         elif held:
-            pass  # it is being begun this moment
+            pass  # another process is just beginning the operation
         elif entry.op_id or journal.id_of(path):
             self.bury(entry)
         else:
             os.unlink(path)  # the file is not a journal
 
     def bury(self, entry: journal.Entry) -> None:
-        """Close the journal of an operation whose process died: nothing of it may go on running."""
+        """Write a result for an operation whose process died, and kill what is left of the operation."""
         same_boot = entry.begin.get("boot_id") == self.state.boot_id
         if same_boot:
             end_group(entry.child)
@@ -76,7 +76,7 @@ class Ledger:
         self.state.done[entry.op_id] = entry.path
 
     def find_on_disk(self, op_id: str) -> bool:
-        """Learn of an operation that the server of another program version took up."""
+        """Look for an operation that another program version's server started; return True when found."""
         path = self.state.journal_file(op_id)
         if not os.path.exists(path):
             return False
@@ -86,7 +86,7 @@ class Ledger:
     # -- answers -------------------------------------------------------------------------------------------
 
     def known(self) -> list[frames.Known]:
-        """Return the operations that are not acknowledged, as a controller gets them at its hello."""
+        """Return the operations that are not acknowledged, as the hello frame lists them."""
         done: list[frames.Known] = [{"id": op_id, "done": True} for op_id in self.state.done]
         running: list[frames.Known] = [
             {"id": op_id, "done": bool(one.unsaved)} for op_id, one in self.state.running.items()
@@ -94,7 +94,7 @@ class Ledger:
         return done + running + [{"id": one.op_id, "done": False} for one in self.state.waiting()]
 
     def answer_known(self, attachment: Attachment, op_id: str) -> bool:
-        """Answer for an id that the machine knows; False when it may be started."""
+        """Send what is known about an id; return False when the id is unknown, so that it may be started."""
         if op_id in self.state.done:
             self.send_stored(attachment, op_id)
         elif op_id in self.state.running:
@@ -124,7 +124,7 @@ class Ledger:
         self.attachments.send(attachment, result_frame(result, op_id, events))
 
     def _subscribe(self, attachment: Attachment, running: Running) -> None:
-        """Send events so far, open questions and all that follows to an attachment."""
+        """Send a controller the events so far, open questions and all that follows."""
         running.subscriber = attachment
         if running.unsaved:
             self.attachments.write(attachment, running.unsaved)
@@ -141,7 +141,7 @@ class Ledger:
 
 
 def end_group(child: frames.Child, number: int = signals.KILL) -> None:
-    """Kill what is left of an operation's process, if it is still the same process."""
+    """Send a signal to an operation's process group, if its pid still belongs to the same process."""
     pid = int(child.get("pid") or 0)
     if pid and child.get("start") and layout.process_start(pid) == child["start"]:
         try:
@@ -161,7 +161,7 @@ def forget_programs(paths: layout.Layout) -> None:
                 pass
     for name in os.listdir(paths.base):
         place = paths.base + "/" + name
-        sender = name.partition(".")[2]  # the process that still writes this copy, as ``boot.py`` names it
+        sender = name.partition(".")[2]  # pid of the process that writes this copy (``boot.py``)
         if name == paths.version or name in busy or not os.path.exists(place + "/tools.json"):
             continue
         if sender and os.path.exists("/proc/" + sender):

@@ -1,12 +1,12 @@
 """The server: one process per machine and program version, alive only while there is work or an attachment.
 
-It owns the local socket, hands operations to processes of their own (``host``), keeps one hook at a time on
-the machine, and passes frames between them and the attached controllers. It holds nothing that matters:
-everything that must survive is in the journal, so it may be killed at any moment.
+The server owns the local socket, hands operations to processes of their own (``host``), lets one hook at a
+time run on the machine, and passes frames between these processes and the attached controllers. Everything
+that must survive is in the journal, so the server may be killed at any moment.
 
-Its rooms, each calling only those before it: ``parties`` (who and what there is), ``attachments``
-(connections of controllers), ``ledger`` (operations that are known), ``hosts`` (processes of operations),
-``controllers`` (frames of controllers); this file is the loop and the way in and out.
+The modules, each of which calls only those before it: ``parties`` (the state), ``attachments`` (connections
+of controllers), ``ledger`` (known operations), ``hosts`` (processes of operations), ``controllers`` (frames
+of controllers); this module has the loop, accepts connections and ends the server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FOREIGN_POLL = 0.2  # seconds between looks at operations that another server's process runs
+FOREIGN_POLL = 0.2  # seconds between checks of operations that another server started
 
 
 class Server:
@@ -102,7 +102,7 @@ class Server:
         self.state.poll.register(fd, select.POLLIN)
 
     def _greet(self, fd: int) -> None:
-        """Take the first message of a newcomer: an attach process, or a host that lost its server."""
+        """Read the first message of a new connection: of an attach process, of juju-exec, or of a host."""
         conn = self.state.newcomers.pop(fd)
         self.state.poll.unregister(fd)
         try:
@@ -131,11 +131,11 @@ class Server:
     # -- the end -------------------------------------------------------------------------------------------
 
     def _is_purging(self) -> bool:
-        """Return True when the last unit is gone and its results are acknowledged: no need to linger."""
+        """Return True when the last unit is removed and its results are acknowledged: no need to linger."""
         return os.path.exists(self.state.paths.base + "/purge") and not self.state.done
 
     def close(self) -> None:
-        """End: take the socket away, clear up what is not needed."""
+        """Delete the socket and what is not needed any more."""
         try:
             os.unlink(self.state.paths.program + "/server.sock")
         except OSError:
@@ -189,8 +189,8 @@ def main(program: str, root: str, options: dict[str, object], ready: int) -> Non
 
 
 def _write_crash(paths: layout.Layout) -> None:
-    """Write a fault of the server to a file, which the next controller gets at its hello."""
-    import traceback  # only for our own faults
+    """Write a fault of the server to a file, which the next controller gets with its hello."""
+    import traceback  # imported here: only a fault of the server needs it
 
     try:
         with open(paths.base + "/crash", "w", encoding="utf-8") as file:

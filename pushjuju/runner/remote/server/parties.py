@@ -1,6 +1,6 @@
 """The state of the server: attached controllers, operations and their processes.
 
-Only data: ``attachments``, ``ledger``, ``hosts`` and ``controllers`` hold what is done with the data.
+The classes hold data only: ``attachments``, ``ledger``, ``hosts`` and ``controllers`` work with the data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pushjuju.runner.remote.disk.blobs import Receiver
 
 LINGER = 10.0  # seconds without attachment and work before the server ends
-SILENCE = 90.0  # seconds without a sign of life after which a controller is taken for dead
+SILENCE = 90.0  # seconds without a heartbeat after which a controller counts as dead
 LIVE_TIMEOUT = 300.0  # seconds that a live hook tool call waits for a controller
 
 
@@ -35,23 +35,23 @@ class Attachment:
         self.backlog = bytearray()
         self.receivers: dict[str, Receiver] = {}
         self.open = True
-        self.heard = 0.0  # when it last gave a sign of life; 0 for one that gives none
-        self.told: set[str] = set()  # requests of juju-exec that it has heard of
+        self.heard = 0.0  # time of its last heartbeat; 0 for a controller that sends no heartbeats
+        self.told: set[str] = set()  # ids of the juju-exec requests that were sent to it
 
     def fds(self) -> tuple[int, int, int]:
-        """Return its descriptors."""
+        """Return the descriptors of the connection."""
         return (self.ctl, self.inp, self.out)
 
 
 class Running:
-    """One operation in flight.
+    """One operation that runs.
 
     Attributes:
-        channel: Socket to its process; None for one that has not (re)connected yet.
-        subscriber: The attachment that gets its events and result.
+        channel: Socket to the operation's process, or None while that process is not connected.
+        subscriber: The attachment that gets events and the result.
         live: Frames of questions that the controller has not answered, by call number.
-        unsaved: The result frame that no disk took.
-        quiet: The state that the operation after it in a plan takes over; empty when that may not begin.
+        unsaved: The result frame that could not be written to the disk.
+        quiet: The state for the next operation of a plan; empty when that operation may not begin.
     """
 
     def __init__(self, op_id: str, lock: str, channel: Any = None, pid: int = 0) -> None:
@@ -74,7 +74,7 @@ class Spare:
     """A process that waits for an operation.
 
     Attributes:
-        uses: Operations it has run.
+        uses: Number of operations that the process has run.
     """
 
     def __init__(self, channel: Any, pid: int, uses: int = 0) -> None:
@@ -87,7 +87,7 @@ class Queued:
     """An operation that waits for its lock, or for the one before it in a plan, as it came over the wire.
 
     Attributes:
-        inherits: The state that it takes over from the operation before it.
+        inherits: The state that the operation before it in the plan hands over.
     """
 
     def __init__(
@@ -103,23 +103,23 @@ class Queued:
 
 
 class State:
-    """All that the server knows; nothing of it must survive, the journal does.
+    """All that the server knows; what must survive the server is in the journal.
 
     Attributes:
         paths: The paths of pushjuju's files.
-        options: Options of the controllers; the latest one wins.
+        options: Options of the controllers; those of the latest controller win.
         boot_id: The running boot of the machine.
-        poll: Everything that is waited for.
+        poll: The descriptors that the server waits for.
         attachments: Controllers, by each of their descriptors.
         newcomers: Connections that have not yet introduced themselves, by descriptor.
         queue: Operations that wait for their lock, in order.
-        followers: Operations that wait for another one's good end, by the id of that one.
-        running: Operations in flight, by id.
-        channels: The same, by the descriptor of the socket to their process.
+        followers: Operations that wait for the good end of another operation, by the id of the latter.
+        running: Operations that run, by id.
+        channels: Operations that run, by the descriptor of the socket to their process.
         spare: A process that waits for an operation.
         done: Journal files of operations that ended and are not acknowledged, by id.
         seen: Operations that are acknowledged.
-        requests: Operations that answer a request of juju-exec -> that request.
+        requests: The request of juju-exec that an operation answers, by the id of the operation.
     """
 
     def __init__(self, paths: layout.Layout, options: dict[str, Any], listener: Any) -> None:
@@ -148,5 +148,5 @@ class State:
         return self.queue + list(self.followers.values())
 
     def journal_file(self, op_id: str) -> str:
-        """Return where the journal of an operation is, or would be."""
+        """Return the path of an operation's journal file, which need not exist."""
         return self.paths.journal + "/" + journal.file_name(op_id)

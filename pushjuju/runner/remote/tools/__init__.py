@@ -1,1 +1,1 @@
-"""Hook tools and juju-exec: their clients, and what one call sees."""
+"""The programs behind hook tools and juju-exec, and what one call of a hook tool can read and write."""

@@ -1,7 +1,7 @@
-"""Bring ``/usr/bin/juju-exec`` to the machine, and take it away again.
+"""Install ``/usr/bin/juju-exec`` on the machine, and remove it again.
 
-It is a link into our own directory, where the program lies beside the modules it needs; a file of somebody
-else under that name is left alone. Mirrors: juju cmd/jujud/agent/machine.go createJujudSymlinks (3.6).
+It is a link into pushjuju's directory, where the program is beside the modules that it imports. A file of
+another program under that name stays. Mirrors: juju cmd/jujud/agent/machine.go createJujudSymlinks (3.6).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ jujuexec.start(__file__)
 
 
 def keep(paths: Layout) -> None:
-    """Make the link where units are older than it, or than this program; next to nothing when it is there."""
+    """Make the link on a machine with units, unless this version of the program has made it already."""
     try:
         if os.readlink(paths.root + LINK) == layout.read_text(_note(paths)):
             return
@@ -46,11 +46,11 @@ def keep(paths: Layout) -> None:
 
 
 def install(paths: Layout) -> str:
-    """Make the link and what it leads to; return why it cannot be, empty when it is there."""
+    """Make the link and the program it leads to; return why that failed, or ""."""
     link = paths.root + LINK
     try:
         if os.path.lexists(link) and not _is_ours(paths, link):
-            return "%s is not ours and stays as it is" % LINK
+            return "%s belongs to another program and stays as it is" % LINK
         if not os.path.isdir(os.path.dirname(link)):
             return "there is no %s" % os.path.dirname(LINK)
         program = _write_program(paths)
@@ -73,7 +73,7 @@ def remove(paths: Layout) -> None:
 
 
 def _note(paths: Layout) -> str:
-    """Return the file that says where this version of our program has brought juju-exec."""
+    """Return the path of the file that names the copy of juju-exec which this version installed."""
     return paths.program + "/juju-exec-home"
 
 
@@ -85,7 +85,7 @@ def _is_ours(paths: Layout, link: str) -> bool:
 
 
 def _write_program(paths: Layout) -> str:
-    """Write the program below a name made of its content; return where it is."""
+    """Write the program to a directory that a checksum of the files names; return the path."""
     files = {"juju-exec": (_START % (sys.executable or "/usr/bin/python3")).encode("ascii")}
     for name in _module_files():
         with open(paths.program + "/" + name, "rb") as file:
@@ -101,7 +101,9 @@ def _write_program(paths: Layout) -> str:
         parts = package.split("/")
         for depth in range(1, len(parts) + 1):
             files["/".join(parts[:depth]) + "/__init__.py"] = b""
-    for name in sorted(files, key=lambda name: name == "juju-exec"):  # it comes last: then all is there
+    for name in sorted(
+        files, key=lambda name: name == "juju-exec"
+    ):  # the program last: then its modules exist
         _write(home + "/" + name, files[name])
     return home + "/juju-exec"
 
@@ -122,7 +124,7 @@ def _write(path: str, data: bytes) -> None:
 
 
 def _point(link: str, target: str) -> str:
-    """Let the link lead to a program, never over a file that came between; return where it led before."""
+    """Let the link lead to a program and return where it led before; a file at its place is an error."""
     try:
         before = os.readlink(link)
     except FileNotFoundError:
@@ -136,7 +138,7 @@ def _point(link: str, target: str) -> str:
 
 
 def _forget_others(paths: Layout, used: tuple[str, ...]) -> None:
-    """Delete older copies; the last one may still be running."""
+    """Delete copies that neither the link nor its previous target uses: that one may still be running."""
     for name in os.listdir(paths.tools):
         home = paths.tools + "/" + name
         if name.startswith(_HOME) and home + "/juju-exec" not in used:

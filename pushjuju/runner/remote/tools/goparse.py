@@ -1,7 +1,6 @@
 """Parse YAML 1.1 into a tree of nodes: blocks, flows (all of JSON), anchors, tags. Scalars stay text.
 
-Reads the first document only. Imported when a tool reads a file.
-Pushed to machines: Python 3.8, builtins only.
+Reads the first document only. Imported when a tool reads a file; runs on machines: Python 3.8, builtins only.
 
 Mirrors: gopkg.in/yaml.v2 parserc.go (as used by juju 3.6)
 """
@@ -16,7 +15,7 @@ _NAME = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
 
 
 class Parser(Scanner):
-    """A recursive parser over the whole text."""
+    """A recursive-descent parser; `document` parses the whole text."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -25,7 +24,7 @@ class Parser(Scanner):
     # --- documents ----------------------------------------------------------------------------
 
     def document(self) -> Node | None:
-        """Parse the first document; None when there is nothing in it."""
+        """Parse the first document; return None when it is empty."""
         self.skip_space()
         while self.text[self.pos] == "%" and self.column() == 0:
             self.pos = self.line_end()
@@ -47,14 +46,14 @@ class Parser(Scanner):
         """Parse a node that is indented more than `parent`.
 
         Args:
-            parent: Column of the block that holds it.
+            parent: Column of the block that contains the node.
             inline: True right behind "key:", where no map or list may begin.
         """
         start = self.pos
         anchor, tag, crossed = self._properties()
         inline = inline and not crossed
         deeper = not crossed or self.column() > parent or (self.column() == parent and self.at_indicator("-"))
-        if self.at_end() or not deeper:  # properties of nothing
+        if self.at_end() or not deeper:  # an anchor or a tag without a node
             return self._named(Node("scalar", start, "", plain=not tag), anchor, tag)
         if not inline and self.at_indicator("-"):
             return self._named(self._block_list(self.column()), anchor, tag)
@@ -89,7 +88,7 @@ class Parser(Scanner):
         return node
 
     def _properties(self) -> tuple[str, str, bool]:
-        """Parse an anchor and a tag; return both, and True when a line ended behind them."""
+        """Parse an anchor and a tag; return both, and True when a line ended after them."""
         anchor = tag = ""
         crossed = False
         while self.text[self.pos] in "&!" and not crossed:
@@ -133,9 +132,9 @@ class Parser(Scanner):
         return self.anchors[name]
 
     def _key_ahead(self) -> bool:
-        """Return True when a simple key, with its colon on the same line, stands here."""
+        """Return True when the text continues with a simple key and its colon on the same line."""
         start, found = self.pos, False
-        if self.text[start] in "[{":  # settings have no use for such keys
+        if self.text[start] in "[{":  # keys that are lists or maps are useless in settings
             return False
         try:
             self._key()
@@ -183,7 +182,7 @@ class Parser(Scanner):
         return node
 
     def _value(self, column: int) -> Node:
-        """Parse what follows "key:" of a map at `column`."""
+        """Parse the value after "key:" of a map at `column`."""
         if not self.skip_space():
             return self._null() if self.at_end() else self.block_node(column, inline=True)
         if self.at_end() or self.column() < column:
@@ -193,7 +192,7 @@ class Parser(Scanner):
         return self._null()
 
     def _indented(self, column: int) -> Node:
-        """Parse what follows "- " or "? " at `column`."""
+        """Parse the node after "- " or "? " at `column`."""
         self.skip_space()
         if self.at_end() or self.column() <= column:
             return self._null()

@@ -1,7 +1,7 @@
 """Scan YAML 1.1: places in the text, white space, comments, and the four kinds of scalars.
 
-The lower half of the reader; goparse puts lists and maps together. Imported when a tool reads a file.
-Pushed to machines: Python 3.8, builtins only.
+`goparse` builds lists and maps upon this scanner. Imported when a tool reads a file.
+Runs on machines: Python 3.8, builtins only.
 
 Mirrors: gopkg.in/yaml.v2 scannerc.go (as used by juju 3.6)
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 BLANK = " \t"
-_END = "\0"  # stands behind the text, so that looking ahead needs no bounds
+_END = "\0"  # ends the text, so that looking ahead needs no check of the length
 SPACE = " \t\n\0"
 FLOW_ENDS = ",[]{}"
 _SIMPLE_ESCAPES = {
@@ -25,7 +25,7 @@ _HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 
 
 class YamlError(ValueError):
-    """The text is not YAML; the message starts with "yaml: "."""
+    """The text is not valid YAML; the message starts with "yaml: "."""
 
 
 class Node:
@@ -60,7 +60,7 @@ def _is_allowed(char: str) -> bool:
 
 
 class Scanner:
-    """A place in a text, and what can be read from there."""
+    """A text and a position in it, with methods that read from the position on."""
 
     def __init__(self, text: str) -> None:
         text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -94,7 +94,7 @@ class Scanner:
         while True:
             self.skip_blanks()
             char = self.text[self.pos]
-            # Right behind an opening bracket or a comma a comment needs no blank before it.
+            # After an opening bracket or a comma, a comment needs no blank before it.
             if char == "#" and (
                 self.pos == 0 or self.text[self.pos - 1] in SPACE or self.text[self.pos - 1] in "{[,"
             ):
@@ -110,7 +110,7 @@ class Scanner:
         return len(self.text) - 1 if end < 0 else end
 
     def at_end(self) -> bool:
-        """Return True when the document ends here."""
+        """Return True at the end of the document."""
         if self.pos == len(self.text) - 1:
             return True
         marker = self.text[self.pos : self.pos + 3]
@@ -122,7 +122,7 @@ class Scanner:
     # --- scalars ------------------------------------------------------------------------------
 
     def plain_end(self, *, flow: bool) -> int:
-        """Return where bare text that starts here ends on its line."""
+        """Return the offset at which an unquoted scalar ends on its first line."""
         text, at = self.text, self.pos
         while True:
             char = text[at]
@@ -135,7 +135,7 @@ class Scanner:
             at += 1
 
     def plain(self, parent: int, *, flow: bool = False) -> Node:
-        """Parse bare text, which goes on in lines that are indented more than `parent`."""
+        """Parse an unquoted scalar, which goes on in lines that are indented more than `parent`."""
         start = self.pos
         out = ""
         while True:
@@ -203,7 +203,7 @@ class Scanner:
             self.pos += 1
 
     def _fold(self) -> str:
-        """Skip line ends and blanks inside quotes: one is a blank, n empty lines are n line ends."""
+        """Skip line ends and blanks inside quotes: a single line end is a blank, n + 1 line ends are n."""
         breaks = 0
         while self.text[self.pos] in " \t\n":
             breaks += self.text[self.pos] == "\n"
@@ -226,7 +226,7 @@ class Scanner:
         if char not in _HEX_ESCAPES:
             self.fail("found unknown escape character")
         code = self._hex(_HEX_ESCAPES[char])
-        if 0xD800 <= code <= 0xDBFF and self.text.startswith("\\u", self.pos):  # JSON's way beyond U+FFFF
+        if 0xD800 <= code <= 0xDBFF and self.text.startswith("\\u", self.pos):  # a surrogate pair of JSON
             resume = self.pos
             self.pos += 2
             low = self._hex(4)
@@ -254,7 +254,7 @@ class Scanner:
         least = max(parent + 1, 1)
         indent = max(parent, 0) + indent if indent else self._detect_indent(least)
         lines, ended = self._block_lines(indent)
-        if not ended and not lines[-1]:  # blanks before the end of the text are no line
+        if not ended and not lines[-1]:  # a line of blanks at the end of the text does not count
             lines.pop()
             ended = True
         tail = len(lines)
@@ -286,7 +286,7 @@ class Scanner:
         return chomp, indent
 
     def _detect_indent(self, least: int) -> int:
-        """Return the indent of the first line that holds more than blanks, at least `least`."""
+        """Return the indent of the first line that is not blank, at least `least`."""
         at, deepest = self.pos + 1, 0
         while at < len(self.text):
             begin = at
@@ -299,7 +299,7 @@ class Scanner:
         return max(deepest, least)
 
     def _block_lines(self, indent: int) -> tuple[list[str], bool]:
-        """Take the lines of a block scalar; return them, and True when the last line ended with an LF."""
+        """Read the lines of a block scalar; return them, and True when the last line ended with an LF."""
         lines: list[str] = []
         if self.text[self.pos] == "\n":
             self.pos += 1
@@ -307,7 +307,7 @@ class Scanner:
             end = self.line_end()
             line = self.text[self.pos : end]
             if line[:indent].strip(" "):
-                break  # something stands left of the block
+                break  # a line with less indent ends the block
             lines.append(line[indent:])
             if self.text[end] != "\n":
                 self.pos = end
@@ -317,7 +317,7 @@ class Scanner:
 
 
 def _folded(lines: list[str]) -> str:
-    """Join the lines of a `>` block: text lines by blanks; empty and deeper lines keep their line ends."""
+    """Join the lines of a `>` block by blanks; empty or further indented lines keep their line ends."""
     out = lines[0]
     empty = 0  # empty lines since the last line with text
     last = lines[0]

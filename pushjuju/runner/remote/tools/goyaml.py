@@ -1,7 +1,7 @@
-"""Read the settings a charm gives by `--file`: a YAML or JSON map of scalars, taken as written.
+"""Read the settings that a charm passes with `--file`: a YAML or JSON map of scalars, kept as written.
 
 `1.0`, `yes` and `0777` stay text, null is the empty string, the last of several equal keys wins.
-Pushed to machines: Python 3.8, imported when a tool reads a file.
+Runs on machines: Python 3.8, imported when a tool reads a file.
 
 Mirrors: gopkg.in/yaml.v2 decode.go into map[string]string (as used by juju 3.6)
 """
@@ -19,7 +19,7 @@ _TARGET = "map[string]string"
 
 
 class _Decoder:
-    """Turns the tree into settings and collects what does not fit."""
+    """Turns the tree of nodes into settings and collects the nodes that have a wrong type."""
 
     def __init__(self, parser: Parser) -> None:
         self.parser = parser
@@ -38,7 +38,7 @@ class _Decoder:
         )
 
     def text(self, node: Node) -> str | None:
-        """Return a scalar as text; None after a fault."""
+        """Return a scalar as text; record any other node as a fault and return None."""
         if node.kind != "scalar":
             self.mismatch(node, "string")
             return None
@@ -89,13 +89,13 @@ def read_settings(data: bytes) -> dict[str, str]:
     """Parse a map of scalars.
 
     Args:
-        data: YAML or JSON text; nothing, or null, is an empty map.
+        data: YAML or JSON text; an empty text and null are an empty map.
 
     Returns:
         key -> text as written.
 
     Raises:
-        YamlError: with Juju's text.
+        YamlError: The data is no such map; the message is Juju's.
     """
     parser = Parser(_decode_bytes(data))
     try:

@@ -1,10 +1,10 @@
-"""``juju-exec``: run commands in the context of a unit, asked for on its machine.
+"""``juju-exec``: run commands in the context of a unit, called on the unit's machine.
 
-It leaves a request in pushjuju's directory, wakes the servers that run, and waits. Nothing but a controller
-knows the unit's context, so without one the request waits for the next contact. With ``--no-context`` it only
-takes the machine lock.
+juju-exec writes a request to pushjuju's directory, wakes the servers that run, and waits. Only a controller
+knows the unit's context, so without a controller the request waits for the next contact. With
+``--no-context``, juju-exec runs the commands itself, under the machine lock.
 
-Pushed to machines, and copied to where ``/usr/bin/juju-exec`` leads (see ``execinstall``): stdlib only.
+Runs on machines, from the copy to which ``/usr/bin/juju-exec`` leads (see ``execinstall``): stdlib only.
 
 Mirrors: juju cmd/containeragent/jujuexec, worker/uniter/runlistener.go (3.6).
 """
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 NAME = "juju-exec"
 NOT_GIVEN = "-"  # the default of `-u`, as in Juju
-LOOK_S = 2.0  # how often it looks whether a controller came or went, beside being woken up
-KNOCK_S = 2.0  # how long a server may take to say whether a controller is attached
+LOOK_S = 2.0  # seconds between checks for an answer and for a controller
+KNOCK_S = 2.0  # seconds in which a server must answer whether a controller is attached
 WAITS = "no controller is attached: the commands wait for its next contact\n"
 _TAGS = ("unit", "machine", "application", "model", "relation", "user", "controller", "action", "charm")
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./")
@@ -52,12 +52,12 @@ _DETAILS = """
 Run the specified commands in the hook context for the unit.
 
 UNIT is a name (web/0) or a tag (unit-web-0); it may be left out on a machine with one unit. One argument
-is taken as it is, several are quoted and joined. The commands wait for the machine lock and, where no
-controller is attached to this machine, for its next contact. Exit code and output are theirs."""
+is run unchanged by a shell, several are quoted and joined. The commands wait for the machine lock and, where
+no controller is attached to this machine, for its next contact. Exit code and output are the commands'."""
 
 
 class Failed(Exception):
-    """juju-exec ends with an error of its own."""
+    """juju-exec ends with an error message and an exit code of its own."""
 
     def __init__(self, text: str, code: int = 1) -> None:
         super().__init__(text)
@@ -65,7 +65,7 @@ class Failed(Exception):
 
 
 class Stopped(BaseException):
-    """A signal asks to end."""
+    """A signal ends juju-exec."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -76,7 +76,7 @@ class Stopped(BaseException):
 
 
 def parse(argv: Sequence[str], environ: Mapping[str, str], units: Sequence[str]) -> dict[str, Any]:
-    """Return what is asked for: ``unit`` (empty without context), ``script``, and the relation's parts.
+    """Return the request: ``unit`` ("" without context), ``script``, and the parts of the relation.
 
     Args:
         argv: The arguments after the program's name.
@@ -84,8 +84,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str], units: Sequence[str])
         units: The units of this machine.
 
     Raises:
-        Failed: With Juju's text.
-        HelpWanted: Somebody wants to read about it.
+        Failed: The arguments are wrong; the message is Juju's.
+        HelpWanted: The arguments ask for help.
     """
     try:
         flags, words = parse_flags(FLAGS, argv, None)
@@ -107,7 +107,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str], units: Sequence[str])
 
 
 def _unit(flags: Mapping[str, Any], words: list[str], units: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the unit and the words that are commands."""
+    """Return the unit, and the words that belong to the command."""
     given = flags["u"]
     if flags["no-context"]:
         if given != NOT_GIVEN:
@@ -160,7 +160,7 @@ def unit_name(text: str) -> str:
 
 
 def _relation(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the relation that the arguments name, checked as far as the machine knows."""
+    """Return the relation that the arguments name; whether it exists is checked by the controller."""
     unit, number = str(flags["remote-unit"]), None
     if flags["relation"]:
         try:
@@ -182,15 +182,15 @@ def shell_quote(word: str) -> str:
     return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
-# -- with a unit's context -----------------------------------------------------------------------------------
+# -- commands with a unit's context --------------------------------------------------------------------------
 
 
 def ask(paths: Layout, wanted: Mapping[str, Any]) -> int:
-    """Leave a request, wait for its answer, pass it on.
+    """Write a request, wait for its answer and print the answer; return the exit code of the commands.
 
     Raises:
         Failed: The request cannot be written, or no answer will come.
-        Stopped: By a signal; the request is withdrawn unless it has begun.
+        Stopped: A signal ended the wait; the request is withdrawn unless it has begun.
     """
     document = dict(wanted, pid=os.getpid(), asked=time.time())
     try:
@@ -227,7 +227,7 @@ def _pass_on(code: int, stdout: bytes, stderr: bytes) -> int:
 
 
 def knock(base: str) -> bool:
-    """Wake the servers because of a request; return True when a controller is attached to one of them."""
+    """Wake the servers to read new requests; return True when a controller is attached to any of them."""
     attached = False
     try:
         names = sorted(os.listdir(base))
@@ -256,15 +256,15 @@ def _knock_at(program: str) -> bool:
         os.close(here)
 
 
-# -- without -------------------------------------------------------------------------------------------------
+# -- commands without context --------------------------------------------------------------------------------
 
 
 def run_plain(paths: Layout, script: str, environ: Mapping[str, str]) -> int:
     """Run commands under the machine lock, with the caller's environment, files and directory.
 
     Raises:
-        Failed: They cannot be started.
-        Stopped: By a signal, before they began.
+        Failed: The commands cannot be started.
+        Stopped: A signal ended the wait for the lock.
     """
     try:
         lock = os.open(paths.machine_lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -279,7 +279,7 @@ def run_plain(paths: Layout, script: str, environ: Mapping[str, str]) -> int:
         try:
             status = os.waitpid(child, 0)[1]
             break
-        except Stopped as stopped:  # the lock is ours for as long as they run
+        except Stopped as stopped:  # the lock must be held until the commands end
             os.kill(child, stopped.number)
     if os.WIFSIGNALED(status):
         raise Failed("signal: %s" % signals.text(os.WTERMSIG(status)))
@@ -301,11 +301,11 @@ def _write(fd: int, data: bytes) -> None:
         while view:
             view = view[os.write(fd, view) :]
     except OSError:
-        pass  # no process reads it
+        pass  # the reader has closed the pipe
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str], root: str) -> int:
-    """Run as juju-exec: send the command to the unit's server; return the exit code."""
+    """Run juju-exec: send the command to the unit's controller, or run it; return the exit code."""
     paths = Layout(root, "")
     for number in _SIGNALS:
         _signal.signal(number, _on_signal)
@@ -330,7 +330,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str], root: str) -> int:
 
 
 def start(program: str) -> None:
-    """Run from the file that ``/usr/bin/juju-exec`` leads to; its place gives the root. Never returns."""
+    """Run the program ``/usr/bin/juju-exec``, whose path contains the root; never returns."""
     root = os.path.realpath(program).rpartition("/var/lib/juju/")[0]
     environ = dict(os.environ)
     sys.exit(main(sys.argv[1:], environ, root))

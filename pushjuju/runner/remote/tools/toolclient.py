@@ -1,8 +1,8 @@
 """The hook tool client and its links.
 
 A hook calls its tools by name from PATH. Every name is a link to one small client that passes its arguments
-over the unit's socket and prints what comes back. The client is a program of a few kB without a libc where
-there is one for the processor, else Perl without modules, else Python with built-in modules only.
+over the unit's socket and prints the answer. The client is a program of a few kB without a libc if there is
+such a program for the processor, else Perl without modules, else Python with built-in modules only.
 
 Wire: the client sends length (4 bytes) and ``context id NUL cwd NUL name NUL argument ...``; the answer is
 ``I`` (send your stdin: length and bytes) any number of times, then ``R``, exit code (1 byte), length and
@@ -105,7 +105,7 @@ for fd in (1, 2):
 posix._exit(rc)
 """
 
-# Every hook tool of Juju 3.6 has an entry on PATH, also those that a machine refuses.
+# Every hook tool of Juju 3.6 has a link on PATH, also the tools that pushjuju does not support.
 TOOL_NAMES = (
     "action-fail action-get action-log action-set add-metric application-version-set close-port "
     "config-get credential-get goal-state is-leader juju-log juju-reboot k8s-raw-get k8s-raw-set "
@@ -118,24 +118,24 @@ TOOL_NAMES = (
 
 
 def client_source(client: str = "") -> str:
-    """Return the client as a script; ``client`` is ``perl``, ``python`` or empty for the faster."""
+    """Return the client as a script: ``client`` is ``perl``, ``python`` or "" for the faster of them."""
     if client == "perl" or (not client and has_perl()):
         return PERL_CLIENT
     return PYTHON_CLIENT.replace("@PYTHON@", sys.executable or "/usr/bin/python3")
 
 
 def native_client() -> str:
-    """Return the client for this processor, packed as in ``nativeclient``; empty without such a client."""
-    from pushjuju.runner.remote.tools.nativeclient import PROGRAMS  # programs, as text
+    """Return the client for this processor, packed as in ``nativeclient``, or ""."""
+    from pushjuju.runner.remote.tools.nativeclient import PROGRAMS  # imported here: large
 
     return PROGRAMS.get(os.uname().machine, "")
 
 
 def ensure_tools(layout: Layout, unit: str, names: Iterable[str] = (), client: str = "") -> str:
-    """Make the links of a unit's hook tools; return their directory. Cheap when the links exist already.
+    """Make the links of a unit's hook tools unless they exist; return their directory.
 
     Args:
-        client: ``native``, ``perl``, ``python``, or empty for the fastest that runs here.
+        client: ``native``, ``perl``, ``python``, or "" for the fastest client that runs on the machine.
     """
     native = native_client() if client in ("", "native") else ""
     script = client_source("" if client == "native" else client)
@@ -156,12 +156,12 @@ def ensure_tools(layout: Layout, unit: str, names: Iterable[str] = (), client: s
 
 
 def _home(text: str, suffix: str) -> str:
-    """Return the name of the folder of a client: it changes with the client."""
+    """Return the directory name of a client, which contains a checksum of the client."""
     return "pushjuju-%08x%s" % (zlib.crc32(text.encode("utf-8")), suffix)
 
 
 def _is_complete(directory: str, wanted: set[str], homes: list[str]) -> bool:
-    """Return True when all links are there and lead to one of the clients."""
+    """Return True when all links exist and lead to one of the clients."""
     try:
         target = os.readlink(directory + "/juju-log")
         return (
@@ -181,7 +181,7 @@ def _write_native(home: str, packed: str) -> bool:
         pid = os.posix_spawn(home + "/hook-tool", ["hook-tool"], {}, file_actions=null)
     except OSError:
         return False
-    return os.waitpid(pid, 0)[1] == 1 << 8  # it misses its context, and says so
+    return os.waitpid(pid, 0)[1] == 1 << 8  # it runs: without a hook's environment it exits with 1
 
 
 def _write_client(home: str, source: bytes) -> None:
@@ -210,7 +210,7 @@ def _link(target: str, path: str) -> None:
 
 
 def ensure_jujud(layout: Layout, machine: str, version: str) -> None:
-    """Write the ``jujud`` that charmhelpers asks for the agent's version.
+    """Write the program ``jujud``, from which charmhelpers reads the version of the agent.
 
     Charms glob ``/var/lib/juju/tools/machine-*/jujud`` and run it with ``version``.
     """

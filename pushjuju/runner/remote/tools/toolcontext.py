@@ -1,6 +1,6 @@
 """What one call of a hook tool sees: its arguments, the snapshot, the buffered writes, the caller's files.
 
-Part of the interface in toolkit.py, from where tools import it. Pushed to machines: Python 3.8, lean imports.
+`toolkit` is where tools import these names from. Runs on machines: Python 3.8, lean imports.
 
 Mirrors: juju worker/uniter/runner/jujuc/context.go, juju/cmd cmd.go (3.6)
 """
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class ToolError(Exception):
-    """A tool fails: `ERROR text` on stderr, nothing on stdout.
+    """A tool failed: `ERROR text` goes to stderr, nothing to stdout.
 
     Attributes:
         rc: 1 when execution failed, 2 when the arguments are wrong.
-        raw: The exact bytes for stderr when the controller gave them; `text` is then not printed.
+        raw: The bytes for stderr when the controller sent them; `text` is then not printed.
     """
 
     def __init__(self, text: str, rc: int = 1, raw: bytes | None = None) -> None:
@@ -42,7 +42,7 @@ def usage_error(text: str) -> ToolError:
 
 
 class Args:
-    """A parsed command line: `args["relation"]` is a flag's value, `args.positional` the rest."""
+    """A parsed command line: `args["relation"]` is a flag's value, `args.positional` the other arguments."""
 
     __slots__ = ("argv", "flags", "positional")
 
@@ -56,24 +56,24 @@ class Args:
 
     @property
     def format(self) -> str:
-        """The format asked for."""
+        """The output format that the caller chose."""
         return str(self.flags["format"])
 
     def take(self, default: str = "") -> str:
-        """Take the next positional argument away, or return `default`."""
+        """Remove and return the next positional argument, or return `default`."""
         return self.positional.pop(0) if self.positional else default
 
 
 class ToolContext:
-    """What a tool may look at and change during one call.
+    """What a tool may read and change during one call.
 
     Attributes:
         context: The snapshot that came with the operation. Never changed.
         writes: Buffered changes, shared by all calls of the run, returned with the result of the hook.
-        reads: Cache of the run: what a later call of the same run must see.
+        reads: Cache of the run, for values that later calls of the same run must see.
         cwd: Working directory of the caller.
-        errors: Warnings for stderr of a call that succeeds.
-        files: The unit's files of resources; None where there is no machine.
+        errors: Warnings that a successful call prints on stderr.
+        files: The resource files of the unit, or None on the controller.
     """
 
     __slots__ = ("_emit", "_live", "_stdin", "context", "cwd", "errors", "files", "reads", "writes")
@@ -102,21 +102,21 @@ class ToolContext:
 
     @property
     def unit(self) -> str:
-        """Name of the own unit."""
+        """Name of the unit that runs the hook."""
         return str(self.context["unit"])
 
     @property
     def app(self) -> str:
-        """Name of the own application."""
+        """Name of the application of the unit."""
         return str(self.context["app"])
 
     @property
     def hook_relation(self) -> dict[str, Any] | None:
-        """The relation of the running relation hook, None in other hooks."""
+        """The relation of a relation hook, or None in other hooks."""
         return self.context.get("relation") or None
 
     def is_leader(self) -> bool:
-        """Return True when the unit is the leader; the controller keeps leadership still during the run."""
+        """Return True when the unit is the leader; the controller keeps the leader during the run."""
         return bool(self.context.get("leader"))
 
     def relation(self, relation_id: int) -> dict[str, object] | None:
@@ -125,7 +125,7 @@ class ToolContext:
         return found
 
     def pending(self, *path: str) -> dict[str, Any]:
-        """Return the map of buffered writes at `path`, made on first use."""
+        """Return the map of buffered writes at `path`; make it when it is missing."""
         node = self.writes
         for name in path:
             if not isinstance(node.get(name), dict):
@@ -134,14 +134,14 @@ class ToolContext:
         return node
 
     def emit(self, event: frames.Event) -> None:
-        """Send an event to the controller at once; it is kept even when the hook fails."""
+        """Send an event to the controller at once; the controller keeps it even when the hook fails."""
         self._emit(event)
 
     def ask(self, tool: str, argv: Sequence[str], stdin: bytes = b"") -> bytes:
-        """Have the controller answer now and return its stdout.
+        """Let the controller run the tool now; return its stdout.
 
         Raises:
-            ToolError: with the controller's own stderr and exit code.
+            ToolError: The tool failed there; rc and stderr are the controller's.
         """
         rc, out, err = self._live(tool, list(argv), stdin, self.cwd)
         if rc:
@@ -149,15 +149,15 @@ class ToolContext:
         return out
 
     def ask_data(self, tool: str, argv: Sequence[str]) -> Any:
-        """Have the controller answer now, and return the JSON document that it printed.
+        """Let the controller run the tool now; return the JSON document that it printed, decoded.
 
         Raises:
-            ToolError: with the controller's own stderr and exit code.
+            ToolError: The tool failed there; rc and stderr are the controller's.
         """
         return loads(self.ask(tool, argv).decode("utf-8"))
 
     def path(self, name: str) -> str:
-        """Return the absolute path of a file named on the command line."""
+        """Return the absolute path of a file that the command line names."""
         if name == "~" or name.startswith("~/"):
             return os.path.expanduser("~") + name[1:]
         if name.startswith("/"):
@@ -165,7 +165,7 @@ class ToolContext:
         return self.cwd.rstrip("/") + "/" + name
 
     def read_input(self, name: str) -> bytes:
-        """Read a file named on the command line; `-` is stdin."""
+        """Return the content of a file that the command line names; `-` is stdin."""
         if name == "-":
             return self._stdin()
         path = self.path(name)
