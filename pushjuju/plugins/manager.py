@@ -10,20 +10,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
-from pushjuju.plugins.api.backends import SecretBackend, SecretBackendType
-from pushjuju.plugins.api.clouds import CloudSpec, Credential, DetectedCredential, ProviderType
-from pushjuju.plugins.api.firewalls import Firewall
-from pushjuju.plugins.api.hook_tools import HookToolFamily
-from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest, no_warning
-from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, CharmStore, SourceKind, SourceServices
-from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
-from pushjuju.plugins.api.targets import ContainerHost
+from pushjuju.plugins.api.clouds import Credential
 from pushjuju.plugins.info import PluginInfo, Say
 
 if TYPE_CHECKING:
+    from pushjuju.plugins.api.backends import SecretBackend, SecretBackendType
+    from pushjuju.plugins.api.clouds import CloudSpec, DetectedCredential, ProviderType
+    from pushjuju.plugins.api.firewalls import Firewall
+    from pushjuju.plugins.api.hook_tools import HookToolFamily
+    from pushjuju.plugins.api.providers import ModelInfo, Provider, Services, StartRequest
+    from pushjuju.plugins.api.sources import CharmPlace, CharmSourceType, CharmStore, SourceServices
+    from pushjuju.plugins.api.storage_types import MachineStorage, StorageProvider, StorageType
+    from pushjuju.plugins.api.targets import ContainerHost
     from pushjuju.plugins.loading import Loaded
 
 
@@ -34,7 +35,7 @@ class PluginHost:
         self,
         *,
         environ: Mapping[str, str],
-        warn: Say = no_warning,
+        warn: Say | None = None,
         trace: Say | None = None,
         path: Sequence[str] | None = None,
     ) -> None:
@@ -44,13 +45,13 @@ class PluginHost:
             environ: Process environment: PUSHJUJU_DISABLE_PLUGINS (names with commas, or `all` for those of
             other
                 packages), PUSHJUJU_TRACE_PLUGINS (any text), PUSHJUJU_CACHE, XDG_CACHE_HOME, HOME.
-            warn: Called once for each plugin that fails.
+            warn: Called once for each plugin that fails, or None.
             trace: Called for each call of a plugin when tracing is on; when None, the calls go to standard
                 error.
             path: Folders in which other packages are looked for; when None, `sys.path`.
         """
         self._environ = environ
-        self._warn = warn
+        self._warn = warn or _to_nobody
         self._trace = trace or _to_stderr
         self._path = path
         self._loaded: Loaded | None = None
@@ -204,20 +205,20 @@ class PluginHost:
 
     def open_charm_store(self, address: str, services: SourceServices) -> CharmStore:
         """Return the store of charms at an address."""
-        found = self._open_source(SourceKind.STORE, address, services)
+        found = self._open_source("store", address, services)
         if found is None:
             raise NotFound(f'no plugin reads charms from "{address}"', hint="pushjuju plugins")
         return cast("CharmStore", found)
 
     def open_charm_place(self, address: str, services: SourceServices) -> CharmPlace | None:
         """Return the source of the charm at a typed address, or None when no plugin knows the address."""
-        return cast("CharmPlace | None", self._open_source(SourceKind.PLACE, address, services))
+        return cast("CharmPlace | None", self._open_source("place", address, services))
 
     def _open_source(
-        self, kind: SourceKind, address: str, services: SourceServices
+        self, kind: Literal["store", "place"], address: str, services: SourceServices
     ) -> CharmStore | CharmPlace | None:
         for item in self.charm_source_types():
-            if item.kind is kind and item.accepts(address):
+            if item.kind == kind and item.accepts(address):
                 found: CharmStore | CharmPlace | None = self._host().manager.hook.pushjuju_open_charm_source(
                     type_name=item.name, address=address, services=services
                 )
@@ -272,6 +273,10 @@ class PluginHost:
         for item in reversed(plain):
             others = [other.plugin for other in plain if other.plugin is not item.plugin]
             yield item.plugin_name, manager.subset_hook_caller(hook, others)
+
+
+def _to_nobody(message: str) -> None:
+    """Drop a warning."""
 
 
 def _to_stderr(text: str) -> None:

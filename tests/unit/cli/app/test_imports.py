@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +88,17 @@ def test_what_asks_no_cloud_loads_no_clouds_library(words: list[str], tmp_path: 
     status, *loaded = done.stdout.split()[-1 - len(libraries) :][-1:]
     assert status == "0", done
     assert loaded == []
+
+
+def test_bootstrap_reads_no_interface_of_plugins_that_it_does_not_call(tmp_path: Path) -> None:
+    read = ("firewalls", "hook_tools", "providers", "sources", "storage_types")
+    probe = _PROBE.replace('"PUSHJUJU_DATA": "."', f'"PUSHJUJU_DATA": {str(tmp_path)!r}')
+    names = tuple(f"pushjuju.plugins.api.{name}" for name in read)
+    done = subprocess.run(
+        [sys.executable, "-c", probe % (names,), "bootstrap", "manual", "lab"],
+        capture_output=True, text=True, check=True, cwd=str(tmp_path),
+    )  # fmt: skip
+    assert done.stdout.split()[-1] == "0"
 
 
 _EVERY = """
