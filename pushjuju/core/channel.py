@@ -15,7 +15,7 @@ _PART = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+~-]*[A-Za-z0-9])?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """A channel; an empty track is the charm's default track, an empty risk was not given."""
+    """A channel. An empty track means the charm's default track; an empty risk, that no risk was given."""
 
     track: str = ""
     risk: str = ""
@@ -47,11 +47,11 @@ class Channel:
         return _checked(found, text, track=len(parts) == 2)
 
     def normal(self) -> Channel:
-        """Return it with a risk; the track is neither added nor dropped."""
+        """Return the channel with a risk: `stable` when no risk was given. The track stays as it is."""
         return Channel(track=self.track, risk=self.risk or DEFAULT_RISK, branch=self.branch)
 
     def full(self) -> Channel:
-        """Return it with risk and track, as status shows it."""
+        """Return the channel with risk and track, as status shows channels."""
         return Channel(track=self.track or LATEST, risk=self.risk or DEFAULT_RISK, branch=self.branch)
 
     def following(self, current: Channel) -> Channel:

@@ -1,4 +1,4 @@
-"""What a store of charms is asked and what it answers: values that sources exchange."""
+"""The queries that pushjuju sends to a store of charms, and the answers: values that all sources share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHARM, BUNDLE = "charm", "bundle"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """Architecture, system and release: `amd64/ubuntu/22.04`; what is empty is not known."""
+    """Architecture, operating system and release: `amd64/ubuntu/22.04`; an unknown part is empty."""
 
     arch: str = DEFAULT_ARCH
     os: str = ""
@@ -28,7 +28,7 @@ class Platform:
 
     @property
     def base(self) -> Base | None:
-        """The base, if it is known."""
+        """The base, or None when the operating system or the release is unknown."""
         return Base(self.os, self.track) if self.os and self.track else None
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class HubError(PushjujuError, message="the charm store failed", code="charm-stor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """The application's present charm of a store: the context of a refresh."""
+    """The charm that an application has now from a store; the store wants to know this at a refresh."""
 
     id: str
     revision: int
@@ -89,7 +89,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Download:
-    """A file of a store: where it is and what it must be; a size of 0 or an empty hash is unknown."""
+    """A file of a store: its address, size and hash; a size of 0 or an empty hash is unknown."""
 
     url: str
     sha256: str = ""
@@ -115,12 +115,12 @@ class StoreCharm:
 
     Attributes:
         kind: `charm` or `bundle`.
-        channel: The channel that is followed from now on; None for an answer by revision.
-        platform: For which it was picked.
+        channel: The channel that the application follows from now on; None for an answer by revision.
+        platform: The platform for which the store picked the revision.
         platforms: All platforms of the charm, as far as the store lists them.
         source: Name of the source type that answered.
         metadata: The text of metadata.yaml; empty when the store does not send it.
-        config: The text of config.yaml, likewise.
+        config: The text of config.yaml; empty when the store does not send it.
     """
 
     id: str
@@ -139,6 +139,6 @@ class StoreCharm:
 
     @property
     def bases(self) -> tuple[Base, ...]:
-        """The bases that it is made for, in the store's order."""
+        """The bases that the charm is made for, in the store's order."""
         found = (item.base for item in self.platforms if item.arch in (self.platform.arch, "", "all"))
         return tuple(dict.fromkeys(base for base in found if base))

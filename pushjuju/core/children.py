@@ -1,9 +1,10 @@
-"""Starts programs on this computer; nothing else here starts any.
+"""Starts programs on this computer. No other module of pushjuju starts programs.
 
-A program gets a list of words, never shell text; a directory where nobody else puts files; and an environment
-of a few names. So a charm's sources, a directory that a user happens to be in, or a variable of a shell
-cannot bring code into a program that works for the controller. What a user asked to see at the terminal
-(`ssh`, `scp`, plugins of the command line) is started by `start_at_terminal`, with all that is the user's.
+A program gets a list of words, never shell text; a working directory in which nobody else puts files; and an
+environment of a few names. So a charm's sources, the user's working directory, or a variable of the user's
+shell cannot bring code into a program that works for the controller. Programs that the user asked to see at
+the terminal (`ssh`, `scp`, plugins of the command line) get the user's directory and environment
+(`start_at_terminal`).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ TimedOut = subprocess.TimeoutExpired
 
 SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SYSTEM: Final[Mapping[str, str]] = {"PATH": SYSTEM_PATH, "LC_ALL": "C.UTF-8"}
-"""The environment of tools of the operating system."""
+"""The environment variables that tools of the operating system get."""
 
 NEUTRAL: Final = "/"
-"""Where programs run: programs that look for files beside them find nothing of other people's there."""
+"""The working directory of programs: programs that look for files in it find none of other people."""
 
 DISCARD: Final = subprocess.DEVNULL
 PIPE: Final = subprocess.PIPE
@@ -42,12 +43,12 @@ _KEPT = frozenset(
 def environment(environ: Mapping[str, str] | None = None, *, keep: Iterable[str] = ()) -> dict[str, str]:
     """Return the part of an environment that a program started by pushjuju may have.
 
-    Names that load code into programs, hold credentials or lead to a user's agents are left out, and so are
-    directories of `PATH` that depend on where the program runs.
+    Variables that load code into programs, hold credentials or lead to a user's agents are left out; so are
+    relative directories of `PATH`.
 
     Args:
-        environ: The environment, or None for that of this process.
-        keep: Further names; one that ends with `_` stands for all names that begin so.
+        environ: The environment to take from, or None for the environment of this process.
+        keep: Further names; a name that ends with `_` stands for all names that begin with it.
     """
     given = os.environ if environ is None else environ
     names = {*_KEPT, *keep}
@@ -71,11 +72,11 @@ def run(
 
     Args:
         argv: The program and its arguments.
-        environ: Its whole environment; `environment()` when None.
-        stdin: Text for its standard input.
-        timeout: Seconds after which it is killed.
-        check: Whether a failure is an error.
-        umask: Of the files that it makes; -1: as this process.
+        environ: The whole environment of the program; None means `environment()`.
+        stdin: Text for the program's standard input.
+        timeout: Seconds after which the program is killed.
+        check: True when a failure of the program raises an error.
+        umask: The umask of the program; -1 for the umask of this process.
 
     Raises:
         OSError: The program cannot be started.
@@ -109,10 +110,10 @@ def start(
     Args:
         argv: The program and its arguments.
         stdin: `DISCARD` or `PIPE`.
-        stdout: The same, or an open file.
-        stderr: The same, or an open file.
-        own_session: Whether signals of the caller's terminal pass it by.
-        umask: Of the files that it makes; -1: as this process.
+        stdout: `DISCARD`, `PIPE` or an open file.
+        stderr: `DISCARD`, `PIPE` or an open file.
+        own_session: True for a program that signals of the caller's terminal do not reach.
+        umask: The umask of the program; -1 for the umask of this process.
 
     Raises:
         OSError: The program cannot be started.
@@ -132,17 +133,17 @@ def start(
 
 
 def spawn(program: str, argv: list[str], environ: Mapping[str, str], **options: Any) -> int:
-    """Start a program with file actions of the caller (`os.posix_spawn`) and return its process id."""
+    """Start a program with the caller's file actions (`os.posix_spawn`) and return its process id."""
     return os.posix_spawn(program, argv, environ, **options)
 
 
 def start_at_terminal(program: str, argv: list[str], *, default_signals: Iterable[int] = ()) -> int:
-    """Start what a user asked for, with the user's terminal, directory and environment.
+    """Start a program that the user asked for, with the user's terminal, directory and environment.
 
     Args:
-        default_signals: Signals that it does not ignore or handle as this process does.
+        default_signals: Signals that the program handles in the default way, whatever this process does.
 
     Returns:
-        Its process id.
+        The process id.
     """
     return os.posix_spawn(program, argv, os.environ, setsigdef=list(default_signals))

@@ -1,4 +1,4 @@
-"""Time as an argument. Rules never ask the system for the time."""
+"""The clock that callers pass in, so that rules never ask the system for the time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """The source of the time."""
+    """A source of the time."""
 
     def now(self) -> datetime:
-        """Return the present moment, aware, UTC."""
+        """Return the present moment, timezone-aware, in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Return seconds that pass evenly, whatever happens to the time of day."""
+        """Return seconds from a clock that never jumps when somebody sets the time of day."""
         ...
 
 
@@ -23,31 +23,31 @@ class SystemClock:
     """The clock of this machine."""
 
     def now(self) -> datetime:
-        """Return the present moment, aware, UTC."""
+        """Return the present moment, timezone-aware, in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Return seconds that pass evenly, whatever happens to the time of day."""
+        """Return seconds from a clock that never jumps when somebody sets the time of day."""
         return time.monotonic()
 
 
 class FakeClock:
-    """A clock for tests that only a test moves."""
+    """A clock that only moves when a test moves it."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self._now = start or datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
         self._passed = 0.0
 
     def now(self) -> datetime:
-        """Return the moment that was set, aware, UTC."""
+        """Return the moment that the test set, timezone-aware, in UTC."""
         return self._now
 
     def monotonic(self) -> float:
-        """Return the seconds that have passed; setting the clock back takes none away."""
+        """Return the seconds that have passed; a clock that is set back loses no seconds."""
         return self._passed
 
     def advance(self, seconds: float) -> None:
-        """Move on by some seconds."""
+        """Move the clock on by some seconds."""
         self._now += timedelta(seconds=seconds)
         self._passed += max(seconds, 0.0)
 

@@ -1,6 +1,6 @@
-"""The model key `cloudinit-userdata`: what it may hold, and how it joins our own document. Pure.
+"""The model key `cloudinit-userdata`: which keys it may hold, and how it merges with pushjuju's own document.
 
-Mirrors: juju environs/config/config.go ensureStringMaps, cloudconfig/instancecfg (3.6)
+Pure. Mirrors: juju environs/config/config.go ensureStringMaps, cloudconfig/instancecfg (3.6)
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _REFUSED = {
 }
 _PREFIX = "cloudinit-userdata: "
 INHERITED = ("apt-primary", "apt-sources", "apt-security", "ca-certs")
-"""What containers may inherit from their host."""
+"""Keys of cloud-init that containers may inherit from their host."""
 
 
 def check(document: Any) -> dict[str, object]:
-    """Return what `cloudinit-userdata` says, as data."""
+    """Return the content of `cloudinit-userdata` as data, checked."""
     if not isinstance(document, Mapping):
         raise NotValid(f"{_PREFIX}must be valid YAML: expected a map")
     for key, value in document.items():
@@ -43,7 +43,7 @@ def _check_packages(value: Any) -> None:
 
 
 def commands(value: Any, key: str) -> list[str]:
-    """Return shell commands: each a text, or a list of words that is quoted."""
+    """Return shell commands. A command is a text, or a list of words; the words of a list are quoted."""
     if not isinstance(value, list):
         raise NotValid(f"{_PREFIX}{key} must be a list of strings or lists of strings")
     found = []
@@ -58,7 +58,7 @@ def commands(value: Any, key: str) -> list[str]:
 
 
 def inherited_names(text: str) -> list[str]:
-    """Read the model key `container-inherit-properties`: names with commas between them."""
+    """Read the model key `container-inherit-properties`: names separated by commas."""
     names = [word.strip() for word in text.split(",")] if text else []
     if unknown := sorted(set(names) - set(INHERITED)):
         raise NotValid(
@@ -69,10 +69,11 @@ def inherited_names(text: str) -> list[str]:
 
 
 def merge(own: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, object]:
-    """Merge cloud-init data: the model's packages and files come last, its commands first and last.
+    """Merge the model's cloud-init data into pushjuju's.
 
-    Any other key of the model replaces pushjuju's. Juju writes its own files by commands and so leaves
-    `write_files` to the model; pushjuju keeps the files of both.
+    The model's packages and files come last. Of the commands, `preruncmd` come first and `postruncmd` last.
+    Any other key of the model replaces pushjuju's. Juju writes its own files by commands, so that a model's
+    `write_files` replaces nothing; pushjuju keeps the files of both.
     """
     found = {**own, **{key: value for key, value in wanted.items() if key not in _JOINED}}
     if isinstance(own.get("write_files"), list) and isinstance(wanted.get("write_files"), list):

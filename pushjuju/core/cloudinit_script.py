@@ -1,6 +1,6 @@
-"""A cloud-config document as one shell script, for machines without cloud-init. Pure.
+"""Turns a cloud-config document into one shell script, for machines without cloud-init. Pure.
 
-A step that fails is logged and does not keep the machine, as with cloud-init. Every step may run again.
+As with cloud-init, a step that fails is logged and the next steps still run. Every step may run again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ KEYS = (
     "bootcmd", "hostname", "write_files", "users", "apt", "package_update", "package_upgrade", "packages",
     "runcmd",
 )  # fmt: skip
-"""Keys of cloud-config that are applied, in this order; others are left out."""
+"""The keys of cloud-config that the script applies, in this order; other keys are left out."""
 
 _SOURCES = "/etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources"
 _UPDATE = {"apt": "apt-get update -q", "dnf": "dnf -y -q makecache"}
@@ -70,7 +70,7 @@ def _list(document: Mapping[str, Any], key: str) -> Sequence[Any]:
 
 
 def _command(item: Any) -> str:
-    """Return one command; a list is its words, and in a subshell so that `exit` and `cd` stay its own."""
+    """Return one command as shell text; a list becomes a subshell, which contains its `exit` and `cd`."""
     if isinstance(item, str):
         return f"(\n{item}\n)"
     if isinstance(item, list | tuple):
@@ -110,7 +110,7 @@ def _user(entry: Any) -> list[str]:
 
 
 def _keys(user: str, keys: Sequence[Any]) -> list[str]:
-    """Return what lets keys log in as a user; those that do already stay."""
+    """Return the lines that add public keys to a user's authorized_keys; keys that are there already stay."""
     if not keys:
         return []
     lines = [f"home=$(getent passwd {user} | cut -d: -f6)", f'install -d -m 0700 -o {user} "$home/.ssh"']

@@ -1,4 +1,4 @@
-"""Clouds and credentials as documents: clouds.yaml and credentials.yaml, and our TOML of the same form.
+"""Clouds and credentials as documents: clouds.yaml, credentials.yaml, and TOML files of the same form.
 
 Mirrors: juju cloud/clouds.go, cloud/credentials.go (3.6)
 """
@@ -22,7 +22,7 @@ _TEXTS = ("type", "description", *_ENDPOINTS)
 KEYS = (
     *_TEXTS, "auth-types", "regions", "config", "region-config", "ca-certificates", "skip-tls-verify",
 )  # fmt: skip
-"""The keys that every cloud may have; others belong to its provider."""
+"""The keys that every cloud may have; other keys belong to the cloud's provider."""
 
 
 def is_cloud(name: str) -> bool:
@@ -37,7 +37,7 @@ def is_credential(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A region of a cloud; an empty endpoint is the cloud's."""
+    """A region of a cloud; an empty endpoint means the endpoint of the cloud."""
 
     name: str
     endpoint: str = ""
@@ -55,9 +55,9 @@ class Cloud:
     """One cloud.
 
     Attributes:
-        regions: In order; the first is the default.
-        config: Defaults for the configuration of its models; `region_config` the same by region.
-        own: Keys beyond Juju's, that the provider reads.
+        regions: The regions in the order of the document; the first is the default.
+        config: Defaults for the configuration of the cloud's models; `region_config` has them by region.
+        own: Keys that Juju does not have; the cloud's provider reads them.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Cloud:
         """Read a cloud.
 
         Raises:
-            NotValid: No map, a key of the wrong kind, or no type.
+            NotValid: The document is not a map, has no type, or a key has a value of the wrong kind.
         """
         if not is_cloud(name):
             raise NotValid(f'cloud name "{name}" not valid')
@@ -106,7 +106,7 @@ class Cloud:
         )
 
     def to_document(self) -> dict[str, object]:
-        """Return the cloud as clouds.yaml has it: only what is set, in Juju's order."""
+        """Return the cloud as clouds.yaml has it: only the keys that are set, in Juju's order."""
         pairs: tuple[tuple[str, Any], ...] = (
             ("type", self.type),
             ("description", self.description),
@@ -123,7 +123,7 @@ class Cloud:
         return {**{key: value for key, value in pairs if value}, **self.own}
 
     def region(self, name: str) -> Region:
-        """Return a region by name, in any case of letters; a region without endpoints has the cloud's."""
+        """Return a region by its name, in upper or lower case; empty endpoints become those of the cloud."""
         for region in self.regions or (Region(name=DEFAULT_REGION),):
             if region.name.lower() == name.lower():
                 return Region(
@@ -144,7 +144,7 @@ class StoredCredential:
     attributes: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def to_document(self) -> dict[str, str]:
-        """Return it as credentials.yaml has it."""
+        """Return the credential as credentials.yaml has it."""
         return {"auth-type": self.auth_type, **dict(sorted(self.attributes.items()))}
 
 
@@ -157,7 +157,7 @@ class CloudCredentials:
     credentials: Mapping[str, StoredCredential] = field(default_factory=dict)
 
     def to_document(self) -> dict[str, object]:
-        """Return them as credentials.yaml has them."""
+        """Return the credentials as credentials.yaml has them."""
         head = (("default-credential", self.default_credential), ("default-region", self.default_region))
         named = {name: self.credentials[name].to_document() for name in sorted(self.credentials)}
         return {**{key: value for key, value in head if value}, **named}
@@ -175,7 +175,7 @@ def read_credentials(document: Any) -> dict[str, CloudCredentials]:
     """Read the document of a credentials.yaml: `credentials`, then cloud -> name -> attributes.
 
     Raises:
-        NotValid: It has another form; no value is ever part of the message.
+        NotValid: The document has another form; the message never contains a value.
     """
     listed = document.get("credentials") if isinstance(document, Mapping) else None
     if not isinstance(listed, Mapping):

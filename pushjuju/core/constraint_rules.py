@@ -13,11 +13,11 @@ from pushjuju.core.constraints import ORDER, Constraints
 from pushjuju.core.errors import NotValid
 
 Conflicts = tuple[tuple[frozenset[str], frozenset[str]], ...]
-"""Pairs of groups: a name of the one may not stand beside a name of the other."""
+"""Pairs of groups: a name of the first group cannot be set together with a name of the second."""
 
 SIZES_OF_A_TYPE: Conflicts = (
     (frozenset({"instance-type"}), frozenset({"cores", "cpu-power", "mem"})),
-)  # of most clouds: a type says its sizes
+)  # of most clouds: an instance type fixes the sizes
 _MOST_SHOWN = 30  # values that an error names
 
 
@@ -27,9 +27,9 @@ class ConstraintRules:
 
     Attributes:
         unsupported: Names whose value is ignored, with a warning.
-        conflicts: Attributes that exclude each other in one value. Where a weaker value is merged, those of
-            the cloud's `ProviderType` count.
-        vocabulary: Name -> the values that it may have.
+        conflicts: Names that exclude each other in one set of constraints. When a set is merged over weaker
+            constraints, the conflicts of the cloud's `ProviderType` count instead.
+        vocabulary: Name -> the values that the cloud accepts.
     """
 
     unsupported: frozenset[str] = frozenset()
@@ -38,7 +38,7 @@ class ConstraintRules:
 
 
 def check(constraints: Constraints, rules: ConstraintRules) -> list[str]:
-    """Check constraints against a cloud's rules, and return the names that it ignores, in Juju's order."""
+    """Check constraints against a cloud's rules; return the names that the cloud ignores, in Juju's order."""
     given = {name: value for name, value in constraints.items() if value not in (None, "", [])}
     for red, blue in rules.conflicts:
         first, second = sorted(red & given.keys()), sorted(blue & given.keys())
@@ -61,9 +61,9 @@ def _check_value(name: str, value: Any, known: Sequence[Any]) -> None:
 def merge(
     fallback: Constraints, constraints: Constraints, conflicts: Conflicts = SIZES_OF_A_TYPE
 ) -> dict[str, object]:
-    """Return constraints over weaker ones; a name takes along what it excludes among the weaker ones.
+    """Return constraints merged over weaker ones; a name that is set removes weaker names that it excludes.
 
-    A value of None is kept out: it was set to nothing, over whatever the weaker ones say.
+    A name with the value None was unset by the user: the result does not have this name at all.
     """
     weaker = dict(fallback)
     given = {name for name, value in constraints.items() if value not in (None, "", [])}

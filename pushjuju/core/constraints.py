@@ -1,4 +1,4 @@
-"""Constraints on machines: reading, writing. Mirrors: juju core/constraints (3.6)."""
+"""Reads and writes constraints on machines. Mirrors: juju core/constraints (3.6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.portable.quote import bool_of
 
 Constraints = Mapping[str, Any]
-"""Key -> value: text, int (MiB for sizes), bool, list of text, or None for "explicitly unset"."""
+"""Key -> value: text, int (MiB for sizes), bool, list of text, or None when the user unset the key."""
 
 ORDER = (
     "arch", "container", "cores", "cpu-power", "instance-role", "instance-type", "mem", "root-disk",
@@ -29,10 +29,10 @@ def parse(texts: str | Iterable[str]) -> dict[str, Any]:
     """Read constraints as the command line gives them.
 
     Args:
-        texts: One text of blank-separated `key=value`, or several (a repeated flag).
+        texts: One text of blank-separated `key=value`, or several texts (from a repeated flag).
 
     Raises:
-        NotValid: Malformed, unknown or repeated; the message is Juju's.
+        NotValid: A constraint is malformed, unknown or repeated; the message is Juju's.
     """
     joined = texts if isinstance(texts, str) else " ".join(texts)
     found: dict[str, object] = {}
@@ -80,7 +80,7 @@ def _size(name: str, text: str) -> int:
 
 
 def parse_size(text: str) -> int:
-    """Read a size with an optional M, G, T or P: MiB, rounded up.
+    """Return a size, a number with an optional M, G, T or P, in MiB, rounded up.
 
     Raises:
         NotValid: The text is not a size; the message is Juju's.
@@ -95,11 +95,12 @@ _OF_CONTAINERS = ("arch", "cores", "mem", "root-disk", "root-disk-source")
 
 
 def of_container(wanted: Constraints, *, alone: bool = True) -> dict[str, object]:
-    """Return what a container inside a machine takes of constraints; the others are about the cloud.
+    """Return the constraints that apply to a container inside a machine; the others are about the cloud.
 
     Args:
-        wanted: All of them.
-        alone: The machine was not made for it: names of disks are those of the machine's LXD.
+        wanted: All constraints.
+        alone: True when the machine was not made for the container: then the names of disks are those of the
+            machine's LXD.
     """
     names = _OF_CONTAINERS if alone else _OF_CONTAINERS[:-1]
     return {key: value for key, value in wanted.items() if key in names}
@@ -112,7 +113,7 @@ def container_of(wanted: Constraints) -> str:
 
 
 def of_host(wanted: Constraints) -> dict[str, object]:
-    """Return what a machine takes that is made for a container with these constraints."""
+    """Return the constraints for a machine that is made to hold a container with these constraints."""
     return {key: value for key, value in wanted.items() if key != "container"}
 
 

@@ -13,32 +13,32 @@ The tree (callers catch a branch, not a leaf):
     ├── HookFailed            a hook, action or command of a charm failed
     ├── ProviderError         a cloud refused or failed
     │   ├── CredentialInvalid ... because it does not take the credential
-    │   ├── NotSupported      ... because it has no such thing
-    │   └── ZoneIndependent   ... and would in every one of its zones
-    │       └── QuotaExceeded ... because the account may have no more
+    │   ├── NotSupported      ... because it does not offer this
+    │   └── ZoneIndependent   ... and would fail in every zone
+    │       └── QuotaExceeded ... because the account's quota is used up
     ├── BackendError          a backend for secrets refused or failed
     ├── HubError              a store of charms refused or failed (in `core.charmstore`)
     ├── StoreError            the local store
     │   ├── StoreTooNew       made by a newer pushjuju
-    │   ├── StoreBusy         another process holds it for too long
-    │   ├── StoreDamaged      the file is no sound store
+    │   ├── StoreBusy         another process keeps it locked for too long
+    │   ├── StoreDamaged      the file is damaged, or not a store
     │   ├── StoreGone         the file was removed or replaced
     │   ├── WrongKey          the key file does not open the secrets of the store
     │   └── LeaseLost         another process has taken the work over
-    ├── TransportError        reaching a machine
+    ├── TransportError        a machine cannot be reached or used over SSH
     │   ├── Unreachable       no answer
-    │   │   ├── InstanceStopped ... because its cloud has stopped it
-    │   │   └── InstanceGone    ... because its cloud does not know it any more
+    │   │   ├── InstanceStopped ... because the cloud has stopped the machine
+    │   │   └── InstanceGone    ... because the cloud does not know the machine any more
     │   ├── HostKeyChanged    the machine shows another key than the known one
     │   ├── AuthFailed        the machine refuses our keys
-    │   ├── SudoRefused       logged in, but not allowed to become root
-    │   └── ConnectionLost    cut in the middle
-    ├── RemoteFailed          the machine answered that it cannot do it
+    │   ├── SudoRefused       the login worked, but root rights were refused
+    │   └── ConnectionLost    the connection was cut during the work
+    ├── RemoteFailed          the machine answered that the request failed
     │   ├── DiskFull          ... because its disk is full
-    │   ├── HeldElsewhere     ... because another controller or model holds it
-    │   ├── Overtaken         ... because it heard of a later lease
-    │   └── BadAnswer         what it says makes no sense, or is too much
-    ├── Refused               a word of Juju that has no meaning here
+    │   ├── HeldElsewhere     ... because another controller or model holds the machine
+    │   ├── Overtaken         ... because another process has a later lease for the machine
+    │   └── BadAnswer         the answer breaks the protocol, or is too large
+    ├── Refused               a command, flag or value of Juju that pushjuju does not support
     ├── Blocked               the commands of this kind are disabled for the model
     ├── Aborted               the user said no
     └── Silent                failed, and the text was printed already
@@ -63,12 +63,12 @@ class PushjujuError(Exception):
         message: One sentence: what failed, on which entity.
         detail: Remote or third-party text, shown below the message.
         hint: The next command to type.
-        code: Stable kebab-case id for JSON.
+        code: A stable id in kebab-case, for JSON.
         exit_code: Exit status of the command that ends with this error.
-        retryable: Whether the same call may work later without a change.
+        retryable: True when the same call may work later without a change.
         subject: The entity that the message names, or None.
-        what: What could not be done, where `prefixed` put that in front of the message; may be empty.
-        why: The message without what could not be done.
+        what: The action that failed, where `prefixed` put the action in front of the message; may be empty.
+        why: The message without that action.
     """
 
     message = "the command failed"
@@ -84,7 +84,7 @@ class PushjujuError(Exception):
         exit_code: int | None = None,
         retryable: bool | None = None,
     ) -> None:
-        """Take what a branch has in place of its parent's: `class Blocked(PushjujuError, code="blocked")`."""
+        """Replace defaults of the parent class: `class Blocked(PushjujuError, code="blocked")`."""
         own = {"message": message, "code": code, "exit_code": exit_code, "retryable": retryable}
         for name, value in own.items():
             if value is not None:
@@ -112,7 +112,7 @@ class PushjujuError(Exception):
         return self.message
 
     def prefixed(self, what: str) -> Self:
-        """Return the error itself, with what could not be done in front of its message."""
+        """Put the action that failed in front of the error's message, and return the error itself."""
         self.what, self.why = what, self.message
         self.message = f"{what}: {self.message}"
         self.args = (self.message,)
@@ -142,7 +142,7 @@ class AlreadyExists(PushjujuError, message="already exists", code="already-exist
 
 
 class NotPermitted(PushjujuError, message="permission denied", code="not-permitted"):
-    """A rule or a right forbids it."""
+    """A rule forbids the request, or the user lacks the permission."""
 
 
 class NotValid(PushjujuError, message="not valid", code="not-valid"):
@@ -150,7 +150,7 @@ class NotValid(PushjujuError, message="not valid", code="not-valid"):
 
 
 def unknown_placement(directive: str) -> NotValid:
-    """Return the error of a cloud that knows no such place for a machine, in Juju's words."""
+    """Return the error of a cloud that does not know a placement directive, in Juju's words."""
     return NotValid(f"unknown placement directive: {directive}", subject=Subject("placement", directive))
 
 
@@ -158,8 +158,8 @@ class InvalidCharm(NotValid, message="invalid charm", code="invalid-charm"):
     """A charm is refused.
 
     Attributes:
-        file: The file of the charm that is at fault, relative to its root; empty if it is the whole.
-        key: The key path inside that file; may be empty.
+        file: The faulty file, relative to the charm's root; empty when the charm as a whole is faulty.
+            key: The path of the faulty key inside that file; may be empty.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class ProviderError(PushjujuError, message="the cloud failed", code="provider", 
 class CredentialInvalid(
     ProviderError, message="the cloud refuses the credential", code="credential-invalid", retryable=False
 ):
-    """The cloud refuses the credential; nothing is tried again until it is updated."""
+    """The cloud refuses the credential; nothing is tried again until the user updates the credential."""
 
 
 class NotSupported(
@@ -195,11 +195,11 @@ class NotSupported(
 
 
 class ZoneIndependent(ProviderError, message="the cloud failed in all its zones", code="zone-independent"):
-    """The cloud failed in a way that another zone does not mend."""
+    """The cloud failed in a way that would fail in every other zone, too."""
 
 
 class QuotaExceeded(ZoneIndependent, message="the quota of the account is used up", code="quota-exceeded"):
-    """The account may have no more of something."""
+    """The account's quota in the cloud is used up."""
 
 
 class BackendError(PushjujuError, message="the secret backend failed", code="secret-backend", retryable=True):
@@ -215,11 +215,11 @@ class StoreTooNew(StoreError, message="the store was made by a newer pushjuju", 
 
 
 class StoreBusy(StoreError, message="the store is busy", code="store-busy", retryable=True):
-    """Another process holds the store for too long."""
+    """Another process keeps the store locked for too long."""
 
 
 class StoreDamaged(StoreError, message="the store is damaged", code="store-damaged"):
-    """The store's file is damaged, or no store."""
+    """The store's file is damaged, or is not a store."""
 
 
 class StoreGone(StoreError, message="the store is gone", code="store-gone"):
@@ -231,7 +231,7 @@ class WrongKey(StoreError, message="the key file does not open the secrets of th
 
 
 class LeaseLost(StoreError, message="another controller process has taken the work over", code="lease-lost"):
-    """Another controller process has taken the work over; what was to be written was not."""
+    """Another controller process has taken the work over; this process has written nothing."""
 
 
 class TransportError(
@@ -241,7 +241,7 @@ class TransportError(
 
 
 class Unreachable(TransportError, message="the machine does not answer", code="unreachable"):
-    """No answer from the machine.
+    """The machine does not answer.
 
     Attributes:
         reason: Why, without the name of the machine; empty when that is not known.
@@ -261,15 +261,15 @@ class Unreachable(TransportError, message="the machine does not answer", code="u
 
 
 class InstanceStopped(Unreachable, message="the machine is stopped", code="instance-stopped"):
-    """The machine's cloud says that it is stopped."""
+    """The machine's cloud reports that the machine is stopped."""
 
 
 class InstanceGone(Unreachable, message="the machine is gone from its cloud", code="instance-gone"):
-    """The machine's cloud does not know it any more."""
+    """The machine's cloud does not know the machine any more."""
 
 
 class HostKeyChanged(TransportError, message="the host key of the machine changed", code="host-key-changed"):
-    """The machine shows another host key than the one known."""
+    """The machine shows another host key than the known host key."""
 
 
 class AuthFailed(TransportError, message="the machine refuses the login", code="auth-failed"):
@@ -277,19 +277,19 @@ class AuthFailed(TransportError, message="the machine refuses the login", code="
 
 
 class SudoRefused(TransportError, message="sudo was refused on the machine", code="sudo-refused"):
-    """Logged in, but root rights were refused."""
+    """The login worked, but the machine refused root rights."""
 
 
 class ConnectionLost(
     TransportError, message="the connection to the machine was lost", code="connection-lost"
 ):
-    """The connection was cut in the middle."""
+    """The connection was cut during the work."""
 
 
 class RemoteFailed(
     PushjujuError, message="the machine could not do it", code="remote-failed", retryable=True
 ):
-    """The machine answered that it cannot do what was asked."""
+    """The machine answered that it cannot do the work."""
 
 
 class DiskFull(RemoteFailed, message="the disk of the machine is full", code="disk-full"):
@@ -308,10 +308,10 @@ class Overtaken(
     code="overtaken",
     retryable=True,
 ):
-    """The machine works for another controller process now; it did nothing.
+    """The machine works for another controller process now; it did not do the work of this one.
 
     Attributes:
-        lease: The number that it knows.
+        lease: The number of the lease that the machine knows.
     """
 
     def __init__(self, message: str | None = None, lease: int = 0) -> None:
@@ -320,11 +320,11 @@ class Overtaken(
 
 
 class BadAnswer(RemoteFailed, message="the machine says what makes no sense", code="bad-answer"):
-    """What the machine says breaks the protocol or goes beyond a limit."""
+    """A message from the machine breaks the protocol or exceeds a limit."""
 
 
 class Refused(PushjujuError, message="not supported by pushjuju", code="refused"):
-    """A word or a value of Juju that has no meaning here; nothing is printed but this."""
+    """A command, flag or value of Juju that pushjuju does not support; only this error is printed."""
 
 
 class Blocked(PushjujuError, message="the operation has been blocked", code="blocked"):
@@ -336,7 +336,7 @@ class Aborted(PushjujuError, message="aborted", code="aborted"):
 
 
 class Silent(PushjujuError, message="", code="silent"):
-    """The command failed and has printed why already."""
+    """The command failed and has printed the reason already."""
 
 
 if not TYPE_CHECKING:

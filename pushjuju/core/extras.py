@@ -1,4 +1,4 @@
-"""Returns the hint how to install an optional library that a cloud needs."""
+"""The command that installs an optional library which a cloud needs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _NAME = "pushjuju"
 
 
 def install_command(extra: str) -> tuple[str, ...]:
-    """Return the command that installs the libraries of an extra beside this pushjuju.
+    """Return the command that installs the libraries of an extra into the environment of this pushjuju.
 
-    From a checkout it names the checkout; otherwise the libraries themselves, because the place that pushjuju
-    came from is not known.
+    In a checkout, the command names the checkout; otherwise the command names the libraries themselves,
+    because it is not known where pushjuju was installed from.
 
     Args:
         extra: A name of `[project.optional-dependencies]`.
@@ -33,5 +33,5 @@ def install_command(extra: str) -> tuple[str, ...]:
 
 
 def install_hint(extra: str) -> str:
-    """Return the same command as a line for a shell."""
+    """Return the command of `install_command` as a line for a shell."""
     return shlex.join(install_command(extra))

@@ -1,6 +1,6 @@
-"""Ingress rules: who may reach which ports of a machine. Pure.
+"""Ingress rules: which networks may reach which ports of a machine. Pure.
 
-Makes complete rule sets from the ports that units opened and the endpoints that users exposed; keeps no
+Computes complete rule sets from the ports that units opened and the endpoints that users exposed; keeps no
 state.
 Mirrors: juju core/network/firewall, worker/firewaller/firewaller.go (3.6)
 """
@@ -26,11 +26,11 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """Where an endpoint's ports may be reached from.
+    """From where the ports of an endpoint can be reached.
 
     Attributes:
-        endpoint: Its name; empty for all endpoints without an exposure of their own.
-        spaces: Names of spaces; their subnets may reach it.
+        endpoint: The name of the endpoint; empty for all endpoints without an exposure of their own.
+        spaces: Names of spaces whose subnets may reach the ports.
         cidrs: The networks as the user typed them, sorted.
     """
 
@@ -41,7 +41,7 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True, order=True)
 class IngressRule:
-    """One port range that some sources may reach; sources are CIDRs in their usual form, sorted."""
+    """One port range and the networks that may reach it: CIDRs in canonical form, sorted."""
 
     range: PortRange
     sources: tuple[str, ...]
@@ -49,11 +49,11 @@ class IngressRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineRules:
-    """Everything that may reach a machine; all other traffic is refused.
+    """Everything that may reach a machine; the firewall refuses all other traffic.
 
     Attributes:
         ingress: The open ports and the networks to which each is open, sorted.
-        mates: Addresses of the model's machines, which may reach every port.
+        mates: Addresses of the model's machines; these may reach every port.
         ssh: CIDRs that may reach the machine's SSH port.
         ssh_port: The SSH port that the machine itself listens on.
     """
@@ -64,7 +64,7 @@ class MachineRules:
     ssh_port: int = 22
 
     def digest(self) -> str:
-        """Return a text that is the same for equal rules."""
+        """Return a digest that is the same for equal rules."""
         ingress = [[str(rule.range), *rule.sources] for rule in self.ingress]
         return digest(json.dumps([ingress, self.mates, self.ssh, self.ssh_port]))
 
@@ -73,12 +73,12 @@ class MachineRules:
 
 
 def split(text: str) -> list[str]:
-    """Read a list with commas."""
+    """Return the items of a comma-separated list."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def parse_cidr(text: str) -> str:
-    """Return a CIDR as networks are written; `10.1.2.3/8` is 10.0.0.0/8.
+    """Return a CIDR in canonical form: `10.1.2.3/8` becomes `10.0.0.0/8`.
 
     Raises:
         NotValid: The text is not a CIDR; the message is Go's.
@@ -92,7 +92,7 @@ def parse_cidr(text: str) -> str:
 
 
 def collapsed(cidrs: Iterable[str]) -> tuple[str, ...]:
-    """Return the same addresses in as few networks as it takes; what is no network is left out."""
+    """Return the same addresses in as few networks as possible; texts that are not a network are left out."""
     networks = list(_networks(cidrs))
     found: list[str] = []
     for version in (4, 6):
@@ -139,7 +139,7 @@ def unit_ingress(
 
 
 def _is_meant(exposed: str, endpoint: str, named: Collection[str]) -> bool:
-    """Return True when an exposure covers a range that is open for an endpoint."""
+    """Return True when an exposure applies to a port range that is open for an endpoint."""
     if exposed != ALL_ENDPOINTS:
         return endpoint in (exposed, ALL_ENDPOINTS)
     return endpoint == ALL_ENDPOINTS or endpoint not in named

@@ -1,8 +1,8 @@
 """Which controller holds a machine: one small file on the machine names it.
 
-The file is made in one step, so of two controllers that want the same machine at the same moment one gets it.
-The program that runs on machines checks it at each contact (`runner/remote/disk/holder.py`); the scripts here
-do so where that program is not there yet.
+The file is created atomically: when two controllers want a machine at the same moment, one of them gets it.
+The runner checks the file at each contact (`runner/remote/disk/holder.py`); the scripts of this module check
+it on machines where the runner is not installed yet.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shlex
 FOLDER = "/var/lib/pushjuju"
 MARKER = f"{FOLDER}/machine"
 HELD = 90
-"""Exit status of `claim_script` when somebody else holds the machine; the error output says who."""
+"""The exit status of `claim_script` when the machine is held already; the error output names the holder."""
 
 
 def owner_line(controller: str, model: str, machine: str) -> str:
@@ -21,9 +21,9 @@ def owner_line(controller: str, model: str, machine: str) -> str:
 
 
 def claim_script(owner: str) -> str:
-    """Return shell lines for root that mark a machine as held, or end with HELD and change nothing.
+    """Return shell lines for root that mark a machine as held, or exit with HELD and change nothing.
 
-    Held is a machine with the mark of another owner, an agent of Juju's, or files of units but no mark.
+    A machine is held when it has the mark of another owner, an agent of Juju, or files of units but no mark.
     """
     return f"""owner={shlex.quote(owner)}
 held() {{ printf '%s\\n' "$1" >&2; exit {HELD}; }}
@@ -42,7 +42,7 @@ fi
 """
 
 
-# Containers of a host show up among its processes; each has a process table of its own.
+# The processes of containers show up among those of their host, so the process namespaces are compared.
 _REFUSE_JUJU = """for path in /etc/systemd/system/jujud-* /lib/systemd/system/jujud-* \
 /var/lib/juju/agents/machine-* /var/lib/juju/agents/*/agent.conf; do
   [ ! -e "$path" ] || held "$path"
@@ -54,11 +54,11 @@ done"""
 
 
 def way_out(owner: str, host: str, user: str, controller: str) -> str:
-    """Return what a user may do about a machine that another controller or model holds.
+    """Return the text that says what a user can do about a machine that another controller or model holds.
 
     Args:
-        owner: The answer of the machine: the line of its holder, or a trace of Juju's.
-        user: Who may log in there; empty for the name that OpenSSH takes.
+        owner: The answer of the machine: the line of its holder, or the path of a trace of Juju.
+        user: The user name for the SSH login; empty for OpenSSH's default.
         controller: The UUID of the user's own controller.
     """
     if not owner.startswith("controller="):

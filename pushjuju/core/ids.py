@@ -1,6 +1,6 @@
-"""Fresh ids and digests.
+"""Makes unique ids and digests.
 
-The library of digests is loaded when first used: a command that only looks needs no digest.
+hashlib is imported when first used: commands that only read need no digest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def new_uuid() -> str:
 
 
 def new_hash(name: str, data: bytes = b"") -> _Hash:
-    """Begin a digest; `md5` is only for fingerprints that other programs show too."""
+    """Return a new hash object; `md5` is only for fingerprints that other programs show, too."""
     import hashlib  # OpenSSL
 
     return hashlib.new(name, data, usedforsecurity=name != "md5")

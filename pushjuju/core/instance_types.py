@@ -1,4 +1,4 @@
-"""Picking an instance type for constraints. Pure. Mirrors: juju environs/instances/instancetype.go (3.6)"""
+"""Picks an instance type for constraints. Pure. Mirrors: juju environs/instances/instancetype.go (3.6)"""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ LEAST_ROOT_DISK = 8192  # MiB, where a cloud can size it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceType:
-    """One size of machine that a cloud has. Sizes in MiB; None or 0: not known, or not fixed.
+    """An instance type of a cloud. Sizes are in MiB; None or 0 means unknown, or not fixed.
 
     Attributes:
-        cost: A number to compare; its unit does not matter.
-        root_disk: The disk that comes with it; with 0, the cloud makes a disk of any size.
+        cost: A number to compare types by; the unit does not matter.
+        root_disk: The size of the disk that comes with the type; 0 when the cloud makes a disk of any size.
     """
 
     name: str
@@ -35,7 +35,7 @@ class InstanceType:
 
 
 def pick(types: Iterable[InstanceType], constraints: Constraints, *, region: str) -> InstanceType:
-    """Return the cheapest type that is enough."""
+    """Return the cheapest type that satisfies the constraints."""
     listed = list(types)
     wanted = dict(constraints)
     if not wanted.get("instance-type"):

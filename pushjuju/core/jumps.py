@@ -1,7 +1,7 @@
-"""Jump hosts: `[user@]host[:port]`, several with commas, the one that is nearest to us first.
+"""Jump hosts: `[user@]host[:port]`, separated by commas; the host nearest to the controller comes first.
 
-As OpenSSH's ProxyJump has them. Texts may come from users and go into an ssh_config, so nothing but names,
-addresses and numbers is taken.
+This is the syntax of OpenSSH's ProxyJump. The texts may come from users and go into an ssh_config, so only
+names, addresses and numbers are accepted.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _MOST = 8  # hops
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """A host on the way.
+    """One jump host.
 
     Attributes:
-        user: Empty for what `~/.ssh/config` says.
-        host: Name, address, or an alias of `~/.ssh/config`.
-        port: None for what `~/.ssh/config` says.
+        user: The login name; empty when `~/.ssh/config` decides.
+        host: Name or address, or an alias of `~/.ssh/config`.
+        port: The port, or None when `~/.ssh/config` decides.
     """
 
     host: str
@@ -41,7 +41,7 @@ class Hop:
 
 
 def parse(text: str) -> tuple[Hop, ...]:
-    """Read the hosts on the way to a machine; none for an empty text.
+    """Return the jump hosts on the way to a machine; an empty text has none.
 
     Raises:
         NotValid: The text is not a list of jump hosts.

@@ -1,4 +1,4 @@
-"""Modules and names of core under the addresses that plugins of API 1.5 know them by."""
+"""Lets plugins of API 1.5 import modules and names of core from where they were before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 
-TYPE_CHECKING = False  # `typing` is not for every start of a command
+TYPE_CHECKING = False  # importing `typing` would slow down the start of every command
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
@@ -18,35 +18,35 @@ _MOVED_NAMES = {("pushjuju.core.errors", "HubError"): "pushjuju.core.charmstore"
 
 
 class _Moved:
-    """Finds modules by their old names, and loads today's in their place."""
+    """An import finder and loader that finds modules by their old names and loads the renamed modules."""
 
     @staticmethod
     def find_spec(name: str, *_: Any) -> ModuleSpec | None:
-        """Return what loads a module that moved."""
+        """Return the spec of a renamed module, or None for any other name."""
         return ModuleSpec(name, _Moved()) if name in _MOVED else None  # type: ignore[arg-type]
 
     @staticmethod
     def create_module(_spec: ModuleSpec) -> None:
-        """Let Python make the module that is replaced at once."""
+        """Return None: Python makes an empty module, which `exec_module` replaces."""
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """Put today's module in the place of an old one, and warn."""
+        """Put the renamed module in the place of the empty one, and warn."""
         new = _MOVED[module.__name__]
         warnings.warn(f"import {new} in place of {module.__name__}", DeprecationWarning, stacklevel=2)
         sys.modules[module.__name__] = import_module(new)
 
 
 def install() -> None:
-    """Find these modules from now on, after all others."""
+    """Add this finder to the end of Python's import path."""
     sys.meta_path.append(_Moved)
 
 
 def attribute(module: str, name: str) -> object:
-    """Return what a module had under a name in API 1.5, and warn.
+    """Return an object of core that API 1.5 has in another module, and warn.
 
     Raises:
-        AttributeError: The module never had the name.
+        AttributeError: The module never had such an object.
     """
     new = _MOVED_NAMES.get((module, name))
     if new is None:

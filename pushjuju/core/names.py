@@ -1,6 +1,6 @@
-"""Names and ids of Juju's entities: one parse function each. Mirrors: juju/names.
+"""Names and ids of Juju's entities: one parse function for each. Mirrors: juju/names.
 
-Nowhere else is `mysql/0` taken apart by hand.
+No other module takes a name such as `mysql/0` apart.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SPACE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _MODEL = re.compile(r"[a-z0-9]+[a-z0-9-]*")
 _MODEL_MOST = 128
 _CONTROLLER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_FILE_MOST = 200  # of names that files are called after on machines, with more before and behind
+_FILE_MOST = 200  # bytes of names in file names on machines, which add a prefix and a suffix
 _USER = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
 
 

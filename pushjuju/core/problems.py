@@ -1,4 +1,4 @@
-"""What a failure is about, as values: no code has to read the sentences that users read."""
+"""What a failure is about, as values, so that no code has to parse the texts for users."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An entity that an error or a problem is about: `unit`, `web/0`."""
+    """The entity that an error or a problem is about: its kind `unit` and its name `web/0`."""
 
     kind: str
     name: str
@@ -20,13 +20,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that failed and is tried again.
+    """A failure of some work that is tried again.
 
     Attributes:
-        text: The sentence that users read; with a subject, the sentence names the subject.
-        subject: What failed, or None for the worker's own machine, or for the model.
+        text: The sentence that users read; with a subject, the sentence begins with the subject's name.
+        subject: The entity that failed, or None for the worker's own machine, or for the model.
         hint: What the user can do next.
-        machine: The machine on which the work was tried; empty for work on no machine.
+        machine: The machine on which the work failed; empty for work that has no machine.
     """
 
     text: str
@@ -44,18 +44,18 @@ class Problem:
 
 
 def sentence(problems: Iterable[Problem]) -> str:
-    """Return several problems as users read them together."""
+    """Return several problems as one text for users."""
     return "; ".join(map(str, problems))
 
 
 def dumps(problems: Iterable[Problem]) -> str:
-    """Return problems as the store keeps them."""
+    """Return problems as the JSON text that the store keeps."""
     subjects = ((item, item.subject or Subject("", "")) for item in problems)
     return json.dumps([[it.kind, it.name, item.text, item.hint] for item, it in subjects])
 
 
 def loads(text: str) -> tuple[Problem, ...]:
-    """Return the problems that the store keeps; any other text is one problem."""
+    """Return the problems of a stored text; a text that is not JSON becomes one problem."""
     try:
         rows = [
             Problem(problem, Subject(kind, name) if kind else None, hint)

@@ -1,4 +1,4 @@
-"""Statuses: their words and the rules between them. Mirrors: juju core/status (3.6)."""
+"""The statuses of entities, and the rules between them. Mirrors: juju core/status (3.6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class StatusKind(StrEnum):
-    """The kind of entity that a status belongs to; the words of show-status-log's Type column."""
+    """The kind of entity that a status belongs to, as in the Type column of show-status-log."""
 
     WORKLOAD = "workload"
     AGENT = "juju-unit"
@@ -37,11 +37,11 @@ class Workload(StrEnum):
 
 
 CHARM_STATUSES = (Workload.MAINTENANCE, Workload.BLOCKED, Workload.WAITING, Workload.ACTIVE)
-"""What a charm may say; the others are Juju's."""
+"""The statuses that a charm may set; Juju sets the others."""
 
 
 class Agent(StrEnum):
-    """What a unit's runner does."""
+    """The status of a unit's agent: what its runner does."""
 
     ALLOCATING = "allocating"
     IDLE = "idle"
@@ -53,7 +53,7 @@ class Agent(StrEnum):
 
 
 class MachineStatus(StrEnum):
-    """How a machine takes part in the model."""
+    """The status of a machine in the model."""
 
     PENDING = "pending"
     STARTED = "started"
@@ -87,19 +87,19 @@ OFFER_REMOVED = "offer has been removed"
 
 
 def is_before_agent(found: StatusInfo) -> bool:
-    """Return True for the workload of a unit whose machine is not there yet."""
+    """Return True for the workload status of a unit whose machine does not exist yet."""
     before = (WAITING_FOR_MACHINE, INSTALLING_AGENT)
     return found.status == Workload.WAITING and found.message in before
 
 
 def is_beginning(status: str, message: str) -> bool:
-    """Return True for a workload before its install hook has ended, as Juju tells these: by their texts."""
+    """Return True for a workload before its install hook has ended. As in Juju, the message decides."""
     beginning = ((Workload.MAINTENANCE, INSTALLING_CHARM), (Workload.WAITING, AGENT_INITIALISING))
     return (status, message) in beginning
 
 
 def is_installing(message: str) -> bool:
-    """Return True for an agent that runs the install hook."""
+    """Return True for an agent whose status message says that the install hook runs."""
     return message == INSTALLING
 
 
@@ -108,7 +108,7 @@ def is_of_removed_offer(found: StatusInfo) -> bool:
     return found.status == Workload.TERMINATED and found.message == OFFER_REMOVED
 
 
-# Which unit's status stands for the application; the greater wins.
+# When units differ, the unit with the greatest number gives the application its status.
 _SEVERITY: Mapping[str, int] = {
     Workload.ERROR: 100,
     Workload.BLOCKED: 90,
@@ -121,12 +121,12 @@ _SEVERITY: Mapping[str, int] = {
 
 
 MODEL_SUSPENDED = "suspended"
-"""The status of a model whose credential the cloud refused; the data say the `reason`."""
+"""The status of a model whose credential the cloud refused; the data give the `reason`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusInfo:
-    """One status: word, message, data, and the time since when it holds, or None when that is unknown."""
+    """A status: word, message, data, and the time since when the status holds (None when unknown)."""
 
     status: str
     message: str = ""
@@ -135,7 +135,7 @@ class StatusInfo:
 
 
 def most_severe(words: Iterable[str]) -> int | None:
-    """Return the index of the status that stands for all, or None when no status is worth showing."""
+    """Return the index of the most severe status, or None when no status ranks above unknown."""
     found, most = None, _SEVERITY[Workload.UNKNOWN]
     for at, word in enumerate(words):
         severity = _SEVERITY.get(word, 0)

@@ -13,16 +13,16 @@ from pushjuju.core.errors import NotValid
 from pushjuju.portable.names import is_application, is_unit
 
 STORAGE_DIR = "/var/lib/juju/storage"
-_OURS = ("/var/lib/juju", "/var/lib/pushjuju", "/var/log/juju")  # what machines keep of us
+_OURS = ("/var/lib/juju", "/var/lib/pushjuju", "/var/log/juju")  # files of Juju and pushjuju
 DEFAULT_SIZE = 1024  # MiB
-MOST = 1000  # instances of one store of a unit, whatever the charm says
+MOST = 1000  # storage instances of one name for one unit, whatever range the charm declares
 _POOL = re.compile(r"[a-zA-Z]+[-?a-zA-Z0-9]*")
 _COUNT = re.compile(r"-?[0-9]+")
 _SIZE = re.compile(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
-DISK_OF_MACHINE = "disk of machine"  # the kind of a problem's subject: the disk of a machine that has ended
+DISK_OF_MACHINE = "disk of machine"  # a `Subject.kind`: a disk of a machine that has ended
 _POWERS = "MGTPEZY"
-_MOST_DIGITS = 9  # of a count
-MOST_MIB = 1 << 50  # of a size: 1Z, more than the integers of a store can hold
+_MOST_DIGITS = 9  # digits of a count
+MOST_MIB = 1 << 50  # the largest size, 1Z; the store's integers hold no more
 _THOUSAND = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -54,10 +54,10 @@ class StorageStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directive:
-    """A request for one store of a charm; parts that the text leaves out are empty or 0.
+    """A request for storage of a charm, such as `ebs,2,10G`; parts that the text leaves out are empty or 0.
 
     Attributes:
-        size: MiB.
+        size: The size in MiB.
     """
 
     pool: str = ""
@@ -69,7 +69,7 @@ class Directive:
         """Read `[pool][,count][,size]`, in any order.
 
         Raises:
-            NotValid: A part is not pool, size or count, or comes twice; the message is Juju's.
+            NotValid: A part is not a pool, size or count, or is given twice; the message is Juju's.
         """
         found = cls()
         for part in filter(None, text.split(",")):
@@ -115,7 +115,7 @@ def parse_size(text: str) -> int:
         why = f'expected a non-negative number with optional multiplier suffix (M/G/T/P/E/Z/Y), got "{text}"'
         raise NotValid(why).prefixed("cannot parse size")
     size = float(match[1]) * float(1024 ** _POWERS.index(match[2]))
-    if size > MOST_MIB:  # also where the number is beyond all floats
+    if size > MOST_MIB:  # also for numbers too large for a float
         raise NotValid("at most 1Z is possible").prefixed("cannot parse size")
     return math.ceil(size)
 
@@ -124,10 +124,10 @@ def parse_directives(words: Iterable[str], *, bare: bool = False) -> dict[str, D
     """Read `name=directive` words.
 
     Args:
-        bare: A name alone asks for one instance.
+        bare: True when a name alone asks for one instance.
 
     Raises:
-        NotValid: A word is not a directive, or a name comes twice; the message is Juju's.
+        NotValid: A word is not a directive, or a name is given twice; the message is Juju's.
     """
     found: dict[str, Directive] = {}
     for word in words:
@@ -149,24 +149,24 @@ def is_pool(text: str) -> bool:
 
 
 def is_store(text: str) -> bool:
-    """Return True when a text can name a store of a charm: Juju's form is that of applications."""
+    """Return True when a text can name a charm's storage; the rules are those for application names."""
     return is_application(text)
 
 
 def is_storage(text: str) -> bool:
-    """Return True when a text can be the id of a storage instance, `data/0`: the form is that of units."""
+    """Return True when a text can be the id of a storage instance, such as `data/0`."""
     return is_unit(text)
 
 
 def store_of(storage_id: str) -> str:
-    """Return the store of a storage instance: `data` of `data/0`."""
+    """Return the name of the charm's storage in the id of an instance: `data` for `data/0`."""
     if not is_unit(storage_id):
         raise NotValid(f'storage ID "{storage_id}" not valid')
     return storage_id.partition("/")[0]
 
 
 def decimal_size(mib: int) -> str:
-    """Return MiB, taken for megabytes, as Juju's refusals show them: `1.0 GB`."""
+    """Return a size as Juju's error messages show it: `1.0 GB`; Juju takes the MiB for megabytes there."""
     value, power = float(mib * 1000**2), 0
     while value >= 1000 and power < len(_THOUSAND) - 1:
         value, power = value / 1000, power + 1
@@ -175,7 +175,7 @@ def decimal_size(mib: int) -> str:
 
 
 def check_count(count: int, least: int, most: int) -> None:
-    """Check a number of instances against a charm's range; `most` below 0 is no bound.
+    """Check a number of instances against a charm's range; a `most` below 0 means no upper limit.
 
     Raises:
         NotValid: The count is outside the charm's range; the message is Juju's.
@@ -190,17 +190,17 @@ def check_count(count: int, least: int, most: int) -> None:
 
 
 def mount_point(location: str, most: int, storage_id: str) -> str:
-    """Return where a filesystem is mounted.
+    """Return the path at which a filesystem is mounted.
 
     Args:
-        location: Of the charm's store; may be empty.
-        most: The greatest number of instances in the store; below 0 for any number.
+        location: The location that the charm declares for the storage; may be empty.
+        most: The greatest number of instances; below 0 for any number.
 
     Mirrors: juju state/filesystem.go FilesystemMountPoint (3.6)
     """
     if not location:
         return join(STORAGE_DIR, storage_id)
-    clean = "/" + normpath(location).lstrip("/")  # POSIX keeps two slashes in front
+    clean = "/" + normpath(location).lstrip("/")  # normpath keeps two leading slashes, as POSIX asks
     if not location.startswith("/") or not location.isprintable() or clean == "/":
         raise NotValid(f'invalid location "{location}": must be an absolute path below /')
     place = clean if most == 1 else join(clean, storage_id)
@@ -213,11 +213,11 @@ def mount_point(location: str, most: int, storage_id: str) -> str:
 
 
 def check_nesting(name: str, path: str, present: Iterable[tuple[str, str]]) -> None:
-    """Check that a new mount point neither holds nor is below another of its machine.
+    """Check that a new mount point neither contains nor lies below another mount point of the machine.
 
     Args:
-        name: The store that it is for.
-        present: (store, mount point) of those that are there.
+        name: The storage that the mount point is for.
+        present: (storage name, mount point) of the machine's mount points.
     """
     for other, place in present:
         outer, inner = ((other, place), (name, path))

@@ -1,16 +1,16 @@
-"""What was probably meant by a word that is not known. Pure."""
+"""Finds the known word that a user probably meant by a mistyped word. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
 
-LONGEST = 100  # letters of a word that is worth a comparison
-MOST = 5000  # words to compare with
+LONGEST = 100  # letters: a longer word is not compared
+MOST = 5000  # known words that are compared
 
 
 def distance(left: str, right: str) -> int:
-    """Count the slips between two words: a letter more, less or another, or two neighbours swapped."""
+    """Count the typing errors between two words: a letter added, missing or replaced, or two swapped."""
     earlier: list[int] = []
     before = list(range(len(right) + 1))
     for row, char in enumerate(left, 1):
@@ -25,9 +25,9 @@ def distance(left: str, right: str) -> int:
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that is nearest to a mistyped one, or an empty text when none is near.
+    """Return the known word that is nearest to a mistyped word, or an empty text when no word is near.
 
-    Near is one slip in three letters, and one in any word.
+    A word is near with one typing error for each three letters; one error is always allowed.
     """
     if len(word) > LONGEST:
         return ""
@@ -41,6 +41,6 @@ def is_alike(word: str, near: str) -> bool:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `Did you mean:` with the nearest known word, as a hint of an error; empty when none is near."""
+    """Return a hint with the nearest known word (`Did you mean:`), or an empty text when no word is near."""
     near = closest(word, known)
     return f"\nDid you mean:\n\t{near}" if near and is_alike(word, near) else ""

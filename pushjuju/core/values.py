@@ -1,7 +1,7 @@
-"""Frozen dataclasses with slots, made without their constructors.
+"""Copies frozen dataclasses with slots without calling their constructors.
 
-The constructor of a frozen dataclass sets each field through `object.__setattr__`: for the records that every
-hook reads by the dozen that is most of the work.
+The constructor of a frozen dataclass sets each field through `object.__setattr__`. For records that a hook
+reads in great numbers, these calls are most of the work.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @cache
 def slots(kind: Hashable) -> dict[str, tuple[Get, Put]]:
-    """Return how each field of a class is read and written: name -> (get, put)."""
+    """Return the functions that read and write each field of a class: name -> (get, put)."""
     cls: Any = kind
     found = {}
     for field in fields(cls):
@@ -30,17 +30,17 @@ def slots(kind: Hashable) -> dict[str, tuple[Get, Put]]:
 
 @cache
 def _parts(kind: Hashable) -> tuple[Get, tuple[Put, ...], dict[str, Put]]:
-    """Return how all fields of a class are read at once, how each is written, and the same by name."""
+    """Return a function that reads all fields, the functions that write each, and the latter by name."""
     puts = {name: put for name, (_, put) in slots(kind).items()}
-    read = attrgetter(*puts, next(iter(puts)))  # the first one twice: a tuple also when it is alone
+    read = attrgetter(*puts, next(iter(puts)))  # the first name twice: for one name attrgetter gives no tuple
     return read, tuple(puts.values()), puts
 
 
 def changed(value: T, /, **fields: Any) -> T:
-    """Return a copy with other values in some fields: `dataclasses.replace`, three times as fast.
+    """Return a copy with other values in some fields, like `dataclasses.replace` but three times as fast.
 
     Raises:
-        KeyError: There is no such field.
+        KeyError: The class has no such field.
     """
     kind = type(value)
     read, puts, by_name = _parts(cast("Hashable", kind))

@@ -16,7 +16,7 @@ def parse_duration(text: str) -> float:
         text: For example `5m`, `1h30m`, `-2s`, `0`.
 
     Raises:
-        ValueError: The text is no duration; the message is Go's.
+        ValueError: The text is not a duration; the message is Go's.
     """
     sign = -1.0 if text[:1] == "-" else 1.0
     rest = text[1:] if text[:1] in ("+", "-") else text
@@ -49,7 +49,7 @@ def _number(text: str) -> tuple[str, str]:
 
 
 def _unit(text: str) -> tuple[str, str]:
-    """Split off what stands before the next digit or dot."""
+    """Split off the text before the next digit or dot."""
     for at, char in enumerate(text):
         if char in "0123456789.":
             return text[:at], text[at:]

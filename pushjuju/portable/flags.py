@@ -1,4 +1,4 @@
-"""Juju's flag syntax, and the flags of hook tools and their help.
+"""Reads command lines in Juju's flag syntax; describes the flags of hook tools and prints their help.
 
 Flags and arguments may be mixed, short flags may be joined, the last value wins, long flags are never
 abbreviated. Not POSIX getopt: `-n=x` gives `=x`, and `--flag=false` is for booleans.
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Mapping, Sequence
 
-    # Turns the text of a flag into its value; raises ValueError with the reason.
+    # A Convert turns the text of a flag into its value, or raises ValueError with the reason.
     Convert = Callable[[Any, str], Any]
 
 
@@ -23,10 +23,10 @@ class UsageError(Exception):
 
 
 class UnknownFlag(UsageError):
-    """A flag does not exist.
+    """A flag is not defined.
 
     Attributes:
-        name: Its name, without dashes.
+        name: The name of the flag, without dashes.
     """
 
     def __init__(self, name: str) -> None:
@@ -35,7 +35,7 @@ class UnknownFlag(UsageError):
 
 
 class HelpWanted(Exception):  # noqa: N818 - not an error: the user asked
-    """`-h` or `--help` was met."""
+    """The command line has `-h` or `--help`."""
 
 
 def dashed(name: str) -> str:
@@ -55,14 +55,14 @@ def read(
     Args:
         flags: Name, without dashes -> flag; a flag whose `boolean` is true needs no value.
         words: The words after the command.
-        store: Called with flag, name and text for each flag, in their order.
+        store: Called with flag, name and text for each flag, in the order of the command line.
         interspersed: True when flags may follow the first positional argument.
 
     Returns:
         The positional arguments.
 
     Raises:
-        UsageError: with Juju's text.
+        UsageError: The command line is wrong; the message is Juju's.
     """
     found: list[str] = []
     rest = list(words)

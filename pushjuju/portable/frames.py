@@ -1,7 +1,7 @@
-"""The messages of the wire as types: what controller, machine and processes of a machine say to each other.
+"""The messages between controller and machine, and between processes of a machine, as types.
 
-Types alone: no program on a machine imports this module, and the packer leaves it out. A type says how a
-message is built; what a machine says is checked in `runner.trust` all the same.
+The module holds types only: no program on a machine imports it, and the packer leaves it out. A type says how
+a message is built; `runner.trust` still checks each message that a machine sends.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Kind = Literal["hook", "action", "commands", "exec", "deploy", "remove-unit", "r
 
 
 class Lease(TypedDict):
-    """Which process of the controller works the machine; `of` is a model."""
+    """The number of the lease with which a controller process works a machine; `of` is the model."""
 
     of: str
     number: int
@@ -29,8 +29,9 @@ class _Op(TypedDict):
 class Op(_Op, total=False):
     """An operation.
 
-    `after` and `then`: its place in a plan; `tail`: the last line that it prints is shown; `request`: the
-    request of juju-exec that it answers; `if_boot_id`: the boot in which it may begin.
+    In a plan, `after` is the id of the operation before, and `then` announces another one. With `tail`, the
+    user sees the last line of output. `request` is the id of the juju-exec request that the operation answers;
+    `if_boot_id` is the only boot in which the operation may start.
     """
 
     unit: str
@@ -60,20 +61,20 @@ class Op(_Op, total=False):
 
 
 class Bare(TypedDict):
-    """A message that says nothing else: `beat`, or the question for `facts`."""
+    """A message without content: `beat` keeps the connection alive, `facts` asks for the machine's facts."""
 
     t: Literal["beat", "facts"]
 
 
 class OfOperation(TypedDict):
-    """An operation's result is fetched, or acknowledged."""
+    """The controller fetches, or acknowledges, the result of an operation."""
 
     t: Literal["fetch", "ack"]
     id: str
 
 
 class Cancel(TypedDict):
-    """An operation is interrupted, by a signal of that name."""
+    """The controller interrupts an operation with a signal, given by name."""
 
     t: Literal["cancel"]
     id: str
@@ -81,7 +82,7 @@ class Cancel(TypedDict):
 
 
 class Answer(TypedDict):
-    """A request of juju-exec is not run."""
+    """The controller refuses a request of juju-exec."""
 
     t: Literal["answer"]
     request: str
@@ -89,7 +90,7 @@ class Answer(TypedDict):
 
 
 class Put(TypedDict):
-    """A blob follows, from an offset on."""
+    """The controller sends a blob, beginning at an offset."""
 
     t: Literal["put"]
     sha256: str
@@ -98,25 +99,25 @@ class Put(TypedDict):
 
 
 Copy = TypedDict("Copy", {"t": Literal["copy"], "sha256": str, "from": str, "offset": int, "length": int})
-"""The next piece of a blob is in another one, `from`."""
+"""The next piece of a blob is a copy of a piece of another blob, `from`."""
 
 Output = TypedDict(
     "Output",
     {"stdout": str, "stdout-encoding": str, "stderr": str, "stderr-encoding": str},
     total=False,
 )
-"""What a program printed; with its encoding, when that is not UTF-8."""
+"""The output of a program, and its encoding when it is not UTF-8."""
 
 
 class Told(Output):
-    """The answer of a live call, as the process of the operation gets it."""
+    """The answer to a live call, as the operation's process gets it."""
 
     call: int
     rc: int
 
 
 class LiveResult(Told):
-    """The answer of a live call."""
+    """The answer to a live call, as the controller sends it."""
 
     t: Literal["live-result"]
     id: str
@@ -128,7 +129,7 @@ ToMachine = Union[Op, Bare, OfOperation, Cancel, Answer, Put, Copy, LiveResult]
 
 
 class Event(TypedDict, total=False):
-    """What an operation says: `log`, `output`, `status`, `action-log` or `version`."""
+    """An event of an operation: `log`, `output`, `status`, `action-log` or `version`."""
 
     k: str
     time: Optional[float]
@@ -143,14 +144,14 @@ class Event(TypedDict, total=False):
 
 
 class Numbered(TypedDict):
-    """An event with its number."""
+    """An event with its sequence number."""
 
     seq: int
     e: Event
 
 
 class Events(TypedDict, total=False):
-    """Events of an operation; `tail` is a line that is only shown."""
+    """Events of an operation; `tail` is an output line that is shown but not kept."""
 
     t: Literal["event"]
     id: str
@@ -163,7 +164,7 @@ _Stdin = TypedDict("_Stdin", {"stdin": str, "stdin-encoding": str}, total=False)
 
 
 class LiveCall(_Stdin, total=False):
-    """A call of a hook tool that the controller answers."""
+    """A call of a hook tool that the controller must answer."""
 
     t: Literal["live"]
     id: str
@@ -184,7 +185,7 @@ class Ports(TypedDict):
 
 
 class ActionSaid(TypedDict, total=False):
-    """What an action set."""
+    """The results and the failure that an action set."""
 
     failed: bool
     message: str
@@ -192,7 +193,7 @@ class ActionSaid(TypedDict, total=False):
 
 
 class Writes(TypedDict, total=False):
-    """What a hook changes in the model."""
+    """The changes that a hook makes to the model."""
 
     status_set: bool
     reboot: str
@@ -210,7 +211,7 @@ class _Result(TypedDict):
 
 
 class Result(_Result, Output, total=False):
-    """How an operation ended; `lease` is the newest one that the machine knows."""
+    """The outcome of an operation; `lease` is the newest lease that the machine knows."""
 
     exit: Optional[int]
     signal: Optional[int]
@@ -228,7 +229,7 @@ class Result(_Result, Output, total=False):
 
 
 class ResultFrame(Result):
-    """A result on its way to the controller."""
+    """The result of an operation, as the machine sends it."""
 
     t: Literal["result"]
     id: str
@@ -236,7 +237,7 @@ class ResultFrame(Result):
 
 
 class Refused(TypedDict, total=False):
-    """A message that the machine does not take."""
+    """The machine refuses a message of the controller."""
 
     t: Literal["error"]
     id: Optional[str]
@@ -244,7 +245,7 @@ class Refused(TypedDict, total=False):
 
 
 class Stored(TypedDict, total=False):
-    """What became of a blob."""
+    """The outcome of a blob's transfer."""
 
     t: Literal["ok", "put-error"]
     sha256: str
@@ -254,14 +255,14 @@ class Stored(TypedDict, total=False):
 
 
 class Known(TypedDict):
-    """An operation that is not acknowledged."""
+    """An operation whose result the controller has not acknowledged."""
 
     id: str
     done: bool
 
 
 class Address(TypedDict):
-    """An address of a network device, and its network."""
+    """An address of a network device, with its network."""
 
     value: str
     cidr: str
@@ -279,7 +280,7 @@ class Nic(TypedDict, total=False):
 
 
 class Network(TypedDict):
-    """What may change while a machine is attached."""
+    """The facts that may change while a machine is attached."""
 
     hostname: str
     gateway: str
@@ -317,7 +318,7 @@ class _Hello(Network):
 
 
 class Hello(_Hello, total=False):
-    """The facts of a machine at a contact; a runner of an older program names no `charms`."""
+    """The facts of a machine at the start of a contact; a runner of an older program sends no `charms`."""
 
     charms: List[str]
     requests: List[Request]
@@ -325,7 +326,7 @@ class Hello(_Hello, total=False):
 
 
 class Asked(TypedDict, total=False):
-    """A live call as the controller has checked it."""
+    """A live call after the controller has checked it."""
 
     id: str
     call: int
@@ -336,14 +337,14 @@ class Asked(TypedDict, total=False):
 
 
 class Requests(TypedDict):
-    """Requests of juju-exec that are new."""
+    """New requests of juju-exec."""
 
     t: Literal["requests"]
     requests: List[Request]
 
 
 FromMachine = Union[Events, LiveCall, ResultFrame, Refused, Stored, Requests, Dict[str, Any]]
-"""The last one is for the facts of a machine."""
+"""The `Dict` is for the facts of a machine."""
 
 
 class _Setting(TypedDict):
@@ -353,17 +354,17 @@ class _Setting(TypedDict):
 
 
 class Quiet(TypedDict, total=False):
-    """What the next operation of a plan takes over: the status that the charm set last."""
+    """The status that the charm set last, which the next operation of a plan takes over."""
 
     status: Optional[Dict[str, str]]
 
 
 class Setting(_Setting, Quiet):
-    """How the server starts an operation."""
+    """The settings with which the server starts the process of an operation."""
 
 
 class Begun(TypedDict, total=False):
-    """The first line of a journal."""
+    """The first line of an operation's journal."""
 
     id: str
     kind: str
@@ -380,20 +381,20 @@ class Begun(TypedDict, total=False):
 
 
 class Child(TypedDict, total=False):
-    """The process that does the work, and when it started: numbers of processes come again."""
+    """The process that does the work, and its start time: process ids are used again."""
 
     pid: int
     start: str
 
 
 class Stop(TypedDict):
-    """The process of an operation is to send that signal to its hook."""
+    """The server tells the process of an operation to send a signal to its hook."""
 
     signal: int
 
 
 class Orphan(TypedDict):
-    """The process of the operation `host` looks for a new server."""
+    """The process of the operation `host` has lost its server and looks for a new server."""
 
     host: str
     pid: int

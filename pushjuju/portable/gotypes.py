@@ -4,19 +4,19 @@ from __future__ import annotations
 
 
 class Struct(dict):  # type: ignore[type-arg]
-    """A map whose keys keep their order, where Juju renders a Go struct; plain dicts are sorted."""
+    """A map that Juju renders from a Go struct: its keys keep their order, while plain dicts are sorted."""
 
     __slots__ = ()
 
 
 class Moment(str):
-    """A time in RFC 3339, where Juju renders a Go time: bare in YAML, a string in JSON."""
+    """A time in RFC 3339 that Juju renders from a Go time: without quotes in YAML, a string in JSON."""
 
     __slots__ = ()
 
 
 def go_float(value: float) -> str:
-    """Render a float as Go's JSON encoder: `3` for 3.0, exponents only for extreme values."""
+    """Render a float as Go's JSON encoder does: `3` for 3.0, exponents only for extreme values."""
     if value == int(value) and abs(value) < 1e21:
         return "-0" if value == 0 and str(value)[0] == "-" else str(int(value))
     text = repr(value)

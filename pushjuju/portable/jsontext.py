@@ -1,7 +1,7 @@
-"""JSON on the C accelerators alone: as it travels, as it is kept, and as Go prints it.
+"""Reads and writes JSON with Python's C functions alone: for the wire, for the store, and as Go prints it.
 
-Importing the ``json`` package pulls in ``re`` and ``enum`` and costs more than everything else the program
-imports together; its two C functions do all the work.
+Importing the ``json`` package loads ``re`` and ``enum``, which takes longer than all other imports of the
+program together; the two C functions of the package do all the work.
 
 Mirrors: Go encoding/json (juju 3.6)
 """
@@ -70,15 +70,15 @@ def _make_writer(*, ascii_only: bool, sort_keys: bool) -> Write:
     return lambda value: "".join(encode(value, 0))
 
 
-loads = _make_reader()  # JSON that travels
+loads = _make_reader()  # for messages
 dumps = _make_writer(ascii_only=True, sort_keys=False)
-compact = _make_writer(ascii_only=True, sort_keys=True)  # JSON that is kept: equal values give equal texts
+compact = _make_writer(ascii_only=True, sort_keys=True)  # for the store: equal values give equal texts
 _sorted = _make_writer(ascii_only=False, sort_keys=True)
 _in_order = _make_writer(ascii_only=False, sort_keys=False)
 
 
 def to_json(value: Any, *, sort_keys: bool = True) -> str:
-    """Render as Go does: compact JSON on one line, without the final newline.
+    """Render a value as Go does: compact JSON on one line, without the final newline.
 
     Args:
         value: None, bool, int, float, str, list, tuple and dict, nested.
@@ -103,7 +103,7 @@ def _prepare(value: Any, sort_keys: bool) -> Any:
 
 
 def _needs_care(value: Any) -> bool:
-    """Return True when a plain encoder gets a part wrong: a float, or a map that keeps its order."""
+    """Return True when the C encoder would render a part otherwise than Go: a float, or a `Struct`."""
     todo = [value]
     while todo:
         item = todo.pop()
@@ -118,7 +118,7 @@ def _needs_care(value: Any) -> bool:
 
 
 def escape_json(text: str) -> str:
-    """Apply Go's extra escapes to JSON text: `<`, `>`, `&`, U+2028/9; bytes that are not UTF-8."""
+    """Apply Go's extra escapes to JSON text: `<`, `>`, `&`, U+2028, U+2029; bytes that are not UTF-8."""
     for char, code in (("<", "003c"), (">", "003e"), ("&", "0026"), ("\u2028", "2028"), ("\u2029", "2029")):
         if char in text:
             text = text.replace(char, "\\u" + code)

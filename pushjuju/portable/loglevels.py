@@ -1,6 +1,6 @@
-"""Levels of log lines, and texts that say how much is logged by which logger: `<root>=INFO;unit=DEBUG`.
+"""Log levels, and texts that set the level of each logger: `<root>=INFO;unit=DEBUG`.
 
-What the controller would not keep is not even sent by machines.
+Machines use these rules to drop the lines that the controller would not keep.
 
 Mirrors: github.com/juju/loggo config.go, level.go
 """
@@ -16,7 +16,7 @@ UNSPECIFIED = "UNSPECIFIED"  # a logger that has this level takes that of the lo
 
 
 def level_of(word: str) -> str:
-    """Return the level that a word means in any case, or an empty text when it means no level."""
+    """Return the level that a word names in any case, or an empty text when the word is not a level."""
     name = word.upper()
     name = "WARNING" if name == "WARN" else name
     return name if name in LEVELS else ""
@@ -38,7 +38,7 @@ def parse_levels(spec: str) -> dict[str, str]:
 
 
 def _parts(spec: str) -> Iterator[tuple[str, str]]:
-    """Yield loggers and their levels as written; a word alone is the level of the root logger."""
+    """Yield (logger, level) as written; a word without `=` is the level of the root logger."""
     for part in spec.replace(":", ";").split(";"):
         name, equals, word = part.partition("=")
         if not equals:
@@ -48,11 +48,11 @@ def _parts(spec: str) -> Iterator[tuple[str, str]]:
 
 
 def threshold(logging_config: str, module: str) -> str:
-    """Return the level from which a module's lines are kept.
+    """Return the lowest level at which a module's lines are kept.
 
     Args:
-        logging_config: `<root>=INFO;unit=DEBUG`; what cannot be read in it is passed over.
-        module: Dotted logger name; the longest configured prefix decides.
+        logging_config: `<root>=INFO;unit=DEBUG`; parts that cannot be read are ignored.
+        module: Dotted logger name; the longest configured prefix of the name decides.
     """
     best, found = -1, "INFO"
     for name, word in _parts(logging_config):
@@ -64,6 +64,6 @@ def threshold(logging_config: str, module: str) -> str:
 
 
 def kept(logging_config: str, module: str, level: str) -> bool:
-    """Return True when a line is stored under a logging configuration."""
+    """Return True when the logging configuration keeps a line of this level."""
     known = level if level in LEVELS else "INFO"
     return LEVELS.index(known) >= LEVELS.index(threshold(logging_config, module))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-_MOST = 200  # bytes: machines have files that are named after applications, with more before and behind
+_MOST = 200  # bytes: file names on machines contain the names, with more before and behind
 
 
 def is_application(text: str) -> bool:
     """Return True when a text can name an application or a charm."""
     if len(text) > _MOST or not text.isascii() or not text[:1].isalpha() or text != text.lower():
         return False
-    if text.isalpha():  # as most names are
+    if text.isalpha():  # the usual case
         return True
     for part in text.split("-"):
         if not part.isalnum() or part.isdigit():
@@ -28,7 +28,7 @@ def unit_tag(unit: str) -> str:
     """Return the tag that files and logs carry: `unit-web-0` for `web/0`.
 
     Raises:
-        ValueError: The text is no unit name.
+        ValueError: The text is not a unit name.
     """
     if not is_unit(unit):
         raise ValueError('"%s" is not a valid unit name' % unit)

@@ -16,8 +16,8 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key that compares runs of digits as numbers.
 
     Returns:
-        A tuple of (kind, digits, text); digits sort before letters at the same place, as in Juju. A number is
-        compared by its length, then its digits: no number is too long.
+        A tuple of (kind, digits, text); digits sort before letters at the same place, as in Juju. Numbers are
+        compared by their length, then by their digits, so that a number of any length works.
     """
     parts = _PARTS.split(text)
     return tuple(_rank(part, number=at % 2 == 1) for at, part in enumerate(parts) if part)
@@ -29,16 +29,16 @@ def _rank(part: str, *, number: bool) -> tuple[int, int, str]:
 
 
 def natural_order(names: Iterable[str]) -> list[str]:
-    """Return names in natural order; those of units and machines, which come by the thousand, faster."""
+    """Return names in natural order; a faster way serves lists of units or machines, which may be long."""
     listed = list(names)
     return numbered(listed) or sorted(listed, key=natural_key)
 
 
 def numbered(names: list[str], *, groups: bool = True) -> list[str]:
-    """Return names that are a number, or end in `/` and a number, in natural order; empty for others.
+    """Return names in natural order when each name is a number or ends in `/` and a number; else return [].
 
     Args:
-        groups: Whether different words may stand before the number.
+        groups: True when the words before the number may differ.
     """
     found: dict[str | None, list[tuple[int, str]]] = {}
     for name in names:
@@ -50,6 +50,6 @@ def numbered(names: list[str], *, groups: bool = True) -> list[str]:
         ((_, only),) = found.items()
         return [name for _, name in sorted(only)]
     fronts = {natural_key(f"{front}/"): mine for front, mine in found.items()}
-    if not groups or None in found or len(fronts) < len(found):  # `a0/` and `a00/` are equal to the order
+    if not groups or None in found or len(fronts) < len(found):  # the order cannot tell `a0/` from `a00/`
         return []
     return [name for key in sorted(fronts) for _, name in sorted(fronts[key])]

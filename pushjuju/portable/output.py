@@ -1,6 +1,6 @@
-"""Render values as Juju does: JSON, YAML and "smart" text.
+"""Renders values as Juju does: JSON, YAML and "smart" text.
 
-Used by the hook tools on machines and by the command line on the controller, so that both look alike.
+The hook tools on machines and the command line on the controller share this module, so their output is alike.
 Strings may carry bytes that are not UTF-8 as lone surrogates (Python's "surrogateescape").
 
 Mirrors: juju/cmd output.go, encoding/json (juju 3.6)
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def format_json(value: Any, *, sort_keys: bool = True) -> str:
-    """Render for `--format json`."""
+    """Render a value for `--format json`."""
     return to_json(value, sort_keys=sort_keys) + "\n"
 
 
 def format_yaml(value: Any, *, sort_keys: bool = True) -> str:
-    """Render for `--format yaml`: nothing at all for None."""
+    """Render a value for `--format yaml`; None gives an empty text."""
     return "" if value is None else to_yaml(value, sort_keys=sort_keys)
 
 
 def format_smart(value: Any, *, sort_keys: bool = True) -> str:
-    """Render for `--format smart`: strings as they are, `True`/`False`, one list item per line, else YAML."""
+    """Render a value for `--format smart`: strings as they are, `True`, one list item per line, else YAML."""
     if value is None or value in ("", []):
         return ""
     if isinstance(value, str):
@@ -40,5 +40,5 @@ def format_smart(value: Any, *, sort_keys: bool = True) -> str:
 
 
 def encode(text: str) -> bytes:
-    """Turn rendered text into the bytes that leave the tool; bytes that were not UTF-8 come back."""
+    """Turn rendered text into the bytes that a tool prints; lone surrogates become the original bytes."""
     return text.encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Texts, booleans and integers as Go writes and reads them.
+"""Quotes texts, and reads booleans and integers, as Go does.
 
 Errors are ValueErrors with Go's texts. Strings may carry bytes that are not UTF-8 as lone surrogates
 ("surrogateescape").
@@ -24,18 +24,18 @@ _SPACE = (
 )
 _INT_MAX = (1 << 63) - 1
 _UINT_MAX = (1 << 64) - 1
-_DIGITS_MOST = 1000  # longer numbers are out of range, and reading them would take long
+_DIGITS_MOST = 1000  # longer numbers are out of range, and int() would take long
 
 
 def quote(text: str) -> str:
-    """Quote a text as Go's `%q`."""
+    """Quote a text as Go's `%q` does."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return '"' + text + '"'
     return '"' + "".join(map(_quote_char, text)) + '"'
 
 
 def quote_list(texts: Iterable[str]) -> str:
-    """Quote a list as Go's `%q`: `["a" "b"]`."""
+    """Quote a list as Go's `%q` does: `["a" "b"]`."""
     return "[" + " ".join(map(quote, texts)) + "]"
 
 
@@ -53,17 +53,17 @@ def _quote_char(char: str) -> str:
 
 
 def trim(text: str) -> str:
-    """Strip white space as Go's `strings.TrimSpace`."""
+    """Strip white space as Go's `strings.TrimSpace` does."""
     return text.strip(_SPACE)
 
 
 def bool_of(text: str) -> bool | None:
-    """Return what a text means to Go's `strconv.ParseBool`, or None when it means nothing."""
+    """Return the boolean that Go's `strconv.ParseBool` reads from a text, or None when the text is none."""
     return True if text in _TRUE else False if text in _FALSE else None
 
 
 def parse_bool(text: str) -> bool:
-    """Read a boolean."""
+    """Read a boolean as Go does."""
     found = bool_of(text)
     if found is None:
         raise _bad_syntax("ParseBool", text)
@@ -74,7 +74,7 @@ def atoi(text: str) -> int:
     """Read a decimal integer of 64 bits.
 
     Raises:
-        ValueError: The text is no such number.
+        ValueError: The text is not a decimal integer of 64 bits; the message is Go's.
     """
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
@@ -87,7 +87,7 @@ def parse_int(text: str, *, signed: bool = True) -> int:
     """Read an integer of 64 bits; a prefix gives the base, `_` may separate digits.
 
     Raises:
-        ValueError: The text is no such number.
+        ValueError: The text is not an integer of 64 bits; the message is Go's.
     """
     sign = text[:1] if signed and text[:1] in ("+", "-") else ""
     body = text[len(sign) :]
@@ -102,7 +102,7 @@ def parse_int(text: str, *, signed: bool = True) -> int:
 
 
 def unsigned_of(text: str) -> int | None:
-    """Return a number without sign, of any size, its base given by a prefix, or None for any other text."""
+    """Return an unsigned number of any size, whose prefix gives the base, or None for any other text."""
     if not (text.isascii() and text[:1].isdigit() and text[-1].isalnum()):
         return None
     if len(text) > 1 and text[0] == "0" and text[1] in "01234567_":

@@ -1,7 +1,7 @@
-"""Emit YAML that looks as Juju's does.
+"""Writes YAML that looks like Juju's.
 
-Block style, lists not indented under their key, natural key order, quotes only where a reader would take the
-bare word for something else, long lines broken after column 80.
+Block style, lists not indented under their key, natural key order, quotes only where a reader would not read
+the bare word as a string, long lines broken after column 80.
 
 Mirrors: gopkg.in/yaml.v2 encode.go and emitterc.go (as used by juju 3.6)
 """
@@ -32,7 +32,7 @@ _ESCAPES = {
 
 
 def _is_printable(char: str) -> bool:
-    # As narrow as Juju's emitter: no tab, nothing beyond the basic plane, no byte order mark.
+    # The same characters as in Juju's emitter: no tab, nothing beyond the basic plane, no byte order mark.
     if char < "\x7f":
         return char >= " " or char == "\n"
     return "\xa0" <= char <= "\ud7ff" or ("\ue000" <= char <= "\ufffd" and char != "\ufeff")
@@ -45,7 +45,7 @@ def _all_printable(text: str) -> bool:
 
 
 def _plain_allowed(text: str) -> bool:
-    """Return True when one line of printable `text` may stand bare in block context."""
+    """Return True when one line of printable text can be written without quotes in block context."""
     first = text[0]
     if first in _FIRST_INDICATORS or first == " " or text[-1] in " :":
         return False
@@ -55,7 +55,7 @@ def _plain_allowed(text: str) -> bool:
 
 
 def _literal_allowed(text: str) -> bool:
-    """Return True when multi-line `text` survives as a literal block."""
+    """Return True when a text of several lines reads back unchanged from a literal block."""
     if text[-1] == " " or " \n" in text or text.endswith("\n\n") or not text.strip("\n"):
         return False
     return _all_printable(text)
@@ -94,7 +94,7 @@ def _is_text(text: str) -> bool:
 
 
 def yaml_string(text: str) -> str:
-    """Render a string on one line: bare, single-quoted or double-quoted, as Juju chooses."""
+    """Render a string on one line: without quotes, single-quoted or double-quoted, as Juju chooses."""
     if not text:
         return '""'
     if text.isascii() and text.isprintable():
@@ -120,7 +120,7 @@ def _yaml_float(value: float) -> str:
 
 
 def _other_scalar(value: Any) -> str:
-    """Render what is neither a plain str nor a container."""
+    """Render a value that is neither a plain str nor a container."""
     if value is None:
         return "null"
     if value is True:
@@ -139,15 +139,15 @@ def _other_scalar(value: Any) -> str:
 
 
 def _fold(rendered: str, column: int, indent: str) -> str:
-    """Break a one-line scalar at blanks beyond `WIDTH`, where the emitter would.
+    """Break a one-line scalar at blanks beyond `WIDTH`, as Juju's emitter does.
 
     Args:
-        rendered: The scalar as `yaml_string` gives it.
-        column: Where it starts on its line.
-        indent: What continuation lines begin with.
+        rendered: The scalar as `yaml_string` returns it.
+        column: The column where the scalar starts.
+        indent: The text with which continuation lines begin.
     """
     quote = rendered[0] if rendered[0] in "'\"" else ""
-    last = len(rendered) - (2 if quote else 1)  # a blank just inside the closing quote stays
+    last = len(rendered) - (2 if quote else 1)  # a blank just before the closing quote is no place to break
     out: list[str] = []
     start, blank = 0, False
     for at, char in enumerate(rendered):
@@ -158,7 +158,7 @@ def _fold(rendered: str, column: int, indent: str) -> str:
         inside = (1 if quote else 0) < at < last
         if not blank and inside and column + at - start > WIDTH and (follows != " " or quote == '"'):
             out.append(rendered[start:at])
-            # A double-quoted continuation would lose its leading blanks: the first one is escaped.
+            # A continuation line of a double-quoted scalar loses its leading blanks, so the first is escaped.
             column, start = len(indent) + (1 if follows == " " else 0), at + 1
             out.append("\n" + indent + ("\\" if follows == " " else ""))
         blank = True
@@ -180,19 +180,19 @@ def _bytes_of(text: str) -> int:
 
 
 class _Emitter:
-    """Writes one document; remembers rendered strings, since documents repeat themselves."""
+    """Writes one document; caches rendered strings, because documents repeat them."""
 
     __slots__ = ("_cache", "_keys", "_order", "out", "sort_keys")
 
     def __init__(self, sort_keys: bool) -> None:
         self.out: list[str] = []
         self.sort_keys = sort_keys
-        self._cache: dict[str, str] = {}  # strings that fit any line -> rendered
+        self._cache: dict[str, str] = {}  # strings short enough for any line -> rendered
         self._keys: dict[Any, str] = {}
         self._order: dict[Any, Any] = {}  # key -> its place in natural order
 
     def scalar(self, value: Any, lead: str, indent: str) -> None:
-        """Write `lead` (start of the line), the scalar and a newline; `indent` is where its lines go on."""
+        """Write the line start `lead`, the scalar and a newline; `indent` begins its further lines."""
         if type(value) is not str:
             text = _other_scalar(value)
         else:
@@ -221,7 +221,7 @@ class _Emitter:
         return sorted(value, key=order.__getitem__)
 
     def node(self, value: Any, lead: str, indent: str) -> None:
-        """Write an item of a list: its first line starts with `lead`, the rest with `indent`."""
+        """Write an item of a list: `lead` begins its first line, `indent` the others."""
         if isinstance(value, dict) and value:
             self.mapping(value, lead + " ", indent)
         elif isinstance(value, (list, tuple)) and value:
@@ -238,7 +238,7 @@ class _Emitter:
             self.scalar(value, lead, indent)
 
     def mapping(self, value: dict[Any, Any], first: str, indent: str) -> None:
-        """Write a block map; `first` stands before its first key, `indent` before the others."""
+        """Write a block map: `first` comes before its first key, `indent` before the others."""
         out, keys, deeper, prefix = self.out, self._keys, indent + "  ", first
         for key in self._ordered(value):
             item = value[key]
@@ -263,14 +263,14 @@ class _Emitter:
             prefix = indent
 
     def sequence(self, value: Any, first: str, indent: str) -> None:
-        """Write a block list; `first` stands before its first dash, `indent` before the others."""
+        """Write a block list: `first` comes before its first dash, `indent` before the others."""
         prefix = first
         for item in value:
             self.node(item, prefix + "-", indent + "  ")
             prefix = indent
 
     def _key(self, key: Any) -> str:
-        """Render a key with its colon; "" when it is too long for a simple key or has several lines."""
+        """Render a key with its colon; empty for a key too long for a simple key, or of several lines."""
         text = yaml_string(key) if isinstance(key, str) else _other_scalar(key)
         if isinstance(key, str) and ("\n" in key or _bytes_of(key) > MAX_SIMPLE_KEY):
             return ""

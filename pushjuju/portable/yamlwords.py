@@ -1,6 +1,6 @@
-"""Decide how a YAML 1.1 reader would take a bare word, as Juju's YAML library does.
+"""Decides what a YAML 1.1 reader makes of a word without quotes, as Juju's YAML library does.
 
-Shared by the emitter (does this string need quotes?) and by the readers (what does this word mean?).
+The emitter asks which strings need quotes; the readers ask which value a word has.
 
 Mirrors: gopkg.in/yaml.v2 resolve.go, sorter.go (as used by juju 3.6)
 """
@@ -21,7 +21,7 @@ FLOATS = {
     **dict.fromkeys(".inf .Inf .INF +.inf +.Inf +.INF".split(), float("inf")),
     **dict.fromkeys("-.inf -.Inf -.INF".split(), float("-inf")),
 }
-# "<<" and "=" are tags of their own in YAML 1.1 readers; quoting them keeps every reader right.
+# "<<" and "=" have tags of their own in YAML 1.1: with quotes, every reader reads them as strings.
 _WORDS = TRUE | FALSE | NULL | frozenset(FLOATS) | frozenset(("<<", "="))
 _NUMBER_START = frozenset("0123456789+-.")
 _NUMBER_CHARS = "0123456789abcdefABCDEFxXoO_.+-"
@@ -34,7 +34,7 @@ def _split_sign(text: str) -> str:
 
 
 def number_of(text: str) -> int | float | None:
-    """Return the number that a bare `text` means, or None when it is not a number."""
+    """Return the number that a bare word is, or None when the word is not a number."""
     if (
         text.strip(_NUMBER_CHARS) or not text.isascii() or text.count(".") > 1
     ):  # the usual case: an address, a name, words
@@ -56,7 +56,7 @@ def number_of(text: str) -> int | float | None:
 
 
 def _is_number_to_others(text: str) -> bool:
-    """Return True for what other YAML readers take for a number: `0x_`, and hundreds of digits."""
+    """Return True for words that other YAML readers read as numbers: `0x_`, or hundreds of digits."""
     if len(text) > _LONGEST:
         body = _split_sign(text.replace("_", ""))
         return body.isdigit() or unsigned_of(body) is not None
@@ -72,7 +72,7 @@ def number_tag(text: str) -> str:
 
 
 def is_base60(text: str) -> bool:
-    """Return True when `text` looks like a base-60 number (`12:34:56`), which older readers would convert."""
+    """Return True for a base-60 number such as `12:34:56`, which older readers would convert."""
     if ":" not in text:
         return False
     parts = _split_sign(text).split(":")
@@ -125,7 +125,7 @@ def is_timestamp(text: str) -> bool:
 
 
 def resolve_tag(text: str) -> str:
-    """Return the short tag (`!!str`, `!!int`, ...) that a bare `text` resolves to."""
+    """Return the short tag (`!!str`, `!!int`, ...) of a bare word."""
     if text in TRUE or text in FALSE:
         return "!!bool"
     if text in NULL:
@@ -140,18 +140,18 @@ def resolve_tag(text: str) -> str:
 
 
 def needs_quotes(text: str) -> bool:
-    """Return True when a bare `text` would read as anything but this string (syntax apart)."""
+    """Return True when a reader would read a bare word as anything but the same string (syntax apart)."""
     if text in _WORDS:
         return True
     if text[0] not in _NUMBER_START:
         return False
-    if " " in text:  # neither a number nor one of base 60
+    if " " in text:  # a text with a blank is neither a number nor base 60
         return is_timestamp(text)
     return bool(number_tag(text)) or is_timestamp(text) or is_base60(text)
 
 
 def key_order(text: str) -> tuple[Any, ...]:
-    """Return a sort key: runs of digits compare as numbers, other signs before digits before letters."""
+    """Return a sort key: runs of digits compare as numbers; other characters before digits before letters."""
     key: list[tuple[int, int, int]] = []
     at, end = 0, len(text)
     while at < end:
@@ -160,7 +160,7 @@ def key_order(text: str) -> tuple[Any, ...]:
             stop = at + 1
             while stop < end and text[stop].isdecimal():
                 stop += 1
-            # Long digit strings are hashes, not counters: cut before int() becomes slow or refuses.
+            # A long run of digits is a hash, not a counter. It is cut, because int() of it is slow or fails.
             key.append((1, int(text[at : min(stop, at + 300)]), stop - at))
             at = stop
             continue

@@ -1,1 +1,1 @@
-"""Values and rules of what stands in a model: life, placement, ports, offers, secrets, tasks, zones."""
+"""Values and rules of a model's entities: life, placement, ports, offers, secrets, tasks, zones."""

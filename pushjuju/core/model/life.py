@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Life(StrEnum):
-    """Alive -> Dying -> Dead, never back; then the record goes."""
+    """The life of an entity: Alive, Dying, Dead, never back. The record of a dead entity is removed."""
 
     ALIVE = "alive"
     DYING = "dying"

@@ -1,4 +1,4 @@
-"""Where an offer is: `[controller:][owner/]model.offer[:endpoint]`.
+"""The URL of an offer: `[controller:][owner/]model.offer[:endpoint]`.
 
 Mirrors: juju core/crossmodel/offerurl.go (3.6)
 """
@@ -21,11 +21,11 @@ _ENDPOINT = re.compile(r"[a-zA-Z0-9]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferUrl:
-    """The place of an offer; parts that the text leaves out are empty.
+    """The URL of an offer; parts that the text leaves out are empty.
 
     Attributes:
-        controller: Its controller; empty for the present one.
-        endpoint: Of the offer, where one was named.
+        controller: The controller that has the offer; empty for the current controller.
+        endpoint: The endpoint of the offer; empty when the text names no endpoint.
     """
 
     controller: str = ""
@@ -58,7 +58,7 @@ def parse(text: str, *, partial: bool = False) -> OfferUrl:
     """Read an offer's URL.
 
     Args:
-        partial: Model and offer may be left out, as in what `find-offers` takes.
+        partial: True when the text may leave out model and offer, as in `find-offers`.
 
     Raises:
         NotValid: The text is not the URL of an offer; the message is Juju's.

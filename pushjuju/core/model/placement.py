@@ -27,7 +27,7 @@ class PlacementKind(StrEnum):
 class Placement:
     """One directive; `value` is a machine id, a container type, an SSH target or the provider's text.
 
-    `parent` is the machine that a container goes to, or None for a new one.
+    `parent` is the machine that a container goes to, or None for a new machine.
     """
 
     kind: PlacementKind

@@ -33,7 +33,7 @@ class PortRange:
 
 @dataclass(frozen=True, slots=True, order=True)
 class OpenPort:
-    """A range of ports that is open for an endpoint; an empty endpoint stands for all endpoints."""
+    """An open range of ports; an empty endpoint stands for all endpoints."""
 
     endpoint: str
     range: PortRange
@@ -45,7 +45,7 @@ def changed(
     closed: Iterable[OpenPort],
     endpoints: Collection[str],
 ) -> frozenset[OpenPort]:
-    """Return the ports that are open after a hook's changes: openings first, then closings."""
+    """Return the ports that are open after a hook's changes; openings are applied before closings."""
     result = set(present)
     for port in opened:
         result = _open(result, port)
@@ -74,5 +74,5 @@ def _close(ports: set[OpenPort], gone: OpenPort, endpoints: Collection[str]) -> 
 
 
 def conflict(wanted: PortRange, others: Iterable[tuple[str, PortRange]]) -> tuple[str, PortRange] | None:
-    """Return the first (unit, range) that a range conflicts with, or None."""
+    """Return the first (unit, range) of `others` that a range conflicts with, or None."""
     return next((item for item in others if wanted.conflicts_with(item[1])), None)

@@ -49,7 +49,7 @@ class Rotation(StrEnum):
     YEARLY = "yearly"
 
     def next(self, last: datetime) -> datetime | None:
-        """Return when the next rotation is due after one; None for never. Months are calendar months."""
+        """Return when the rotation after `last` is due, or None for never. Months are calendar months."""
         match self:
             case Rotation.NEVER:
                 return None
@@ -67,18 +67,18 @@ class Rotation(StrEnum):
                 return _months_later(last, 12)
 
 
-RETRY = timedelta(minutes=5)  # when a rotation or an expiry without effect is announced again
+RETRY = timedelta(minutes=5)  # the time until an ignored rotation or expiry is announced again
 
 
 def _months_later(moment: datetime, months: int) -> datetime:
-    """Return the same day of a later month; days that it lacks count on into the next, as in Go."""
+    """Return the same day of a later month. Days beyond the end of that month run into the next, as in Go."""
     number = moment.month - 1 + months
     first = moment.replace(year=moment.year + number // 12, month=number % 12 + 1, day=1)
     return first + timedelta(days=moment.day - 1)
 
 
 def uri(secret: str) -> str:
-    """Return the URI of a secret of the own model."""
+    """Return the URI of a secret that belongs to the current model."""
     return f"secret:{secret}"
 
 
@@ -104,14 +104,14 @@ def new_id(draw: Callable[[int], bytes]) -> str:
     """Return a fresh id.
 
     Args:
-        draw: Returns so many random bytes.
+        draw: Returns a given number of random bytes.
     """
     alphabet = "0123456789abcdefghijklmnopqrstuv"
     return "".join(alphabet[byte & 31] for byte in draw(20))
 
 
 class Content(Mapping[str, str]):
-    """The content of a secret: key -> value in base64. Shown nowhere by itself."""
+    """The content of a secret: key -> value in base64. Its repr hides the values."""
 
     __slots__ = ("_values",)
 
@@ -133,23 +133,23 @@ class Content(Mapping[str, str]):
     __str__ = __repr__
 
     def plain(self) -> dict[str, str]:
-        """Return the decoded values; bytes that are not UTF-8 are lone surrogates."""
+        """Return the decoded values; bytes that are not UTF-8 become lone surrogates."""
         return {
             key: base64.b64decode(value).decode("utf-8", "surrogateescape")
             for key, value in self._values.items()
         }
 
     def checksum(self) -> str:
-        """Return a digest by which equal contents are known."""
+        """Return a digest that is the same for equal contents."""
         text = "\n".join(f"{key}:{self._values[key]}" for key in sorted(self._values))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def check_content(values: Mapping[str, str]) -> Content:
-    """Return values in base64 as content.
+    """Return base64 values as checked content.
 
     Raises:
-        NotValid: A key or a value breaks a rule; the text names the key, never the value.
+        NotValid: A key or a value breaks a rule; the message names the key, never the value.
     """
     total = 0
     for key, value in values.items():
@@ -174,7 +174,7 @@ def content_of(words: Iterable[str], document: Mapping[str, str], read: Read) ->
 
     Args:
         document: The content of `--file`; it overrides the arguments.
-        read: Reads a file that an argument names.
+        read: Returns the bytes of a file that an argument names.
     """
     found: dict[str, str] = {}
     for word in words:

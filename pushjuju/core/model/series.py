@@ -11,9 +11,9 @@ from enum import StrEnum
 
 
 class SeriesStatus(StrEnum):
-    """The step that the upgrade to another base has reached, of a machine or of one unit.
+    """The step that an upgrade to another base has reached, for a machine or for one unit.
 
-    The words stand in the order in which they follow each other.
+    The values are in the order of the steps.
     """
 
     NOT_STARTED = "not started"
@@ -28,7 +28,7 @@ class SeriesStatus(StrEnum):
 
     @property
     def frozen(self) -> bool:
-        """Whether a unit does nothing at all."""
+        """True when a unit in this step runs no hook at all."""
         return self in (SeriesStatus.VALIDATE, SeriesStatus.PREPARE_COMPLETED)
 
     def is_after(self, other: SeriesStatus) -> bool:

@@ -1,4 +1,4 @@
-"""Words of actions: the statuses of tasks and operations, and the predefined action.
+"""The statuses of tasks and operations, and the predefined action juju-exec.
 
 Mirrors: juju state/action.go, state/operation.go (3.6)
 """
@@ -12,7 +12,7 @@ EXEC = "juju-exec"  # the action that every unit has: run a command
 
 
 class TaskStatus(StrEnum):
-    """The state of a task; an operation has the same words."""
+    """The state of a task; an operation has the same states."""
 
     PENDING = "pending"
     RUNNING = "running"
@@ -25,12 +25,12 @@ class TaskStatus(StrEnum):
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come."""
+        """True when the task has ended."""
         return self not in (TaskStatus.PENDING, TaskStatus.RUNNING, TaskStatus.ABORTING)
 
 
 class Receiver(StrEnum):
-    """What a task runs on."""
+    """The kind of entity that a task runs on."""
 
     UNIT = "unit"
     MACHINE = "machine"
@@ -56,7 +56,7 @@ _OVER = (
 
 
 def operation_status(statuses: Iterable[str]) -> TaskStatus:
-    """Return the status of an operation from those of its tasks; one without tasks is an error."""
+    """Return the status of an operation from the statuses of its tasks; `error` when it has no tasks."""
     found = {TaskStatus(status) for status in statuses}
     if not found:
         return TaskStatus.ERROR

@@ -11,9 +11,9 @@ def candidates(
     """Return the zones that a machine may go to.
 
     Args:
-        zones: The zones that the cloud has for it, in its order.
+        zones: The zones that the cloud offers for the machine, in the cloud's order.
         wanted: The constraint `zones`; empty for any zone.
-        derived: Zones that its placement or its volumes force; empty when nothing forces a zone.
+        derived: Zones that the machine's placement or volumes require; empty when they require none.
     """
     return [zone for zone in zones if (not wanted or zone in wanted) and (not derived or zone in derived)]
 
@@ -28,9 +28,9 @@ def choose(
     """Return the zone with the fewest machines of the group; None when every zone has failed.
 
     Args:
-        zones: As `candidates` returned them.
-        population: Zone -> machines of the distribution group; zones without one may be left out.
-        failed: Zones in which this machine could not be started in this round.
+        zones: Zones as `candidates` returns them.
+        population: Zone -> machines of the distribution group; a zone without machines may be missing.
+        failed: Zones in which the machine failed to start in this round.
     """
     open_ones = [zone for zone in zones if zone not in failed]
     if not open_ones:
