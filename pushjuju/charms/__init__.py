@@ -1,5 +1,5 @@
-"""Charms: format, metadata, config, actions, packing, and what may be related or refreshed.
+"""Charms: reads, checks and packs them; decides what may be related and refreshed.
 
-Nothing here keeps state or prints. `values` are what a charm is made of; `format` reads its files; `build`
-plans what a source tree asks for; `archive` reads, packs and unpacks; `hub` is Charmhub's protocol.
+No module here keeps state or prints. `values` holds the parts of a charm; `format` reads a charm's files;
+`build` plans what a source tree asks for; `archive` reads, packs and unpacks; `hub` is Charmhub's protocol.
 """

@@ -27,7 +27,7 @@ class _Moved:
 
     @staticmethod
     def create_module(_spec: ModuleSpec) -> None:
-        """Return None: Python makes an empty module, which `exec_module` replaces."""
+        """Leave the making of an empty module to Python; `exec_module` replaces the module."""
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:

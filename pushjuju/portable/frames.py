@@ -29,9 +29,8 @@ class _Op(TypedDict):
 class Op(_Op, total=False):
     """An operation.
 
-    In a plan, `after` is the id of the operation before, and `then` announces another one. With `tail`, the
-    user sees the last line of output. `request` is the id of the juju-exec request that the operation answers;
-    `if_boot_id` is the only boot in which the operation may start.
+    `after` is the id of the operation before it in a plan; with `then`, another one follows. `tail` shows the
+    last output line; `request` is the juju-exec request that it answers; `if_boot_id` the boot it may run in.
     """
 
     unit: str

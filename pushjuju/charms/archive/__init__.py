@@ -1,1 +1,1 @@
-"""Charms as archives and directories: read, packed, unpacked."""
+"""Charms as archives and directories: reads, packs and unpacks them."""

@@ -1,7 +1,8 @@
-"""Charm archives, taken by rejecting: what is not plainly a charm's tree is refused by name.
+"""Opens charm archives, and refuses every entry that is not plainly part of a charm's tree.
 
-Juju strips and goes on (`/`, `../`, overwritten entries); here no entry ever means another path than it says.
-Mirrors: juju/charm charmarchive.go, juju/utils/zip; closes what CVE-2025-53513 opened.
+Where Juju strips a bad path and goes on (`/`, `../`, overwritten entries), pushjuju refuses the archive, so
+that no entry is written to another path than its name says.
+Mirrors: juju/charm charmarchive.go, juju/utils/zip; prevents what CVE-2025-53513 allowed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pushjuju.portable.quote import quote
 
 METADATA = "metadata.yaml"
 
-_UNIX_SYSTEMS = (3, 19)  # Unix, macOS
+_UNIX_SYSTEMS = (3, 19)  # systems whose entries have Unix modes: Unix, macOS
 _UTF8_NAME = 0x800
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -46,12 +47,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveLimits:
-    """How large an archive may grow.
+    """The greatest sizes of an archive.
 
     Attributes:
-        total: Bytes of all files unpacked.
-        ratio: Unpacked to packed size; checked above `ratio_from` bytes unpacked.
-        document: Bytes of one file that is read into memory.
+        total: Bytes of all unpacked files.
+        ratio: Unpacked size divided by packed size; checked from `ratio_from` unpacked bytes on.
+        document: Bytes of a file that is read into memory.
     """
 
     total: int = 4 << 30
@@ -63,7 +64,7 @@ class ArchiveLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry: its path in the charm, what it is, its permissions, a link's target."""
+    """One entry: its path in the charm, its kind, its permissions, and the target of a link."""
 
     path: str
     kind: Kind
@@ -73,23 +74,23 @@ class Entry:
 
 
 class Node(Protocol):
-    """What link resolution needs to know of a file: packed or on disk."""
+    """The part of a packed or unpacked file that the resolution of links needs."""
 
     @property
     def kind(self) -> Kind:
-        """kind: The kind of entry."""
+        """kind: The kind of the entry."""
 
     @property
     def target(self) -> str:
-        """Where it leads, if it is a link."""
+        """The path that a link points to; empty for other kinds."""
 
 
 class Archive:
-    """An open archive whose entries are all checked.
+    """An open archive, of which all entries have been checked.
 
     Attributes:
         entries: Path in the charm -> entry, in the order of the archive.
-        repack_reason: Why the file cannot be stored as it is; empty if it can.
+        repack_reason: Why the archive cannot be stored unchanged; empty when it can.
     """
 
     def __init__(
@@ -101,7 +102,7 @@ class Archive:
         self._limits = limits
 
     def read(self, path: str) -> bytes | None:
-        """Return the bytes of a file of the charm, or None when there is no such file; links are followed.
+        """Return the bytes of a file of the charm, or None when there is no such file; follows links.
 
         Raises:
             InvalidCharm: The entry is damaged or too large to be read as a document.
@@ -114,7 +115,7 @@ class Archive:
         return b"".join(self.chunks(entry))
 
     def chunks(self, entry: Entry) -> Iterator[bytes]:
-        """Yield the bytes of a file."""
+        """Yield the bytes of a file in pieces."""
         try:
             with self.open(entry) as stream:
                 while chunk := stream.read(_CHUNK):
@@ -134,7 +135,7 @@ class Archive:
         return self._file.open(entry.info)
 
     def verify(self) -> None:
-        """Read all of it once."""
+        """Read the whole archive once, to find damaged entries."""
         for entry in self.entries.values():
             if entry.kind is Kind.FILE:
                 for _ in self.chunks(entry):
@@ -178,7 +179,7 @@ def _check_disks(path: Path) -> None:
         tail = stream.read()
     at = tail.rfind(_END_OF_ARCHIVE)
     disks = tail[at + 4 : at + 8]
-    # 0xffff sends the reader to the zip64 record, whose disks the zip library checks itself.
+    # 0xffff stands for "see the zip64 record", whose disk numbers Python's zipfile checks.
     if at >= 0 and disks.strip(b"\0") and disks != b"\xff\xff\xff\xff":
         raise InvalidCharm("invalid charm archive: parts on several disks are not supported")
 
@@ -195,10 +196,10 @@ def _check_sizes(infos: list[zipfile.ZipInfo], limits: ArchiveLimits) -> None:
 
 
 def _checked(file: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> list[Entry]:
-    """Return the entries."""
+    """Return the checked entries."""
     problems = Problems()
     _check_overlap(infos, problems)
-    problems.raise_if_any()  # nothing is read of an archive that lies about where its entries are
+    problems.raise_if_any()  # when entries overlap, no entry is read at all
     listed = []
     for info in infos:
         try:
@@ -212,7 +213,7 @@ def _checked(file: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> list[Entry]
 
 
 def _check_overlap(infos: list[zipfile.ZipInfo], problems: Problems) -> None:
-    """Report entries that share bytes: so small archives are made to grow without end."""
+    """Report entries that share bytes; a zip bomb is made of such entries."""
     end = 0
     for info in sorted(infos, key=lambda item: item.header_offset):
         if info.header_offset < end:
@@ -221,7 +222,7 @@ def _check_overlap(infos: list[zipfile.ZipInfo], problems: Problems) -> None:
 
 
 def _entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry | None:
-    """Return the checked entry, None for the root itself (`./`)."""
+    """Return the checked entry, or None for the root itself (`./`)."""
     name = _decoded_name(info)
     if name == "./":
         return None
@@ -238,7 +239,7 @@ def _entry(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry | None:
 
 
 def _decoded_name(info: zipfile.ZipInfo) -> str:
-    """Return the name as its maker meant it: most write UTF-8 without saying so."""
+    """Return the name, read as UTF-8: most tools write UTF-8 without setting the flag for UTF-8."""
     name = info.orig_filename
     if info.flag_bits & _UTF8_NAME or name.isascii():
         return name
@@ -278,7 +279,7 @@ def _kind(name: str, info: zipfile.ZipInfo) -> tuple[Kind, int]:
     kind = kinds[stat.S_IFMT(unix)] or (Kind.DIR if directory else Kind.FILE)
     if directory != (kind is Kind.DIR):
         raise _refused(name, "is a directory by its name or by its mode, but not by both")
-    # Without Unix attributes (made on DOS, or mode 0): an ordinary file; hooks get their bit later.
+    # An entry without Unix mode (from DOS, or mode 0) is an ordinary file; packing makes hooks executable.
     default = 0o755 if kind is Kind.DIR else 0o644
     return kind, stat.S_IMODE(unix) or default
 
@@ -312,7 +313,7 @@ def _check_unique(entries: list[Entry], problems: Problems) -> None:
 
 
 def _find_root(files: set[str]) -> str:
-    """Return the directory (with `/`, or empty) of the shallowest metadata file."""
+    """Return the directory (with `/`, or empty) that holds the metadata file nearest to the top."""
     found = [path for path in files if path == METADATA or path.endswith("/" + METADATA)]
     if not found:
         raise InvalidCharm("invalid charm archive: missing metadata.yaml", file=METADATA)
@@ -337,14 +338,14 @@ def _below(entries: list[Entry], root: str) -> dict[str, Entry]:
 
 
 def check_links(entries: Mapping[str, Node], problems: Problems) -> None:
-    """Report links that leave the tree, also by way of other links, and circles of links."""
+    """Report links that lead out of the tree, directly or by other links, and links that form a circle."""
     for path, entry in entries.items():
         if entry.kind is Kind.LINK and resolve(path, entries) is None:
             problems.add(path, f"symlink {quote(path)} links out of charm: {quote(entry.target)}")
 
 
 def resolve(path: str, entries: Mapping[str, Node]) -> str | None:
-    """Return where a path leads when every link of the tree is followed; None if outside or in a circle."""
+    """Return where a path leads when all links are followed, or None for a path outside or in a circle."""
     todo = path.split("/")[::-1]
     at: list[str] = []
     hops = 0

@@ -1,4 +1,4 @@
-"""Which paths are bundles; light, for commands that seldom meet bundles."""
+"""Tells which paths are bundles. The module imports little, for commands that rarely meet bundles."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ BUILT_IN = (".git", ".svn", ".hg", ".bzr", ".tox", "/build/", "/revision", "/ver
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One line: what it matches, and whether that stays out or comes back in."""
+    """One line of the file: a pattern, and whether a match leaves a file out or takes the file in again."""
 
     pattern: re.Pattern[str]
     ignore: bool
@@ -23,7 +23,7 @@ class Rule:
 
 
 def parse_rules(lines: Iterable[str]) -> tuple[Rule, ...]:
-    """Return the rules of a file, in order."""
+    """Return the rules of a `.jujuignore`, in order."""
     rules = []
     for number, line in enumerate(lines, 1):
         try:
@@ -36,7 +36,7 @@ def parse_rules(lines: Iterable[str]) -> tuple[Rule, ...]:
 
 
 def built_in_rules() -> tuple[Rule, ...]:
-    """Return the rules that hold for every charm."""
+    """Return the rules that apply to every charm."""
     return parse_rules(BUILT_IN)
 
 
@@ -45,8 +45,8 @@ def ignored(rules: Iterable[Rule], path: str, *, is_dir: bool) -> bool:
 
     Args:
         rules: Built-in rules, then the charm's.
-        path: Relative to the root, with `/`.
-        is_dir: Whether the path is a directory. The caller does not look into an ignored directory.
+        path: The path relative to the charm's root, with `/`.
+        is_dir: True for a directory. The caller does not look into an ignored directory.
     """
     out = False
     for rule in rules:
@@ -74,7 +74,7 @@ def _rule(line: str) -> Rule | None:
 
 
 def _strip(line: str) -> str:
-    """Return a line without outer blanks; a blank after a backslash stays."""
+    """Return a line without leading and trailing blanks; a blank after a backslash stays."""
     text = line.rstrip("\r\n").lstrip(" \t")
     while text and text[-1] in " \t" and not text.endswith("\\ "):
         text = text[:-1]

@@ -1,4 +1,4 @@
-"""Packs a charm into the one archive form that is stored and sent to machines.
+"""Packs a charm into the archive that is stored and sent to machines.
 
 Equal trees give equal bytes: fixed times, sorted names, two modes. Mirrors: juju/charm charmdir.go ArchiveTo.
 """
@@ -41,13 +41,13 @@ _BUILD_FILES = ("requirements.txt", "uv.lock", "poetry.lock")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedCharm:
-    """A charm in its stored form.
+    """A charm in its stored form: an archive.
 
     Attributes:
-        sha256: Of the archive, in hex.
-        size: Of the archive, in bytes.
-        members: Every path in it with its parents and `revision`, sorted: what a later upgrade may remove.
-        charm: The charm that the files describe, with the warnings of packing.
+        sha256: The digest of the archive, in hex.
+        size: Bytes of the archive.
+        members: Every path in the archive, its parent directories and `revision`; an upgrade may remove them.
+        charm: The charm, with the warnings of packing added.
     """
 
     path: Path
@@ -78,10 +78,10 @@ def pack(
     """Write the stored form of a charm.
 
     Args:
-        path: A charm directory, a source tree, or an archive. An archive that is clean is taken byte by byte.
-        out: The file to write; an existing one is replaced in one step.
-        run: Asks the version control of a directory.
-        origin: Prefix of the names of files in errors; the path if None.
+        path: A charm directory, a source tree, or an archive. A clean archive is copied byte by byte.
+        out: The file to write; an existing file is replaced atomically.
+        run: Runs the version control tool of a directory and returns its text.
+        origin: Prefix of the names of files in errors; None for the path.
     """
     if not path.is_dir():
         return _pack_archive(path, out, limits, origin)
@@ -90,7 +90,7 @@ def pack(
 
 
 def members_of(paths: Mapping[str, object] | Iterator[str]) -> tuple[str, ...]:
-    """Return the paths with all their parents and `revision`, sorted."""
+    """Return the paths, all their parent directories and `revision`, sorted."""
     found = {"revision"}
     for path in paths:
         found.add(path)
@@ -117,7 +117,7 @@ def _pack_directory(loaded: LoadedCharm, out: Path, run: VersionRunner) -> Packe
         members[entry.path] = member
         warnings += [warning] if warning else []
     if loaded.generated:
-        # As in what charmcraft makes: its content is in the generated files now.
+        # charmcraft leaves the file out, too: the generated files have its content.
         members.pop(charmcraft.FILE, None)
     for name, body in loaded.generated.items():
         mode = 0o755 if name == "dispatch" else 0o644
@@ -132,7 +132,7 @@ def _pack_directory(loaded: LoadedCharm, out: Path, run: VersionRunner) -> Packe
 
 
 def _tree_entries(root: Path) -> dict[str, tree.TreeEntry]:
-    """Return the files of a charm's directory by their paths."""
+    """Return the entries of a charm's directory by their paths."""
     problems = Problems()
     entries = {entry.path: entry for entry in tree.walk(root, tree.ignore_rules(root), problems)}
     check_links(entries, problems)
@@ -141,7 +141,7 @@ def _tree_entries(root: Path) -> dict[str, tree.TreeEntry]:
 
 
 def _check_built(loaded: LoadedCharm) -> None:
-    """Refuse a source tree whose packages were never installed: its first hook would fail."""
+    """Refuse a source tree whose Python packages are not installed: its first hook would fail."""
     if "dispatch" not in loaded.generated or (loaded.path / "venv").is_dir():
         return
     needs = [name for name in _BUILD_FILES if _lists_something(loaded.path / name)]
@@ -172,7 +172,7 @@ def _has_dependencies(path: Path) -> bool:
 
 
 def _check_documents(members: Mapping[str, _Member]) -> None:
-    """Refuse a `.jujuignore` that hides what the archive needs."""
+    """Refuse a `.jujuignore` that leaves out a file which the archive needs."""
     if "metadata.yaml" not in members:
         raise InvalidCharm("metadata.yaml is left out by .jujuignore", file=".jujuignore")
 
@@ -207,7 +207,7 @@ def _is_hook(path: str, hooks: frozenset[str]) -> bool:
 
 
 def _pack_archive(path: Path, out: Path, limits: ArchiveLimits | None, origin: str | None) -> PackedCharm:
-    # A missing file gets its own text there.
+    # For a missing file, read_charm raises an error of its own.
     if not path.exists():
         read_charm(path)
     with open_archive(path, limits) as archive:
@@ -293,7 +293,7 @@ def _add(file: zipfile.ZipFile, member: _Member) -> None:
     if member.open is None:
         file.writestr(info, member.body)
         return
-    # Gives the library the size ahead when the entry needs the large form.
+    # With the size known beforehand, zipfile chooses the zip64 form for large entries.
     info.file_size = member.size
     with member.open() as source, file.open(info, "w") as target:
         shutil.copyfileobj(source, target, _CHUNK)
@@ -301,7 +301,7 @@ def _add(file: zipfile.ZipFile, member: _Member) -> None:
 
 @contextmanager
 def _replacing(out: Path) -> Iterator[tuple[Path, hashlib._Hash]]:
-    """Give a temporary file beside `out`; put it in place when the block succeeds."""
+    """Yield a temporary file beside `out`, which replaces `out` when the block succeeds."""
     temporary = None
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Reads a charm wherever it lies: a directory, an archive, a source tree.
+"""Reads a charm from a directory, an archive or a source tree.
 
-Mirrors: juju/charm charmdir.go charmarchive.go. All files are read before anything is refused, so that one
-error names everything that is wrong.
+All files are read before the charm is refused, so that one error names every fault.
+Mirrors: juju/charm charmdir.go charmarchive.go
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedCharm:
-    """A charm and where it was read.
+    """A charm, and the path from which it was read.
 
     Attributes:
-        archive: Whether it is an archive.
-        generated: Files that belong to the charm but are not on disk: name -> content (source trees).
-        links: Hooks of a source tree that lead to `dispatch` instead of its entry point: path -> target.
+        archive: True when the charm was read from an archive.
+        generated: Files that are made for a source tree because they are not on disk: name -> content.
+        links: Hooks of a source tree to be linked to `dispatch` instead of the entry point: path -> target.
     """
 
     path: Path
@@ -48,7 +48,7 @@ def read_charm(path: Path, limits: ArchiveLimits | None = None, origin: str | No
 
     Args:
         path: A charm directory, a source tree with `charmcraft.yaml`, or an archive.
-        origin: Prefix of the names of files in errors; the path if None.
+        origin: Prefix of the names of files in errors; None for the path.
     """
     try:
         if path.is_dir():
@@ -112,11 +112,11 @@ def load(source: Source, origin: str = "") -> Charm:
     """Return the charm that a source of files describes.
 
     Args:
-        source: Returns the bytes of a file at the charm's root, None if it is missing.
+        source: Returns the bytes of a file at the charm's root, or None when the file is missing.
         origin: Prefix of the names of files in errors.
 
     Raises:
-        InvalidCharm: The charm is refused.
+        InvalidCharm: The charm breaks a rule; the error names every fault.
     """
     return _load(source, Problems(), Places(source, origin).of)
 
@@ -147,7 +147,7 @@ def _load(source: Source, problems: Problems, locate: Locate) -> Charm:
         metrics=_optional(source, extras.METRICS_FILE, lambda found: extras.read_metrics(found, problems)),
         format=charm_format(meta, bases) if meta else 1,
     )
-    if problems.found and charm.lxd_profile:  # alone it is no reason: `--force` lets it pass
+    if problems.found and charm.lxd_profile:  # `--force` would accept faults of the profile alone
         told = {item.key for item in problems.found if item.file == extras.PROFILE_FILE}
         problems.found += [
             item

@@ -1,4 +1,4 @@
-"""A charm's directory on disk: its files, as they go into an archive."""
+"""Walks a charm's directory on disk and yields the files that go into an archive."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TYPES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeEntry:
-    """One file of a charm directory: its path with `/`, what it is, whether its owner may execute it."""
+    """One file of a charm directory: its path with `/`, its kind, and whether its owner may execute it."""
 
     path: str
     kind: Kind
@@ -36,7 +36,7 @@ class TreeEntry:
 
 
 def resolve_root(path: Path) -> Path:
-    """Return the directory that a link to a charm means."""
+    """Return the directory of a charm, for a path that may be a symlink to the directory."""
     if not path.is_symlink():
         return path
     try:
@@ -46,7 +46,7 @@ def resolve_root(path: Path) -> Path:
 
 
 def read_document(root: Path, name: str) -> bytes | None:
-    """Return the bytes of a file at the root of a charm, None if it is missing."""
+    """Return the bytes of a file at the root of a charm, or None when the file is missing."""
     path = root / name
     try:
         if not path.exists():
@@ -61,9 +61,9 @@ def read_document(root: Path, name: str) -> bytes | None:
 
 
 def entry_links(root: Path, entry: str) -> dict[str, str]:
-    """Return the hooks that are links to a charm's entry point, each with the way to `dispatch` instead.
+    """Return the hooks that are links to a charm's entry point: path -> the relative path to `dispatch`.
 
-    Such a hook would run without the packages that `dispatch` puts on Python's path.
+    Such a hook has to run `dispatch` instead, which puts the charm's packages on Python's path.
 
     Mirrors: charmcraft charm_builder.py handle_dispatcher
     """
@@ -80,12 +80,12 @@ def entry_links(root: Path, entry: str) -> dict[str, str]:
 def _leads_to(path: Path, wanted: Path) -> bool:
     try:
         return path.resolve(strict=True) == wanted
-    except (OSError, RuntimeError):  # a link into nothing, or in a circle: packing names it
+    except (OSError, RuntimeError):  # the link is broken or in a circle: packing reports that
         return False
 
 
 def ignore_rules(root: Path) -> tuple[ignore.Rule, ...]:
-    """Return the built-in rules and those of the charm."""
+    """Return the built-in ignore rules, then the charm's own rules."""
     data = read_document(root, ignore.FILE)
     if data is None:
         return ignore.built_in_rules()
@@ -101,7 +101,7 @@ def walk(root: Path, rules: Sequence[ignore.Rule], problems: Problems) -> Iterat
 
     Args:
         rules: The patterns of files to leave out.
-        problems: Takes what cannot be part of a charm, or cannot be read.
+        problems: Takes the files that cannot be read, or cannot be part of a charm.
     """
     yield from _walk(root, "", rules, problems)
 
@@ -163,7 +163,7 @@ def _check_link(path: str, target: str) -> None:
 
 
 def open_plain(root: Path, name: str) -> IO[bytes]:
-    """Open a file of a tree."""
+    """Open a regular file of a charm's tree; refuse pipes, devices and links."""
     *folders, last = PurePosixPath(name).parts
     try:
         with ExitStack() as stack:

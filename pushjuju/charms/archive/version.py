@@ -1,4 +1,4 @@
-"""The version text of a charm directory, from its version control.
+"""Finds the version text of a charm directory in its version control.
 
 The settings inside a tree may name programs to run, and the author of the tree wrote those settings. So git
 is called with a temporary directory that has the tree's objects and index but not its settings; the other
@@ -17,7 +17,7 @@ from pushjuju.core import children
 
 _log = logging.getLogger(__name__)
 
-# Returns what a version control tool says of a directory: its name, and the directory that it works in.
+# Takes the name of a version control tool and a directory, and returns the version text.
 VersionRunner = Callable[[str, Path], str]
 
 _FOLDERS = {".git": "git", ".hg": "hg", ".bzr": "bzr"}
@@ -27,7 +27,7 @@ _HG: Mapping[str, str] = {"HGRCSKIPREPO": "1", "HGPLAIN": "1"}
 _GIT: Mapping[str, str] = {
     "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""
 }  # fmt: skip
-# Settings that change how files compare; none of these can name a program.
+# Git settings that change how files compare; none of them can name a program.
 _COMPARING = frozenset(
     {
         "core.filemode", "core.symlinks", "core.ignorecase", "core.autocrlf", "core.eol", "core.trustctime",
@@ -37,11 +37,11 @@ _COMPARING = frozenset(
 
 
 def run_vcs(tool: str, directory: Path) -> str:
-    """Ask a version control tool for the version of a directory.
+    """Return the version that a version control tool gives for a directory.
 
     Raises:
         OSError: The program is not installed.
-        children.ChildError: It failed or hangs.
+        children.ChildError: The program failed, or took too long.
     """
     if tool == "git":
         return _ask_git(directory)
@@ -52,7 +52,7 @@ def run_vcs(tool: str, directory: Path) -> str:
 
 
 def version_text(root: Path, run: VersionRunner) -> tuple[str, list[str]]:
-    """Return the version text, empty when the folder has no version, and warnings; never fails."""
+    """Return (version text, warnings); the text is empty when the directory has no version. Never fails."""
     tool, directory = _tool(root)
     if not tool:
         path, absolute = root / "version", root.absolute()
@@ -70,7 +70,7 @@ def version_text(root: Path, run: VersionRunner) -> tuple[str, list[str]]:
 
 
 def _tool(root: Path) -> tuple[str, Path]:
-    """Return the tool to ask, and where: git also when the charm is a part of a larger work tree."""
+    """Return the tool and its directory; with git, the charm may be a part of a larger work tree."""
     top = root.resolve()
     for directory in (top, *top.parents):
         found = [tool for name, tool in _FOLDERS.items() if (directory / name).exists()]
@@ -84,10 +84,10 @@ def _run(words: Sequence[str], environ: Mapping[str, str], *, check: bool = True
 
 
 def _ask_git(directory: Path) -> str:
-    """Return what `git describe --dirty --always` would say, without the settings of the work tree.
+    """Return the text of `git describe --dirty --always`, made without the settings of the work tree.
 
-    Submodules count as changed when another commit is checked out in them: git would start in each of them to
-    know more, with its settings.
+    A submodule counts as changed when another commit is checked out in it. To find other changes, git would
+    run inside the submodule, with the settings of the submodule.
     """
     common, own = _git_folders(directory)
     environ = {**children.environment(keep=("GIT_CONFIG_",)), **_GIT}
@@ -118,16 +118,16 @@ def _ask_git(directory: Path) -> str:
 
 
 def _git_folders(directory: Path) -> tuple[Path, Path]:
-    """Return the folder of objects and branches, and that of the work tree's own index: often the same."""
+    """Return git's common directory (objects, branches) and the work tree's own directory; often the same."""
     own = directory / ".git"
-    if own.is_file():  # a submodule or a further work tree: the file says where
+    if own.is_file():  # for submodules and linked work trees, `.git` is a file that names the directory
         own = directory / _short(own).removeprefix("gitdir:").strip()
     common = own / "commondir"
     return (own / _short(common).strip() if common.is_file() else own), own
 
 
 def _short(path: Path) -> str:
-    if not path.is_file():  # neither a pipe, which waits, nor a device, which does not end
+    if not path.is_file():  # a read from a pipe would wait, and a device may never end
         raise FileNotFoundError(f"{path} is no file")
     with path.open(encoding="utf-8") as file:
         return file.read(_SHORT)

@@ -1,1 +1,1 @@
-"""What a charm's source tree asks to be built."""
+"""Plans what has to be built for a charm's source tree."""

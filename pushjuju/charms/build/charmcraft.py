@@ -1,6 +1,6 @@
-"""Source trees with a `charmcraft.yaml`: what charmcraft would write into the archive.
+"""Makes the files that charmcraft would write into the archive from a `charmcraft.yaml`.
 
-Only the split of the file and the `dispatch` script; nothing is built. Mirrors: charmcraft's package service.
+These are the parts of that file and the `dispatch` script. Mirrors: charmcraft's package service.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ export JUJU_DISPATCH_PATH="${JUJU_DISPATCH_PATH:-$0}"
 {pending}export PYTHONPATH=lib:venv
 exec python3 {entry}
 """
-# Packages that only the machine can build are built there, once for each set of them.
+# Packages that only the machine can build are built there, once for each version of the list.
 PENDING = "pending/requirements.txt"
 _PENDING = """\
 if ! cmp -s pending/requirements.txt venv/.built; then
@@ -78,13 +78,13 @@ fi
 def generate(
     data: bytes, present: Callable[[str], bool], problems: Problems, *, linked: bool = False
 ) -> dict[str, bytes]:
-    """Return the files of a packed charm that only `charmcraft.yaml` describes: name -> content.
+    """Return the files of a packed charm that `charmcraft.yaml` describes: name -> content.
 
     Args:
         data: Bytes of `charmcraft.yaml`.
-        present: Returns True when the tree has its own file at a path.
-        problems: Takes every fault; what is wrong is left out of the files.
-        linked: Whether hooks of the tree are links to its entry point.
+        present: Returns True when the tree has a file of its own at a path.
+        problems: Takes every fault; faulty parts are left out of the files.
+        linked: True when hooks of the tree are links to the entry point.
     """
 
     def report(key: str, text: str) -> None:
@@ -107,7 +107,7 @@ def generate(
 
 
 def entry(data: bytes) -> str:
-    """Return the program that the events of a project run."""
+    """Return the program that a project runs for each hook."""
     return _entry(_project(data, _pass_over) or {})
 
 
@@ -120,10 +120,11 @@ def makes_dispatch(data: bytes, present: Callable[[str], bool], *, linked: bool 
 def _makes_dispatch(
     project: Mapping[str, Any], chosen: str, present: Callable[[str], bool], *, linked: bool
 ) -> bool:
-    """Return True for a project that needs a `dispatch`.
+    """Return True when a project needs a `dispatch`.
 
-    The plugin charm always makes one; the others leave a tree with hooks alone. Hooks that are links to the
-    entry point would run without the packages, whatever the plugin.
+    The plugin charm always makes a `dispatch`; other plugins make none for a tree with hooks of its own.
+    Hooks that are links to the entry point need a `dispatch` with any plugin: they would run without the
+    packages.
 
     Mirrors: charmcraft charm_builder.py handle_dispatcher, dispatch.py create_dispatch
     """
@@ -138,7 +139,7 @@ def _makes_dispatch(
 
 
 def _entry(project: Mapping[str, Any]) -> str:
-    """Return the program that events run: `src/charm.py` unless the plugin charm names another."""
+    """Return the program that runs for each hook: `src/charm.py`, unless the plugin charm names another."""
     parts = project.get("parts")
     for part in parts.values() if isinstance(parts, dict) else ():
         chosen = part.get("charm-entrypoint") if isinstance(part, dict) else None
@@ -148,20 +149,20 @@ def _entry(project: Mapping[str, Any]) -> str:
 
 
 def _pass_over(_key: str, _text: str) -> None:
-    """Ignore a problem: the problem was reported when the charm was read."""
+    """Ignore a problem that was reported when the charm was read."""
 
 
 def names_architectures(data: bytes) -> bool:
-    """Return False when the project has `bases` of which some name no architecture."""
+    """Return False when the project has `bases`, and some of them name no architecture."""
     bases = (_project(data, _pass_over) or {}).get("bases")
     return not bases or all("architectures" in item for item in _old_bases(bases, _pass_over))
 
 
 def platforms(data: bytes) -> dict[str, list[tuple[str, str, str]]]:
-    """Return label -> (OS, channel, architecture) of each platform that a project names; none without them.
+    """Return label -> (OS, channel, architecture)s of the platforms that a project names; may be empty.
 
     Args:
-        data: Bytes of a `charmcraft.yaml` that `generate` took without a fault.
+        data: Bytes of a `charmcraft.yaml` in which `generate` found no fault.
     """
     project = _project(data, _pass_over) or {}
     listed = project.get("platforms")
@@ -171,7 +172,7 @@ def platforms(data: bytes) -> dict[str, list[tuple[str, str, str]]]:
 
 
 def written(problem: Problem) -> tuple[str, str]:
-    """Return the file and key of the user's text that stand behind a file that `generate` made."""
+    """Return the file and key in the author's files for a problem in a file that `generate` made."""
     file, key = problem.file, problem.key
     if file == "metadata.yaml":
         top, dot, rest = key.partition(".")
@@ -183,7 +184,7 @@ def written(problem: Problem) -> tuple[str, str]:
 
 def _project(data: bytes, report: Report) -> dict[str, object] | None:
     try:
-        # Four levels: `config: {options: {NAME: {type: ...}}}`.
+        # The keys of four levels are text: `config: {options: {NAME: {type: ...}}}`.
         project = yamlsafe.load(data, text_keys=4)
     except NotValid as error:
         report("", error.message)
@@ -222,7 +223,7 @@ def _metadata(project: Mapping[str, Any], report: Report) -> dict[str, object]:
     for key in _REQUIRED:
         if key not in project:
             report(key, f"{key}: expected string, got nothing")
-    # The fault was reported already; a placeholder goes on, so that it is not reported twice.
+    # The fault is reported already. A placeholder keeps later checks from reporting it again.
     out: dict[str, object] = dict.fromkeys(_REQUIRED, "missing")
     out |= {key: project[key] for key in (*_REQUIRED, *_VERBATIM) if key in project}
     if "title" in project:
@@ -239,7 +240,7 @@ def _metadata(project: Mapping[str, Any], report: Report) -> dict[str, object]:
 
 
 def _document(value: Any) -> bytes:
-    """Return a YAML document; written as JSON, whose words mean the same to every YAML parser."""
+    """Return a YAML document, written as JSON, which every YAML parser reads in the same way."""
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -266,10 +267,10 @@ def _bases(project: Mapping[str, Any], report: Report) -> Iterator[dict[str, obj
 
 
 def targets(label: str, entry: Any, base: Any, report: Report) -> Iterator[tuple[str, str, str]]:
-    """Yield what a platform is built for: OS, channel, architecture.
+    """Yield the (OS, channel, architecture)s for which a platform is built.
 
     Args:
-        label: Its key in `platforms`.
+        label: The platform's key in `platforms`.
         base: The project's `base`.
     """
     given = entry.get("build-for") if isinstance(entry, dict) else None

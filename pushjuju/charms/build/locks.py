@@ -1,6 +1,6 @@
-"""Reads lock files of Python projects: packages in their versions, with their markers.
+"""Reads lock files of Python projects: packages with their versions and markers.
 
-Pure. Reads the formats of uv (`uv.lock`, 1) and Poetry (`poetry.lock`, 1 and 2).
+Pure. The formats are those of uv (`uv.lock`, 1) and Poetry (`poetry.lock`, 1 and 2).
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from pushjuju.core.errors import NotValid
 from pushjuju.portable.quote import quote
 
 _NAME = re.compile(r"[-_.]+")
-_MOST = 20_000  # ways to packages; a file with more is no project's
+_MOST = 20_000  # paths from dependencies to packages; no real project has more
 Markers = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A dependency: of which package, in which version (empty: the only one), when, with which extras."""
+    """A dependency on a package.
+
+    An empty `version` means the only version in the lock file; `marker` is the condition under which the
+    dependency applies.
+    """
 
     name: str
     version: str = ""
@@ -30,7 +34,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """A package of a lock file; `source` is as written there, `own` tells the project itself."""
+    """A package of a lock file; `source` is as the file has it, `own` is True for the project itself."""
 
     name: str
     version: str
@@ -43,15 +47,15 @@ class Package:
 
 
 def plain(name: str) -> str:
-    """Return the one form of a package's name."""
+    """Return the normalized name of a package."""
     return _NAME.sub("-", name).lower()
 
 
 def reached(packages: Sequence[Package], roots: Iterable[Edge]) -> Iterator[tuple[Package, Markers]]:
-    """Yield each package that dependencies lead to, once for each set of markers that it comes under.
+    """Yield each package that the dependencies reach, once for each set of markers under which it is needed.
 
     Raises:
-        NotValid: There are too many ways to go them all.
+        NotValid: The dependencies reach packages on too many paths.
     """
     by_name: dict[str, list[Package]] = {}
     for package in packages:
@@ -60,7 +64,7 @@ def reached(packages: Sequence[Package], roots: Iterable[Edge]) -> Iterator[tupl
     seen: set[tuple[str, str, tuple[str, ...], Markers]] = set()
     while waiting:
         if len(seen) >= _MOST:
-            raise NotValid(f"its dependencies lead to packages in more than {_MOST} ways")
+            raise NotValid(f"its dependencies reach packages on more than {_MOST} paths")
         edge, above = waiting.pop()
         for package in by_name.get(edge.name, ()):
             if edge.version not in ("", package.version):
@@ -76,7 +80,7 @@ def reached(packages: Sequence[Package], roots: Iterable[Edge]) -> Iterator[tupl
 
 
 def lines(found: Iterable[tuple[Package, Markers]]) -> list[str]:
-    """Return requirement lines, sorted; a package that is always needed comes without markers."""
+    """Return sorted lines for requirements.txt; a package that is always needed has no markers."""
     ways: dict[str, set[Markers]] = {}
     for package, markers in found:
         ways.setdefault(f"{package.name}=={package.version}", set()).add(markers)
@@ -98,7 +102,7 @@ def _joined(markers: Markers) -> str:
 def chosen(
     what: str, names: Sequence[str], offered: Mapping[str, Sequence[Any]], problems: list[str]
 ) -> Iterator[str]:
-    """Yield the names that are offered, in the form of the file; the others are problems."""
+    """Yield the names that are offered, as the file spells them; add a problem for each of the others."""
     known = {plain(name): name for name in offered}
     for name in names:
         if plain(name) in known:
@@ -109,20 +113,20 @@ def chosen(
 
 
 def texts(part: Mapping[str, Any], key: str) -> list[str]:
-    """Return a list of texts in a part; a text alone is a list of one."""
+    """Return the list of texts at a key of a part; a single text becomes a list of one."""
     value = part.get(key) or []
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 
 def table(document: Any, *keys: str) -> dict[str, Any]:
-    """Return a table below keys of a document; an empty one when there is none."""
+    """Return the table at the path `keys` of a document, or an empty table when there is none."""
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document if isinstance(document, dict) else {}
 
 
 def edge_of_line(line: str) -> Edge:
-    """Return the dependency of a requirement line; its version is the lock file's business."""
+    """Return the dependency that a requirement line declares; its version is left to the lock file."""
     match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
     name, extras = (match[1], match[2] or "") if match else (line, "")
     marker = line.partition(";")[2].strip()
@@ -203,7 +207,7 @@ def _poetry_package(item: Mapping[str, Any]) -> Package:
 
 
 def _main_marker(value: Any) -> str:
-    """Return the marker of the project's own dependencies: one for all groups, or one for each."""
+    """Return the marker of the project's own dependencies, which Poetry writes for all groups or by group."""
     return str(value.get("main", "")) if isinstance(value, dict) else str(value or "")
 
 
@@ -212,7 +216,7 @@ def poetry_edges(value: Any, *, optional: bool = False) -> tuple[Edge, ...]:
 
     Args:
         value: Name -> constraint, a table, or a list of tables.
-        optional: Whether those that only an extra asks for are wanted, too.
+        optional: True to include dependencies that only an extra asks for.
     """
     found = []
     for name, entry in value.items() if isinstance(value, dict) else ():

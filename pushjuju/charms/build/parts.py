@@ -1,7 +1,7 @@
-"""Reads a charm's `parts`: what to build, and which of that can be done here. Pure.
+"""Plans how to build a charm's `parts`, and names the parts that cannot be built here. Pure.
 
-Only pure Python charms: the plugins charm, uv, python, poetry, dump and nil; reactive where scripts may run.
-Everything else is named, not guessed.
+Pure Python charms can be built: the plugins charm, uv, python, poetry, dump and nil, and reactive where
+scripts may run. Anything else is reported, never guessed.
 Mirrors: charmcraft's plugins (4.5)
 """
 
@@ -26,7 +26,7 @@ from pushjuju.core.errors import InvalidCharm, NotValid
 from pushjuju.portable.quote import quote
 
 Read = Callable[[str], bytes | None]
-"""Returns the bytes of a file of the tree, None if it is not there."""
+"""Returns the bytes of a file of the tree, or None when the file is missing."""
 
 HINT = (
     "run `charmcraft pack` and deploy the .charm file that it makes; scripts can be run in a machine that is "
@@ -35,9 +35,9 @@ HINT = (
 _PYTHON = ("charm", "uv", "python", "poetry")
 _PLUGINS = (*_PYTHON, "dump", "nil")
 REACTIVE = "reactive"
-TOOLS = "charm-tools"  # what builds reactive charms: a package, and what charms call the part that gets it
-_SNAPS = {"astral-uv": "uv"}  # snap -> the package of Python with the same program
-# Tools of the build itself, which pip stands in for; what else a build installs is not needed for wheels.
+TOOLS = "charm-tools"  # builds reactive charms; charms name the part that installs it so, too
+_SNAPS = {"astral-uv": "uv"}  # snap -> the Python package with the same program
+# Build tools that pip replaces; other packages that a build installs are not needed for wheels.
 _HARMLESS = frozenset(
     {
         "plugin", "source", "source-type", "build-packages", "build-snaps", "build-environment", "prime",
@@ -52,13 +52,13 @@ _HARMLESS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """A part that is built by running what its author wrote.
+    """A part that is built by a script of the charm's author.
 
     Attributes:
-        packages: Packages of the base that the build needs.
-        tools: Programs from the index of Python's packages that stand in for snaps.
-        plugin: The plugin that `craftctl default` in it runs.
-        arguments: What the plugin reactive gives to `charm build`.
+        packages: Packages of the base's operating system that the build needs.
+        tools: Python packages that provide the programs of snaps.
+        plugin: The plugin that `craftctl default` in the script runs.
+        arguments: The arguments of `charm build`, for the plugin reactive.
     """
 
     part: str
@@ -71,18 +71,18 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildPlan:
-    """The packages and files that a charm needs beside its own files.
+    """The packages and files that a charm needs beside the files of its tree.
 
     Attributes:
-        requirements: Lines as in requirements.txt, with versions where a lock file gives them.
-        files: Files of the tree with such lines.
-        constraints: Files of the tree that narrow the versions.
-        local: Packages that lie in the tree: paths.
-        locked: The lines are all that is needed: nothing else is resolved.
+        requirements: Lines for requirements.txt, with versions where a lock file gives them.
+        files: Files of the tree that have such lines.
+        constraints: Files of the tree that constrain the versions.
+        local: Paths of packages in the tree.
+        locked: True when the lines name every package, so that pip resolves no dependencies.
         dumps: Folders of the tree whose content goes to the charm's root.
-        wanted_by: The file that asks for the packages, for texts.
-        left_out: Sentences for the user about scripts of the parts that do not run.
-        scripts: The scripts that must run to build the charm, where no wheels could replace them.
+        wanted_by: The file that asks for the packages; errors name it.
+        left_out: Sentences for the user about scripts that are left out.
+        scripts: The scripts that must run to build the charm; empty when wheels are enough.
     """
 
     requirements: tuple[str, ...] = ()
@@ -97,12 +97,12 @@ class BuildPlan:
 
     @property
     def installs(self) -> bool:
-        """Whether packages have to be installed."""
+        """True when packages have to be installed."""
         return bool(self.requirements or self.files or self.local)
 
     @property
     def is_reactive(self) -> bool:
-        """Whether charm-tools put the charm together."""
+        """True when charm-tools build the charm."""
         return any(script.plugin == REACTIVE for script in self.scripts)
 
 
@@ -119,18 +119,18 @@ class _Found:
     allowed: bool = False
     left_out: list[str] = field(default_factory=list)
     scripts: list[Script] = field(default_factory=list)
-    defaults: list[Script] = field(default_factory=list)  # of parts without a script
-    exported: set[str] = field(default_factory=set)  # files that scripts would write from uv.lock
+    defaults: list[Script] = field(default_factory=list)  # of parts that have no script
+    exported: set[str] = field(default_factory=set)  # files that the scripts would make from uv.lock
 
 
 def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) -> BuildPlan:
-    """Return what a source tree's parts ask for.
+    """Return what has to be done to build a source tree's parts.
 
     Args:
-        data: Bytes of `charmcraft.yaml`.
+        read: Returns the content of a file of the tree.
         read: Reads files of the tree.
         origin: Prefix of the names of files in errors.
-        scripts: Whether scripts of the tree may be run to build it.
+        scripts: True when scripts of the tree may run.
     """
     try:
         project = yamlsafe.load(data, text_keys=4)
@@ -138,7 +138,7 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
         raise InvalidCharm(PREFIX + error.message, file=FILE) from None
     parts = project.get("parts") if isinstance(project, dict) else None
     if parts is None:
-        parts = {"charm": {"plugin": "charm", "source": "."}}  # as charmcraft did before it wanted parts
+        parts = {"charm": {"plugin": "charm", "source": "."}}  # what charmcraft does without `parts`
     if not isinstance(parts, dict):
         raise InvalidCharm(f"{PREFIX}parts: expected map, got {typed(parts)}", file=FILE, key="parts")
     found, problems = _Found(allowed=scripts), Problems()
@@ -146,10 +146,10 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
     reactive = REACTIVE in plugins
     for name, part in parts.items():
         if reactive and name == TOOLS:
-            found.left_out.append(f"part {quote(name)}: charm-tools come from the index of packages")
+            found.left_out.append(f"part {quote(name)}: charm-tools are installed from the package index")
             continue
         if build_scripts.brings_tool(str(name), _plugin(name, part), plugins):
-            found.left_out.append(f"part {quote(str(name))}: packages come as wheels")
+            found.left_out.append(f"part {quote(str(name))}: packages are installed as wheels")
             continue
         _part(str(name), part if isinstance(part, dict) else {}, read, found)
         for text in found.problems:
@@ -187,7 +187,7 @@ def _part(name: str, part: Mapping[str, Any], read: Read, found: _Found) -> None
             found.problems.append(f"part {quote(name)} has {quote(str(key))}")
     source = str(part.get("source", "."))
     if "://" in source or source.startswith("/") or ".." in PurePosixPath(source).parts:
-        found.problems.append(f"part {quote(name)} has its source at {quote(source)}")
+        found.problems.append(f"part {quote(name)} has its source outside of the tree: {quote(source)}")
         return
     if plugin == "dump" and PurePosixPath(source) != PurePosixPath():
         found.dumps.append(source)
@@ -206,7 +206,7 @@ def _plugin(name: str, part: Any) -> str:
 
 
 def _reactive(name: str, part: Mapping[str, Any], found: _Found) -> None:
-    """Note a part that `charm build` puts together; layers bring code of their own for that."""
+    """Note a part that `charm build` builds; its layers run code of their own."""
     if not found.allowed:
         found.problems.append(f'part {quote(name)} uses the plugin "reactive", which runs the code of layers')
         return
@@ -224,9 +224,9 @@ def _reactive(name: str, part: Mapping[str, Any], found: _Found) -> None:
 
 
 def _script(name: str, plugin: str, part: Mapping[str, Any], found: _Found) -> None:
-    """Note the script of a part, where there is more in it than wheels make pointless.
+    """Note the script of a part, unless all that the script does can be left out.
 
-    When another part runs a script, what this part's plugin does runs in the machine, too.
+    When the script of another part has to run, the plugin of this part runs in the build machine, too.
     """
     text = str(part.get("override-build", build_scripts.DEFAULT))
     judged = build_scripts.judge(text, python=plugin in _PYTHON)
@@ -276,7 +276,7 @@ def _take_files(names: Iterable[str], read: Read, found: _Found) -> None:
             continue
         content = read(name)
         if content is None and found.scripts:
-            found.files.append(name)  # a script makes the file
+            found.files.append(name)  # a script makes the file later
             continue
         if content is None:
             found.problems.append(f"{name} is missing from the tree")
@@ -316,7 +316,7 @@ def _uv(part: Mapping[str, Any], read: Read, found: _Found) -> None:
 def _take_locked(
     packages: Sequence[locks.Package], roots: Iterable[locks.Edge], read: Read, found: _Found
 ) -> None:
-    """Take the packages of a lock file that the charm itself leads to, with their versions."""
+    """Take the packages of a lock file that the charm depends on, with their versions."""
     try:
         reached = [item for item in locks.reached(packages, roots) if not item[0].own]
     except NotValid as error:
@@ -327,7 +327,7 @@ def _take_locked(
     for package in {item[0].name: item[0] for item in reached if not _of_index(item[0].source)}.values():
         source = package.source
         if isinstance(source, dict) and source.get("type") in ("file", "directory"):
-            source = {"path": source.get("url")}  # as Poetry writes it
+            source = {"path": source.get("url")}  # the form in which Poetry writes a path
         _source(package.name, source, read, found)
 
 
@@ -337,7 +337,7 @@ def _of_index(source: Any) -> bool:
 
 
 def _poetry(part: Mapping[str, Any], read: Read, found: _Found) -> None:
-    """Take what `poetry export` would: the main dependencies and those of groups, or those of `--only`."""
+    """Take the packages that `poetry export` lists: main dependencies and groups, or those of `--only`."""
     lock = read("poetry.lock")
     if lock is None:
         found.problems.append("poetry.lock is missing from the tree")
@@ -357,7 +357,7 @@ def _toml(content: bytes, name: str) -> Mapping[str, Any]:
 
 
 def _pyproject(read: Read, found: _Found, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> None:
-    """Take the dependencies of pyproject.toml; those that lie in the tree are installed from there."""
+    """Take the dependencies of pyproject.toml; those in the tree are installed from the tree."""
     document = _toml(read("pyproject.toml") or b"", "pyproject.toml")
     project = locks.table(document, "project")
     wanted = _lines(project.get("dependencies"))
@@ -388,7 +388,7 @@ def _lines(value: Any) -> list[str]:
 
 
 def _of_group(name: str, groups: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a dependency group with those of the groups that it includes, each group once."""
+    """Return the lines of a dependency group and of the groups that it includes, each group once."""
     found: list[str] = []
     waiting, seen = [name], set[str]()
     while waiting:
@@ -404,7 +404,7 @@ def _of_group(name: str, groups: Mapping[str, Any]) -> list[str]:
 
 
 def _source(name: str, source: Any, read: Read, found: _Found) -> None:
-    """Take a package that does not come from an index: from the tree, a repository, or an address."""
+    """Take a package from the tree, a repository or a URL: any package that is not from an index."""
     table = source if isinstance(source, dict) else {}
     address = _address(table)
     path = next((table[key] for key in ("path", "directory", "editable") if key in table), None)
@@ -419,7 +419,7 @@ def _source(name: str, source: Any, read: Read, found: _Found) -> None:
 
 
 def _address(source: Mapping[str, Any]) -> str:
-    """Return pip's words for the place of a package, as uv, Poetry and their lock files write it."""
+    """Return pip's notation for the source of a package that uv, Poetry or a lock file names."""
     git = source.get("git") or (source.get("url") if source.get("type") == "git" else None)
     if not isinstance(git, str) or not git.startswith(("https://", "http://", "ssh://")):
         url = source.get("url") if source.get("type") in (None, "url") else None

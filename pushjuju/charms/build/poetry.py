@@ -1,4 +1,4 @@
-"""Reads what Poetry would export of a project, whose lock file has the versions. Pure.
+"""Lists the dependencies that Poetry would export for a project; its lock file has the versions. Pure.
 
 Mirrors: charmcraft's plugin poetry (4.5), poetry-plugin-export
 """
@@ -11,17 +11,17 @@ from typing import Any
 from pushjuju.charms.build import locks
 from pushjuju.portable.quote import quote
 
-_MAIN = "main"  # what Poetry calls the dependencies that belong to no group
+_MAIN = "main"  # Poetry's name for the dependencies that belong to no group
 _SHORT = {"-E": "--extras"}
 _NAMED = ("--extras", "--all-extras", "--only", "--with", "--without")
 
 
 def roots(project: Mapping[str, Any], part: Mapping[str, Any], problems: list[str]) -> list[locks.Edge]:
-    """Return what `poetry export` starts from: the main dependencies and those of the groups asked for.
+    """Return the dependencies from which `poetry export` starts: the main ones and those of chosen groups.
 
     Args:
         part: The part of `charmcraft.yaml`.
-        problems: Takes what is asked for and not there.
+        problems: Takes the names of groups and extras that the project does not have.
     """
     asked = _export_arguments(part, problems)
     found: list[locks.Edge] = []
@@ -32,7 +32,7 @@ def roots(project: Mapping[str, Any], part: Mapping[str, Any], problems: list[st
 
 
 def _export_arguments(part: Mapping[str, Any], problems: list[str]) -> dict[str, list[str]]:
-    """Return option -> names that `poetry-export-extra-args` gives."""
+    """Return option -> names, read from `poetry-export-extra-args`."""
     asked: dict[str, list[str]] = {name: [] for name in _NAMED}
     words = iter(locks.texts(part, "poetry-export-extra-args"))
     for word in words:
@@ -53,9 +53,9 @@ def _groups(
     asked: Mapping[str, list[str]],
     problems: list[str],
 ) -> list[locks.Edge]:
-    """Return the dependencies of the groups that a part wants.
+    """Return the dependencies of the groups that a part asks for.
 
-    With `--only` Poetry passes over those that other arguments name.
+    With `--only`, Poetry ignores the groups that other arguments name.
     """
     groups = {
         **locks.table(project, "dependency-groups"),

@@ -1,7 +1,7 @@
-"""What the scripts of parts (`override-build`) do that is pointless here, so that it can be left out. Pure.
+"""Finds the lines of build scripts (`override-build`) that a build with wheels can leave out. Pure.
 
-Packages come as wheels, so no compiler is wanted, nor the tool that would have fetched them. What is not
-known to be pointless is never guessed at: such a script has to run, or is refused.
+Packages are installed as wheels, so neither a compiler nor the tool that fetches packages is needed. A script
+with any other line has to run, or is refused.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 DEFAULT = "craftctl default"
-# Parts with these names bring a plugin its tool (`poetry-deps`). Mirrors: craft-parts plugins
+# A part with such a name installs the tool of a plugin (`poetry-deps`). Mirrors: craft-parts plugins
 TOOL_PART = re.compile(r"(?P<tool>poetry|uv|python)-deps")
 
-_WHEELS = "packages come as wheels"
+_WHEELS = "packages are installed as wheels"
 _COMMENT = re.compile(r"(?:^|\s+)#.*$")
 _NOTHING = re.compile(rf"{DEFAULT}|set [-+][\w\s-]*")
-# No word of these can run anything else: no quotes, substitutions, pipes or further commands.
+# These patterns match no quotes, substitutions, pipes or further commands, so nothing else can run.
 _RUSTUP = r"rustup(?:\s+[\w.@=+/:-]+)*"
 _INSTALLS = (
     r"(?:snap\s+install|apt(?:-get)?\s+install)(?:\s+-[\w-]+)*\s+(?:rustup|rustc|cargo)(?:\s+-[\w-]+)*"
@@ -26,7 +26,7 @@ _POINTLESS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(f"{_RUSTUP}|{_INSTALLS}"), _WHEELS),
     (
         re.compile(r'cp\s+requirements\.txt\s+"?\$\{?CRAFT_PART_INSTALL\}?(?:/(?:requirements\.txt)?)?"?'),
-        "it is a list for people",
+        "the copy is for information only",
     ),
 )
 _VERSION = re.compile(r'git\s+describe(?:\s+--[\w-]+)*\s*>\s*"?\$\{?CRAFT_PART_INSTALL\}?/version"?')
@@ -37,19 +37,19 @@ _UV_FLAGS = frozenset(
         "--no-editable", "--quiet", "-q", "--format", "requirements-txt", "requirements.txt",
     }
 )  # fmt: skip
-# A test may look at names and variables; it runs nothing.
+# An `if` may test names and variables; it cannot run a command.
 _OPENS = re.compile(r"if\s+\[\[?\s[\w\s\"'$@:.*=!|{}/-]+\s\]\]?(?:\s*;\s*then)?")
 _TURNS, _CLOSES = ("then", "else"), "fi"
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What there is in a script.
+    """The lines of a script, judged.
 
     Attributes:
-        left_out: Each line that is not run, with the reason.
+        left_out: Each line that can be left out, and the reason.
         exported: The files that the script would write from `uv.lock`.
-        needed: Whether there is more, which has to run.
+        needed: True when the script has other lines, so that it must run.
     """
 
     left_out: tuple[tuple[str, str], ...] = ()
@@ -58,10 +58,10 @@ class Judged:
 
 
 def judge(text: str, *, python: bool) -> Judged:
-    """Return what of a script can be left out.
+    """Return which lines of a script can be left out.
 
     Args:
-        python: Whether `craftctl default` in it installs packages of Python.
+        python: True when `craftctl default` in the script installs Python packages.
     """
     lines = [" ".join(_COMMENT.sub("", line).split()) for line in text.splitlines()]
     depth, default = 0, False
@@ -87,9 +87,9 @@ def judge(text: str, *, python: bool) -> Judged:
 
 
 def _exported(line: str) -> str:
-    """Return the file that a line writes from `uv.lock`; empty for another line.
+    """Return the file that a line writes from `uv.lock`; empty for any other line.
 
-    With development groups there would be more in the file than what is installed here.
+    A line that also exports development groups does not match: those packages are not installed here.
     """
     words = line.replace("=", " ").replace(">", " -o ").replace("--output-file", "-o").split()
     flags, _, file = " ".join(words[2:]).partition("-o ")
@@ -100,13 +100,13 @@ def _exported(line: str) -> str:
 
 
 def _reason(line: str, *, python: bool) -> str:
-    """Return why a line is pointless; empty when it is not known to be."""
+    """Return why a line can be left out; empty when no reason is known."""
     if _VERSION.fullmatch(line):
-        return "the version is written as Juju's client does"
+        return "the version is written in the way of Juju's client"
     return next((reason for form, reason in _POINTLESS if python and form.fullmatch(line)), "")
 
 
 def brings_tool(name: str, plugin: str, plugins: Iterable[str]) -> bool:
-    """Return True for a part that only brings the tool of a plugin that other parts use."""
+    """Return True for a part that only installs the tool which the plugin of another part uses."""
     match = TOOL_PART.fullmatch(name)
     return match is not None and plugin == "nil" and match["tool"] in plugins

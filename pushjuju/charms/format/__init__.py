@@ -1,1 +1,1 @@
-"""The files of a charm, read and checked."""
+"""Reads and checks the files of a charm."""

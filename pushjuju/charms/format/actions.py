@@ -1,4 +1,4 @@
-"""A charm's actions and the parameters users give them. Mirrors: juju/charm actions.go."""
+"""Reads a charm's actions, and checks the parameters that users pass. Mirrors: juju/charm actions.go."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_actions(data: bytes, charm: str, problems: Problems) -> dict[str, Actio
     """Return the actions of `actions.yaml`; faults go to `problems`.
 
     Args:
-        data: Bytes of the file.
+        charm: The charm's name; only charms named `juju-*` may use reserved names.
         charm: Name of the charm: those named `juju-*` may use reserved names.
     """
     try:
@@ -67,7 +67,7 @@ def _reporter(name: str, problems: Problems) -> Report:
 
 
 def _action(name: str, entry: Any, charm: str, report: Report) -> ActionSpec:
-    """Return an action; what it breaks is reported with the key inside the action."""
+    """Return an action; each fault is reported with its key inside the action."""
     _check_name(name, charm, report)
     entry = {} if entry is None else entry
     if not isinstance(entry, dict):
@@ -105,7 +105,7 @@ def _check_name(name: str, charm: str, report: Report) -> None:
 
 
 def _check_keys(value: Any, path: str, report: Report) -> Iterator[str]:
-    """Report keys that are no text, and references to other schemas, at any depth; yield where they are."""
+    """Report keys that are not text and references to other schemas, at any depth; yield their paths."""
     if isinstance(value, list):
         for number, item in enumerate(value):
             yield from _check_keys(item, f"{path}[{number}]", report)
@@ -140,7 +140,7 @@ def _schema(entry: Mapping[str, Any], title: str, description: str, report: Repo
         report("required", 'value for schema key "required" must be a YAML list')
         required = None
     schema = {"description": description, "type": "object", "title": title, "properties": params or {}}
-    # An empty "required" is what users write for "none"; draft 4 has no such list.
+    # Users write an empty "required" for "nothing is required"; draft 4 does not allow an empty list.
     dropped = _OWN_KEYS if required else (*_OWN_KEYS, "required")
     return schema | {key: value for key, value in entry.items() if key not in dropped}
 
@@ -156,13 +156,13 @@ def _check_schema(name: str, schema: Mapping[str, Any], report: Report) -> None:
 
 
 def _draft4() -> type[Draft4]:
-    from pushjuju.charms.format.draft4 import Draft4  # jsonschema: few actions have parameters
+    from pushjuju.charms.format.draft4 import Draft4  # jsonschema: slow to import, seldom needed
 
     return Draft4
 
 
 def _written(path: Iterable[str | int]) -> str:
-    """Return the key path in the file for one in a schema: `properties` is `params` there."""
+    """Return the key path in actions.yaml for a path in the schema: `properties` is `params` in the file."""
     first, *more = [f"[{part}]" if isinstance(part, int) else str(part) for part in path] or [""]
     return ".".join(["params" if first == "properties" else first, *more]).replace(".[", "[")
 
@@ -190,14 +190,14 @@ def juju_exec() -> ActionSpec:
     )
 
 
-# --- parameters of one run --------------------------------------------------------------------------------
+# --- the parameters of one action run ---------------------------------------------------------------------
 
 
 def validate_params(spec: ActionSpec, params: Mapping[str, Any]) -> None:
-    """Check what the user gave, before defaults are put in.
+    """Check the parameters of the user, before defaults are added.
 
     Raises:
-        NotValid: Something does not fit; every fault is named.
+        NotValid: A parameter does not fit the schema; the message names every fault.
     """
     errors = sorted(_draft4().faults(spec.schema, params), key=lambda item: list(map(str, item.path)))
     texts = [text for error in errors for text in _fault_texts(error)]
@@ -220,7 +220,7 @@ def _fault_texts(error: Any) -> Iterator[str]:
                 yield f"{where} : additional property {quote(name)} is not allowed, {given}"
     elif error.validator == "required":
         missing = [name for name in error.validator_value if name not in error.instance]
-        # The library reports each missing name by itself; its text names the option.
+        # jsonschema reports each missing name as a fault of its own; its text contains the name.
         name = next((item for item in missing if repr(item) in error.message), missing[0])
         yield f"{where} : {quote(name)} property is missing and required, {given}"
     else:
@@ -234,7 +234,7 @@ def _shown(value: Any) -> str:
 
 
 def insert_defaults(spec: ActionSpec, params: Mapping[str, Any]) -> dict[str, object]:
-    """Return the parameters with the schema's defaults put in, at any depth."""
+    """Return the parameters with the schema's defaults added, at any depth."""
     return _with_defaults(spec.schema, dict(params))
 
 

@@ -1,4 +1,4 @@
-"""The kinds of arguments of `deploy` and `refresh` for a charm. Mirrors: juju deployer (3.6)."""
+"""Tells what the charm argument of `deploy` and `refresh` refers to. Mirrors: juju deployer (3.6)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.portable.quote import quote
 
 
 class ArgumentKind(StrEnum):
-    """Where the charm comes from."""
+    """The kind of place that a charm comes from."""
 
     LOCAL = "local"
     UPLOADED = "uploaded"
@@ -21,7 +21,7 @@ class ArgumentKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmArgument:
-    """A charm argument: a path for `local`, else a URL."""
+    """A charm argument, read: a path for `local`, else a URL."""
 
     kind: ArgumentKind
     path: str = ""
@@ -29,7 +29,7 @@ class CharmArgument:
 
 
 def classify_argument(argument: str, exists: Callable[[str], bool]) -> CharmArgument:
-    """Return what an argument means: a path only when it starts with `.` or `/`.
+    """Return what an argument refers to; only an argument that starts with `.` or `/` is a path.
 
     Args:
         exists: Returns True when a path exists.
@@ -52,5 +52,5 @@ def classify_argument(argument: str, exists: Callable[[str], bool]) -> CharmArgu
 
 
 def is_path(argument: str) -> bool:
-    """Return True when an argument names a file; a plain relative name never does."""
+    """Return True when an argument is a path; a relative path without `./` is not."""
     return argument.startswith((".", "/"))

@@ -1,4 +1,4 @@
-"""The features that a charm assumes of the model: reading and judging. Mirrors: juju core/assumes."""
+"""Reads the features that a charm assumes, and checks them. Mirrors: juju core/assumes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MORE = "For additional information please see: https://juju.is/docs/olm/support
 
 
 def parse_assumes(raw: Any, report: Report) -> tuple[Expression, ...]:
-    """Return the expressions of an `assumes` block; faults are reported in Juju's words."""
+    """Return the expressions of an `assumes` block; faults are reported with Juju's texts."""
     if not isinstance(raw, list):
         report("assumes", 'malformed "assumes" block; expected an expression list')
         return ()
@@ -78,7 +78,7 @@ def _composite(item: Mapping[Any, Any]) -> Composite:
 
 
 def model_features(juju_version: str) -> dict[str, Version | None]:
-    """Return what a machine model offers: feature -> its version.
+    """Return the features that a machine model offers: feature -> its version.
 
     Args:
         juju_version: The Juju version that charms see, such as `3.6.14`.
@@ -102,10 +102,10 @@ def check_min_version(min_version: str, juju_version: str) -> None:
 
 
 def check_assumes(expressions: Sequence[Expression], features: Mapping[str, Version | None]) -> None:
-    """Refuse a charm whose assumptions do not hold.
+    """Refuse a charm whose assumed features the model does not offer.
 
     Args:
-        expressions: All of them must hold.
+        expressions: The expressions of the charm; all of them must hold.
         features: The features of the model, see `model_features`.
     """
     unmet = [item for item in expressions if not _holds(item, features)]

@@ -1,6 +1,6 @@
-"""Coercion of decoded YAML to the types a charm's files declare.
+"""Coerces decoded YAML to the types that the files of a charm require.
 
-Each check returns the value, or reports a problem and returns `MISSING`; so one pass reports them all.
+A check returns the value, or reports a problem and returns `MISSING`, so that one pass reports every problem.
 Mirrors: juju/schema checkers.go fieldmap.go.
 """
 
@@ -36,7 +36,7 @@ def _wrong(wanted: str, value: Any, path: str, report: Report) -> Any:
 
 
 def fail(path: str, text: str, report: Report) -> Any:
-    """Report a text under its key path."""
+    """Report a fault at a key path, and return `MISSING`."""
     report(path, f"{path}: {text}" if path else text)
     return MISSING
 
@@ -47,7 +47,7 @@ def string(value: Any, path: str, report: Report) -> Any:
 
 
 def boolean(value: Any, path: str, report: Report) -> Any:
-    """Accept a truth value or its text."""
+    """Accept a boolean, or the text of a boolean."""
     if isinstance(value, bool):
         return value
     parsed = bool_of(value) if isinstance(value, str) else None
@@ -55,7 +55,7 @@ def boolean(value: Any, path: str, report: Report) -> Any:
 
 
 def integer(value: Any, path: str, report: Report) -> Any:
-    """Accept a whole number or its text."""
+    """Accept an integer, or the text of an integer."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     try:
@@ -65,12 +65,12 @@ def integer(value: Any, path: str, report: Report) -> Any:
 
 
 def anything(value: Any, _path: str, _report: Report) -> Any:
-    """Accept all."""
+    """Accept any value."""
     return value
 
 
 def one_of(*allowed: Any) -> Check:
-    """Return a check for a closed set of values."""
+    """Return a check that accepts only the given values."""
 
     def check(value: Any, path: str, report: Report) -> Any:
         if any(value == item and type(value) is type(item) for item in allowed):
@@ -81,7 +81,7 @@ def one_of(*allowed: Any) -> Check:
 
 
 def list_of(item: Check) -> Check:
-    """Return a check for a list."""
+    """Return a check for a list whose items pass a check."""
 
     def check(value: Any, path: str, report: Report) -> Any:
         if not isinstance(value, list):
@@ -93,7 +93,7 @@ def list_of(item: Check) -> Check:
 
 
 def map_of(item: Check) -> Check:
-    """Return a check for a map from names to something; bad entries are reported and left out."""
+    """Return a check for a map from names to items that pass a check; bad items are reported and left out."""
 
     def check(value: Any, path: str, report: Report) -> Any:
         if not isinstance(value, dict):
@@ -113,8 +113,8 @@ def record(fields: Mapping[str, Check], optional: Mapping[str, Any]) -> Check:
     """Return a check for a map with known keys; unknown keys are dropped.
 
     Args:
-        fields: Key -> its check.
-        optional: Key -> the value that stands for a missing key. Keys not named here are required.
+        fields: Key -> the check of its value.
+        optional: Key -> the default for a missing key. Keys that are not in this map are required.
     """
 
     def check(value: Any, path: str, report: Report) -> Any:
@@ -135,7 +135,7 @@ def record(fields: Mapping[str, Check], optional: Mapping[str, Any]) -> Check:
 
 
 def or_null(item: Check) -> Check:
-    """Return a check that lets null pass as None."""
+    """Return a check that accepts null as None, and otherwise applies the given check."""
 
     def check(value: Any, path: str, report: Report) -> Any:
         return None if value is None else item(value, path, report)
@@ -144,7 +144,7 @@ def or_null(item: Check) -> Check:
 
 
 def count_range(value: Any, path: str, report: Report) -> Any:
-    """Accept `m`, `m-n`, `m+`, `m-`; return (min, max) with max -1 for no bound."""
+    """Accept `m`, `m-n`, `m+` or `m-`; return (min, max), where a max of -1 means no limit."""
     number = value if isinstance(value, int) and not isinstance(value, bool) else None
     if number is None and isinstance(value, str):
         match = _COUNT.fullmatch(value)
@@ -175,13 +175,13 @@ def size_mib(value: Any, path: str, report: Report) -> Any:
 
 
 def parse_size(text: str) -> int:
-    """Return the MiB that a size means, rounded up. Mirrors: juju/utils size.go.
+    """Return a size in MiB, rounded up. Mirrors: juju/utils size.go.
 
     Raises:
-        ValueError: It is no size; the message is Juju's.
+        ValueError: The text is not a size; the message is Juju's.
     """
     match = _SIZE.fullmatch(text)
-    assert match is not None  # every part of the pattern may be empty
+    assert match is not None  # the pattern matches any text: all its parts may be empty
     number, suffix = match[1], match[2]
     if not number.strip("."):
         raise ValueError(f"expected a non-negative number, got {quote(text)}")

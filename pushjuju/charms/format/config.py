@@ -1,6 +1,6 @@
-"""A charm's config options and the values users give them. Mirrors: juju/charm config.go.
+"""Reads a charm's config options, and checks the values that users set. Mirrors: juju/charm config.go.
 
-Settings are maps option -> value; None stands for "not set".
+Settings are maps of option -> value; None means that the option is not set.
 """
 
 from __future__ import annotations
@@ -101,28 +101,28 @@ def _description(value: Any) -> str:
 
 
 def default_settings(options: Mapping[str, ConfigOption]) -> Settings:
-    """Return option -> default for every option; None for an option without a default."""
+    """Return option -> default for every option, with None for an option without a default."""
     return {name: option.default for name, option in options.items()}
 
 
 def merge_settings(options: Mapping[str, ConfigOption], settings: Mapping[str, Value]) -> Settings:
-    """Return what the charm sees: every option with its value, else its default, else None."""
+    """Return the settings that the charm sees: every option with its value, its default, or None."""
     given = {name: value for name, value in settings.items() if value is not None and name in options}
     return {**default_settings(options), **given}
 
 
 def parse_settings(options: Mapping[str, ConfigOption], values: Mapping[str, str]) -> Settings:
-    """Return typed values for texts given on a command line.
+    """Return typed values for the texts of a command line.
 
     Raises:
-        NotValid: Unknown option, or a text that does not fit; the message is Juju's of the first, the detail
-            names the others.
+        NotValid: An option is unknown, or a text does not fit its type; the message is Juju's for the first
+            fault, the detail names the others.
     """
     return _each(values, lambda name, text: _from_text(_known(options, name), text))
 
 
 def _each(values: Mapping[str, Any], read: Callable[[str, Any], Any]) -> Settings:
-    """Return all values as they are read."""
+    """Return all values, each read by `read`; every fault is collected."""
     found: Settings = {}
     faults: list[NotValid] = []
     for name, value in values.items():
@@ -139,14 +139,14 @@ def _each(values: Mapping[str, Any], read: Callable[[str, Any], Any]) -> Setting
 
 
 def parse_settings_yaml(options: Mapping[str, ConfigOption], data: bytes | str, application: str) -> Settings:
-    """Return typed values from a YAML file.
+    """Return the typed values of a YAML file.
 
     Args:
-        data: `{APP: {option: value}}`, or what `juju config APP` printed.
-        application: The application; its name is the top-level key.
+        data: `{APP: {option: value}}`, or the output of `juju config APP`.
+        application: The application's name, which is the top-level key.
 
     Raises:
-        NotValid: Not such a file, unknown option, or a value that does not fit.
+        NotValid: The file has another form, an option is unknown, or a value does not fit its type.
     """
     try:
         raw = yamlload.load(data, text_keys=3)
@@ -188,16 +188,16 @@ def _printed_settings(raw: Mapping[str, Any]) -> dict[str, object]:
 
 
 def validate_settings(options: Mapping[str, ConfigOption], settings: Mapping[str, Any]) -> Settings:
-    """Return settings with the right types.
+    """Return settings with values of the options' types.
 
     Raises:
-        NotValid: Unknown option, or a value of a wrong type.
+        NotValid: An option is unknown, or a value has a wrong type.
     """
     return {name: _native(_known(options, name), value) for name, value in settings.items()}
 
 
 def filter_settings(options: Mapping[str, ConfigOption], settings: Mapping[str, Any]) -> Settings:
-    """Return the settings that a (new) charm still takes; the others are dropped."""
+    """Return the settings that a new charm accepts; the others are dropped."""
     kept: Settings = {}
     for name, value in settings.items():
         if name in options:
@@ -292,7 +292,7 @@ def _native_int(value: Any) -> int:
 
 
 def _native_float(value: Any) -> float:
-    # Juju refuses a whole number here; taking a whole number as well does no harm.
+    # Juju refuses an integer here. An integer is accepted because that does no harm.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _Unfit
     return float(value)
@@ -331,11 +331,11 @@ def config_document(
     settings: Mapping[str, Value],
     trust: bool | None = None,
 ) -> dict[str, object]:
-    """Return what `juju config APP` prints.
+    """Return the document that `juju config APP` prints.
 
     Args:
-        settings: The user's settings; an option that is None or missing is unset.
-        trust: The user's answer, None if never given.
+        settings: The settings of the user; an option with None, or without an entry, is not set.
+        trust: The trust that the user gave or refused, or None when the user never decided.
     """
     return {
         "application": application,

@@ -1,4 +1,4 @@
-"""JSON Schema, draft 4, by jsonschema."""
+"""Checks JSON schemas of draft 4, and values against them, with jsonschema."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from jsonschema.exceptions import SchemaError, ValidationError
 
 
 class Draft4:
-    """What is wrong with a schema, or with a value that shall fit one."""
+    """Finds faults of a schema, and of a value that a schema describes."""
 
     @staticmethod
     def schema_fault(schema: Mapping[str, Any]) -> SchemaError | None:
-        """Return the worst fault of a schema, or None when there is no fault."""
+        """Return the most relevant fault of a schema, or None when the schema is valid."""
         try:
             Draft4Validator.check_schema(schema)
         except SchemaError as error:
@@ -23,5 +23,5 @@ class Draft4:
 
     @staticmethod
     def faults(schema: Mapping[str, Any], value: Any) -> Iterator[ValidationError]:
-        """Yield every fault of a value."""
+        """Yield every fault of a value under a schema."""
         yield from Draft4Validator(schema).iter_errors(value)

@@ -1,4 +1,4 @@
-"""The small files of a charm: LXD profile, metrics, revision, version.
+"""Reads the small files of a charm: LXD profile, metrics, revision, version.
 
 Mirrors: juju/charm lxdprofile.go metrics.go charmdir.go.
 """
@@ -32,7 +32,7 @@ _VCS_PREFIX = "revision-id: "
 
 
 def read_profile(data: bytes, problems: Problems) -> LXDProfile | None:
-    """Return the LXD profile; a file that is no profile goes to `problems`."""
+    """Return the LXD profile, or None after adding the faults of the file to `problems`."""
     start = f"failed to unmarshall {PROFILE_FILE}: "
     try:
         raw = yamlload.load(data)
@@ -60,7 +60,7 @@ def _profile(raw: Any, report: Report) -> LXDProfile:
 
 
 def _map(value: Any, path: str, report: Report) -> dict[Any, Any]:
-    """Return a map; nothing is an empty one, and so is what had to be reported."""
+    """Return a map; empty for a missing value, and for a value of another type, which is reported."""
     if value is None or isinstance(value, dict):
         return value or {}
     coerce.fail(path, f"expected map, got {typed(value)}", report)
@@ -72,13 +72,13 @@ def _strings(value: Any, path: str, report: Report) -> dict[str, str]:
     for key, item in _map(value, path, report).items():
         if isinstance(item, list | dict) or item is None:
             coerce.fail(f"{path}.{key}", f"expected string, got {typed(item)}", report)
-        # LXD's values are texts; plain numbers and truth values are taken as they are written in YAML.
+        # The values of LXD are texts; numbers and booleans are accepted, and written as in YAML.
         out[str(key)] = str(item).lower() if isinstance(item, bool) else str(item)
     return out
 
 
 def place_faults(profile: LXDProfile, locate: Locate) -> LXDProfile:
-    """Return a profile that knows where it asks for too much."""
+    """Return the profile with the file and line of each part that a charm may not ask for."""
     problems = profile_problems(profile)
     return replace(profile, places={item.key: locate(item) for item in problems}) if problems else profile
 
@@ -92,8 +92,8 @@ def check_profile(profile: LXDProfile) -> None:
     """Refuse devices and settings that a charm may not ask for; `--force` skips this.
 
     Raises:
-        NotValid: The profile asks for too much; the message is Juju's of the first fault, the detail says
-            where it is and lists the others.
+        NotValid: The profile has such a part; the message is Juju's text for the first, the detail gives its
+            place and lists the others.
     """
     faults = [
         (", ".join(filter(None, (key, profile.places.get(key)))), text)
@@ -120,7 +120,7 @@ def _profile_faults(profile: LXDProfile) -> Iterator[tuple[str, str]]:
 
 
 def read_metrics(data: bytes, problems: Problems) -> Metrics | None:
-    """Return the metrics, which are no longer collected: a bad file still refuses the charm, as in Juju."""
+    """Return the metrics. Nothing collects them any more, but a bad file refuses the charm, as in Juju."""
     start = f'parsing "{METRICS_FILE}" file: '
     try:
         raw = yamlload.load(data)
@@ -175,7 +175,7 @@ def _metric(name: str, raw: Any, report: Report) -> MetricMeta:
 
 
 def read_revision(data: bytes, problems: Problems) -> int:
-    """Return the number in a `revision` file; anything else goes to `problems`."""
+    """Return the number in a `revision` file; any other content is added to `problems`."""
     words = data.split(maxsplit=1)
     if not words or not re.fullmatch(rb"[+]?[0-9]{1,9}", words[0]):
         problems.add("revision", "invalid revision file")
@@ -184,7 +184,7 @@ def read_revision(data: bytes, problems: Problems) -> int:
 
 
 def read_version(data: bytes) -> str:
-    """Return the version text: the first line, without a bzr prefix, cut to 100 characters."""
+    """Return the version text: the first line of the file, without a bzr prefix, at most 100 characters."""
     lines = data.decode("utf-8", "replace").splitlines()
     return clean_version(lines[0] if lines else "")
 

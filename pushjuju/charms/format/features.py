@@ -1,4 +1,4 @@
-"""Whether the model offers what a charm asks for; at deploy and at refresh, unless forced."""
+"""Checks at deploy and refresh that the model offers what a charm asks for; `--force` skips the check."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from pushjuju.core.errors import NotValid
 
 
 def check_features(charm: Charm, *, juju_version: str = JUJU_VERSION) -> None:
-    """Check the LXD profile, the assumed features and the wanted Juju version of a charm.
+    """Check the LXD profile, the assumed features and the minimum Juju version of a charm.
 
     Args:
         charm: The charm to deploy or to refresh to.
         juju_version: The Juju version that charms see.
 
     Raises:
-        NotValid: The model does not fit the charm; the message is Juju's. With `--force` the check is not
-            called.
+        NotValid: The model does not offer what the charm asks for; the message is Juju's.
     """
     if charm.lxd_profile:
         try:

@@ -1,4 +1,4 @@
-"""Reads `manifest.yaml`: the bases a charm was made for. Mirrors: juju/charm manifest.go."""
+"""Reads `manifest.yaml`: the bases that a charm was built for. Mirrors: juju/charm manifest.go."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ARCHES = (
 
 
 def normalise_arch(text: str) -> str | None:
-    """Return Juju's word for an architecture, or None when Juju has no word. Mirrors: juju/utils/arch."""
+    """Return Juju's name of an architecture, or None when Juju does not know it. Mirrors: juju/utils/arch."""
     for pattern, name in _ARCHES:
         if pattern.fullmatch(text):
             return name
@@ -122,7 +122,7 @@ def _with_channel(name: str, channel: str) -> Base | None:
 
 
 def _arches(value: Any, path: str, report: Report) -> tuple[str, ...] | None:
-    """Return the architectures, empty when any will do, or None when some are wrong."""
+    """Return the architectures (empty for any architecture), or None when some are not valid."""
     found = []
     for number, item in enumerate(_list(value, path, report)):
         text = _string(item, f"{path}[{number}]", report)

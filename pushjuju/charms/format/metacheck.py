@@ -1,7 +1,7 @@
-"""Checks metadata: names, roles, formats, terms.
+"""Checks the meaning of metadata: names, roles, formats, terms.
 
 Mirrors: juju/charm meta.go Check.
-Each function returns the faults it sees as (key path, text); nothing is raised.
+Each function returns the faults that it finds as (key path, text) and raises no error.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SERIES = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
 _PAYLOAD = re.compile(r"[a-zA-Z](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?")
 _TERM = re.compile(r"[a-z](?:-?[a-z0-9])+")
 _TERM_LENGTH = 256
-_SHOWN = 60  # of a name that is too long
+_SHOWN = 60  # characters of a too long name that an error shows
 _VERSION = re.compile(r"\d{1,9}\.\d{1,9}(?:[.-](?:[a-z]+)?\d{1,9}){0,2}")
 _USERS = ("root", "sudoer", "non-root")
 
@@ -31,7 +31,7 @@ def charm_format(meta: CharmMeta, manifest: Manifest | None) -> int:
 
 
 def k8s_faults(values: Mapping[str, Any], manifest: Manifest | None) -> list[Fault]:
-    """Return a fault for a charm that runs in Kubernetes only.
+    """Return a fault when a charm runs only in Kubernetes.
 
     Args:
         manifest: Content of `manifest.yaml`.
@@ -51,14 +51,14 @@ def check_meta(
     manifest: Manifest | None,
     wrong: Collection[str] = (),
 ) -> list[Fault]:
-    """Return every fault in the meaning of a document.
+    """Return every fault in the meaning of a document whose values have the right types.
 
     Args:
-        values: The coerced document (for the keys that `meta` does not keep).
-        raw: The document as written (tells a missing key from an empty one).
+        values: The coerced document; it has keys that `meta` does not keep.
+        raw: The document as written; in it, a missing key differs from an empty one.
         manifest: Content of `manifest.yaml`.
-        wrong: Keys whose values are partly missing here, for they have not the right shape, and `manifest`;
-            what would follow from that alone is no fault of its own.
+        wrong: Keys with values of a wrong shape, which are reported already, and `manifest` if that file has
+            faults; checks that depend on them are skipped.
     """
     return [
         *_user_faults(meta),

@@ -1,6 +1,6 @@
 """Reads `metadata.yaml`. Mirrors: juju/charm meta.go extra_bindings.go (v12).
 
-Coercion first, then the meaning of what has the right shape: all faults at once.
+Coerces the values first, then checks the meaning of those with the right shape: one error has all faults.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PREFIX = f'parsing "{FILE}" file: '
 
 _V1_KEYS = ("deployment", "min-juju-version", "series")
 _V2_KEYS = ("assumes", "charm-user", "containers")
-# Keys that stores and users read, but Juju does not.
+# Keys that stores and users read, and Juju ignores.
 _INFORMATIONAL = (
     "display-name",
     "maintainer",
@@ -51,7 +51,7 @@ _INFORMATIONAL = (
 
 
 def _interface(value: Any, path: str, report: Report) -> Any:
-    """Accept an endpoint: an interface name, or a map with more."""
+    """Accept an endpoint: an interface name, or a map with `interface` and other keys."""
     if isinstance(value, str):
         return {"interface": value, "limit": None, "optional": False, "scope": Scope.GLOBAL}
     return _ENDPOINT(value, path, report)
@@ -177,13 +177,13 @@ _META = coerce.record(_FIELDS, _DEFAULTS)
 def read_metadata(
     data: bytes, manifest: Manifest | None, problems: Problems, *, manifest_wrong: bool = False
 ) -> CharmMeta | None:
-    """Return the metadata, or None when it has not even the right shape.
+    """Return the metadata, or None when the document has not even the right shape.
 
     Args:
         data: Bytes of the file.
-        manifest: Content of `manifest.yaml`; decides the format.
+        manifest: Content of `manifest.yaml`; it decides the charm's format.
         problems: Takes every fault and warning.
-        manifest_wrong: That file has faults, so nothing is judged that depends on its bases.
+        manifest_wrong: True when `manifest.yaml` has faults; checks that depend on its bases are skipped.
     """
     try:
         raw = yamlsafe.load(data)
@@ -211,9 +211,9 @@ def read_metadata(
 
 
 def _coerce(raw: Any, problems: Problems) -> tuple[dict[str, object], frozenset[str]] | None:
-    """Return the values of the right type, with defaults for the others, and the keys of the wrong values.
+    """Return (values by key, keys whose values are wrong); wrong values are replaced by defaults.
 
-    Return None when the document is not a map with names as keys.
+    Returns None when the document is not a map with names as keys.
     """
     wrong = set()
 

@@ -1,7 +1,7 @@
-"""Finds where the broken rules of a charm stand: `path:line`.
+"""Finds the `path:line` of a charm's faults.
 
-Only a charm that is refused comes here: its files are read a second time, now with the places of their
-values, which costs several times what the first reading does.
+The module is used only for a charm that is refused. It reads the files a second time, with the positions of
+their values, which takes several times as long as the first reading.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from pushjuju.charms.values.problems import Problem
 from pushjuju.core.errors import NotValid
 
 Source = Callable[[str], bytes | None]
-"""Returns the bytes of a file at the charm's root, None if it is missing."""
+"""Returns the bytes of a file at the charm's root, or None when the file is missing."""
 
 Translate = Callable[[Problem], tuple[str, str]]
-"""Returns the file and key that a person wrote for those of a problem."""
+"""Returns the file and key in the author's files for a problem in a generated file."""
 
 _LINE = re.compile(r"yaml: line ([0-9]+): ")
-_PARTS = 64  # of a key that is looked for; a name may have dots in it
-_ALL_KEYS = 1000  # every key is text as it was written, whatever its level
+_PARTS = 64  # dots in a key path that is looked up; names may contain dots
+_ALL_KEYS = 1000  # levels of keys: all keys are read as the text that the author wrote
 
 
 class Places:
-    """The places of the values in a charm's files.
+    """The positions of the values in a charm's files.
 
     Args:
         source: The files as the author of the charm wrote them.
         origin: Prefix of the names of files; empty for a charm without a folder.
-        translate: Finds the place in the author's files for a fault in generated files.
+        translate: Returns file and key in the author's files for a problem in a generated file.
     """
 
     def __init__(self, source: Source, origin: str = "", translate: Translate | None = None) -> None:
@@ -43,7 +43,7 @@ class Places:
         self._documents: dict[str, Document | None] = {}
 
     def of(self, problem: Problem) -> str:
-        """Return `path:line` of a problem; the path alone where there is no line, as for `revision`."""
+        """Return the `path:line` of a problem; only the path where no line is known, as for `revision`."""
         file, key = self._translate(problem)
         shown = str(PurePath(self._origin, file)) if self._origin else file
         told = _LINE.search(problem.text)
@@ -69,11 +69,11 @@ class Places:
 
 
 def line_of(document: Document, key: str) -> int:
-    """Return the line of the innermost value on a key path that was written at all.
+    """Return the line of the innermost value on a key path that exists in the document.
 
     Args:
-        document: With the places of its values.
-        key: `storage.data.multiple.range`, `bases[0].name`; names may have dots in them.
+        document: A document with the positions of its values.
+        key: A key path such as `storage.data.multiple.range` or `bases[0].name`; names may contain dots.
     """
     line, here = document.line, document.root
     parts = key.replace("[", ".[").split(".") if key else []
@@ -88,7 +88,7 @@ def line_of(document: Document, key: str) -> int:
 
 
 def _step(here: Any, parts: list[str]) -> tuple[Any, int] | None:
-    """Return the key or index that the next parts of a path name, and how many of them it takes."""
+    """Return the key or index that the next parts of a path name, and how many parts it takes, or None."""
     if isinstance(here, list):
         index = int(parts[0][1:-1]) if re.fullmatch(r"\[[0-9]{1,9}\]", parts[0]) else -1
         return (index, 1) if 0 <= index < len(here) else None

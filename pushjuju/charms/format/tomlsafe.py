@@ -1,4 +1,4 @@
-"""Reads TOML that a stranger may have written: within limits, with one kind of error."""
+"""Reads TOML of unknown authors: within limits, with one kind of error."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 import tomllib
 from typing import Any
 
-MOST = 16 * 1024 * 1024  # characters; the lock file of a large project has some megabytes
-DEPTH = 64  # brackets within each other, names of a key; the standard reader's time grows with their square
-# Comments and texts; what is not closed goes to its end, so no character is looked at twice.
+MOST = 16 * 1024 * 1024  # characters; the lock file of a large project has some millions
+DEPTH = 64  # nested brackets, and names in a key; the time of Python's reader grows with their square
+# Comments and texts; an unclosed one runs to the end, so the pattern looks at each character once.
 _TEXTS = re.compile(
     r"#[^\n]*+"
     r'|"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}+|\Z)'
@@ -22,14 +22,14 @@ _BRACKETS = re.compile(r"[\[\]{}]")
 
 
 class TomlFault(ValueError):
-    """A document that is no TOML, or beyond the limits; the text says where."""
+    """A document is not TOML or exceeds the limits; the text says where."""
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """Return the data of a document.
+    """Return the data of a TOML document.
 
     Raises:
-        TomlFault: It is no TOML, or beyond the limits.
+        TomlFault: The document is not TOML, or exceeds the limits.
     """
     if len(text) > MOST:
         raise TomlFault(f"it is larger than {MOST} characters")
@@ -40,12 +40,12 @@ def load_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise TomlFault(f"it is nested more than {DEPTH} levels deep") from None
-    except ValueError as error:  # also a number of more digits than Python reads
+    except ValueError as error:  # also raised for a number with more digits than Python reads
         raise TomlFault(str(error)) from None
 
 
 def _depth(bare: str) -> int:
-    """Return how many brackets stand within each other, without regard to their kind."""
+    """Return the depth of nested brackets, of any kind."""
     depth = most = 0
     for bracket in _BRACKETS.findall(bare):
         depth += 1 if bracket in "[{" else -1

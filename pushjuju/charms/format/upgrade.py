@@ -1,4 +1,4 @@
-"""Whether an application may change to another charm. Mirrors: juju state/application.go."""
+"""Checks whether an application may change to another charm. Mirrors: juju state/application.go."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class UsedRelation:
     """A relation that the application has.
 
     Attributes:
-        key: Its name, `REQ:ep PROV:ep`.
-        endpoint: The application's endpoint as stored.
+        key: The relation's key, `REQ:ep PROV:ep`.
+        endpoint: The endpoint of the application, as the store has it.
     """
 
     key: str
@@ -30,17 +30,17 @@ class UsedRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeFacts:
-    """What the model knows of the application, and what the user asks for.
+    """The facts about the application in the model, and the options of the refresh.
 
     Attributes:
         url: URL of the new charm.
-        base: The base that it is deployed on.
-        relations: Its present relations, peers too.
-        storage_counts: Storage name -> instances.
+        base: The base on which the application is deployed.
+        relations: The application's relations, peer relations too.
+        storage_counts: Storage name -> number of instances.
         config: Settings given with the refresh, as texts.
-        switch: `--switch` was given, so the charm may be another one.
-        force: `--force`.
-        force_base: `--force-base`.
+        switch: True with `--switch`: the new charm may have another name.
+        force: True with `--force`.
+        force_base: True with `--force-base`.
         juju_version: The Juju version of the model.
     """
 
@@ -57,7 +57,7 @@ class UpgradeFacts:
 
 
 def check_upgrade(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:
-    """Check a refresh before any unit is touched; return warnings."""
+    """Check a refresh before any unit changes, and return warnings."""
     if old.name != new.name and not facts.switch:
         raise NotValid(f"cannot refresh {quote(old.name)} to {quote(new.name)}")
     try:
@@ -84,7 +84,7 @@ def _checked(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:
 
 
 def check_base(new: Charm, facts: UpgradeFacts) -> None:
-    """Check that a charm is for a base, or that `--force-base` was given and it is for the same OS."""
+    """Check that the charm supports the base, or with `--force-base` only the operating system."""
     base, bases = facts.base, new.bases()
     if base is None:
         return
@@ -137,7 +137,7 @@ def _check_config(new: Charm, facts: UpgradeFacts) -> None:
 def storage_faults(
     old: Mapping[str, StorageMeta], new: Mapping[str, StorageMeta], counts: Mapping[str, int]
 ) -> Iterator[str]:
-    """Yield why the storage of a new charm does not fit what is there."""
+    """Yield each reason why the storage of a new charm does not fit the present storage."""
     for name in sorted(old):
         if name in new:
             yield from _storage_changes(old[name], new[name])

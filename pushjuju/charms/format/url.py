@@ -17,7 +17,7 @@ _ARCH = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmURL:
-    """A parsed URL; `revision` -1 means none was given."""
+    """A parsed URL; a `revision` of -1 means that the text gives none."""
 
     schema: str
     name: str
@@ -70,7 +70,7 @@ def _name(text: str, url: str) -> tuple[str, int]:
 
 
 def _where(schema: str, parts: list[str], url: str) -> tuple[str, str]:
-    """Return architecture and series of the parts before the name."""
+    """Return the architecture and the series in front of the name."""
     if schema == "ch" and len(parts) == 1 and normalise_arch(parts[0]) == parts[0]:
         parts = [parts[0], ""]
     architecture, series = parts if len(parts) == 2 else ["", *parts] if parts else ["", ""]
@@ -82,7 +82,7 @@ def _where(schema: str, parts: list[str], url: str) -> tuple[str, str]:
 
 
 def name_in(url: str) -> str:
-    """Return the charm's name in a URL of a model: `ch:amd64/noble/web-3` and `local:web-3` give `web`.
+    """Return the charm's name in a charm URL: `ch:amd64/noble/web-3` and `local:web-3` give `web`.
 
     The name in a store may differ from the name in the charm's metadata.
     """

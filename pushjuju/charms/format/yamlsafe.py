@@ -1,6 +1,6 @@
-"""YAML of users we do not know: plain data only, within limits.
+"""Reads YAML of unknown authors: plain data only, within limits.
 
-Reads the events of PyYAML's C parser and builds the data itself. So nothing is built before it was counted
+Reads the events of PyYAML's C parser and builds the data itself. So values are counted before they are built
 (aliases count as often as they are used), keys are unique, and plain words mean what they mean to Juju's
 parser: dates, times and `1:30` stay text, `1e3` is a number. Mirrors: gopkg.in/yaml.v2 as juju/charm uses it.
 """
@@ -26,7 +26,7 @@ _WORDS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlLimits:
-    """How large a document may be.
+    """The greatest size of a document.
 
     Attributes:
         size: Bytes of the text.
@@ -41,7 +41,7 @@ class YamlLimits:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where a value stands: its line, from 1; and as what it was written, where it is a plain word."""
+    """The position of a value: its line, from 1; for a plain word, also the word as it was written."""
 
     line: int
     text: str | None = None
@@ -52,10 +52,10 @@ class Document:
     """A YAML document with the position of each value in the file.
 
     Attributes:
-        marks: id() of a list or map in the data -> index or key -> position. An alias shares the container's
-            id.
+        marks: id() of a list or map in the data -> index or key -> position. An alias has the id of its
+                container.
         line: The line at which the document begins.
-        doubled: The errors of Juju's strict reader for duplicate keys; here the later value counts.
+        doubled: Errors for duplicate keys, as Juju's strict reader words them; the later value is used.
     """
 
     root: Any
@@ -92,15 +92,16 @@ def load(
     text_keys: int = 0,
     text_tags: Collection[str] = (),
 ) -> Any:
-    """Return the plain data of the first document, None for an empty text.
+    """Return the plain data of the first document, or None for an empty text.
 
     Args:
-        limits: The greatest size that it may have.
-        text_keys: Down to this level keys are text as written (`on:`, `5:`), as in Juju's typed maps.
-        text_tags: Tags of another tool (`!vault`): a word that has one is text.
+        limits: The greatest size of the document.
+        text_keys: Keys down to this level stay text (`on:`, `5:`), as in Juju's typed maps.
+        text_tags: Tags of other tools (`!vault`); a word with such a tag is read as text.
 
     Raises:
-        NotValid: Not YAML, not plain data, a key twice, or too large; the message starts with `yaml: `.
+        NotValid: The text is not YAML or plain data, has duplicate keys, or is too large; the message starts
+            with `yaml: `.
     """
     limits = limits or YamlLimits()
     if len(data) > limits.size:
@@ -116,14 +117,14 @@ def load(
 def load_documents(
     data: bytes | str, limits: YamlLimits | None = None, *, text_keys: int = 0
 ) -> list[Document]:
-    """Return every document of a text, with the places of its values; the limits are for all together.
+    """Return all documents of a text with the positions of their values.
 
     Args:
-        limits: The greatest size that they may have.
+        limits: The greatest size of all documents together.
         text_keys: As for `load`.
 
     Raises:
-        NotValid: As `load`, but a key may come twice.
+        NotValid: As for `load`, but duplicate keys are accepted.
     """
     limits = limits or YamlLimits()
     if len(data) > limits.size:
@@ -152,7 +153,7 @@ def _events(data: bytes | str) -> Iterator[Any]:
 
 
 class _Builder:
-    """Builds one document out of parser events, without recursion."""
+    """Builds one document from parser events, without recursion."""
 
     def __init__(self, limits: YamlLimits, text_keys: int, text_tags: Collection[str] = ()) -> None:
         self.root: Any = None
@@ -165,7 +166,7 @@ class _Builder:
         self._total = 0
 
     def feed(self, event: Any) -> None:
-        """Take one event."""
+        """Process one event."""
         line = event.start_mark.line + 1
         match type(event).__name__:
             case "ScalarEvent":
@@ -186,7 +187,7 @@ class _Builder:
         if plain and event.value == "<<" and self._wants_key():
             self._stack[-1].has_key = self._stack[-1].merging = True
             return
-        # A one-letter key is a name (`y: {type: string}`), whatever YAML 1.1 says.
+        # A one-letter key is a name (`y: {type: string}`), although YAML 1.1 reads `y` as true.
         may_be_text = len(self._stack) <= self._text_keys or event.value in _LETTERS
         as_text = (may_be_text and self._wants_key()) or event.tag in self._text_tags
         value = event.value if as_text else _scalar_value(event, line)
@@ -221,7 +222,7 @@ class _Builder:
         found = _Weighed(frame.container, frame.weight, frame.height)
         if frame.anchor:
             self._anchors[frame.anchor] = found
-        # Its parts were counted while they came; only the container itself is new.
+        # The items were counted as they came; only the container itself is added here.
         self._total -= frame.weight - 1
         self._add(found, line)
 
@@ -276,7 +277,7 @@ class _Builder:
 
 
 class _Marker(_Builder):
-    """Also notes where each value stands, and takes a key that comes twice."""
+    """A builder that also notes the position of each value, and accepts duplicate keys."""
 
     def __init__(self, limits: YamlLimits, text_keys: int, *, start: int = 0) -> None:
         super().__init__(limits, text_keys)
@@ -289,15 +290,15 @@ class _Marker(_Builder):
 
     @property
     def total(self) -> int:
-        """How many values this document has."""
+        """The number of values in this document."""
         return self._total - self._start
 
     def document(self) -> Document:
-        """Return what was read."""
+        """Return the document that the events described."""
         return Document(root=self.root, marks=self._marks, line=self._line, doubled=tuple(self._doubled))
 
     def feed(self, event: Any) -> None:
-        """Take one event."""
+        """Process one event."""
         if type(event).__name__ == "DocumentStartEvent":
             self._line = event.start_mark.line + 1
         super().feed(event)
@@ -350,7 +351,7 @@ def _scalar_value(event: Any, line: int) -> Any:
     if event.tag == _TAG + "binary":
         try:
             return base64.b64decode("".join(text.split()), validate=True).decode()
-        except ValueError:  # no base64, or not what text is made of
+        except ValueError:  # not base64, or bytes that are not text
             raise NotValid(f"yaml: line {line}: !!binary value contains invalid base64 data") from None
     wanted = {"int": int, "float": float, "bool": bool, "null": type(None)}.get(event.tag.removeprefix(_TAG))
     if wanted is None:
@@ -364,7 +365,7 @@ def _scalar_value(event: Any, line: int) -> Any:
 
 
 def plain_value(text: str) -> Any:
-    """Return what an unquoted word means: null, bool, int, float or itself."""
+    """Return the value of an unquoted word: null, bool, int, float, or the word itself."""
     if text in _WORDS:
         return _WORDS[text]
     if not text or text[0] not in "+-.0123456789":

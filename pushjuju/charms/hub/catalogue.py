@@ -1,4 +1,4 @@
-"""The documents of `find` and `info`, from a store's answers. Pure.
+"""Makes the documents of `find` and `info` from a store's answers. Pure.
 
 Mirrors: juju charmhub/{find,info}.go, cmd/juju/charmhub/{convert,infowriter,findwriter}.go (3.6)
 """
@@ -85,7 +85,7 @@ def arches(listed: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def found_entry(item: Mapping[str, Any]) -> dict[str, object]:
-    """Return one result of `find` as Juju's documents have it."""
+    """Return one result of `find` in the form of Juju's documents."""
     release = item.get("default-release")
     listed = items(release, "revision", "bases")
     entry: dict[str, object] = {
@@ -105,7 +105,7 @@ def found_entry(item: Mapping[str, Any]) -> dict[str, object]:
 
 
 def channels(document: Mapping[str, Any]) -> tuple[list[str], dict[str, dict[str, list[dict[str, object]]]]]:
-    """Return the tracks in the store's order, and track -> risk -> revisions."""
+    """Return the tracks in the store's order, and the revisions as track -> risk -> revisions."""
     tracks: list[str] = []
     found: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for item in items(document, "channel-map"):
@@ -203,7 +203,7 @@ def _interfaces(endpoints: Any) -> dict[str, str]:
 
 
 def _yaml(content: str) -> dict[str, object]:
-    """Return the map that a store sends as YAML; text that cannot be read is not quoted."""
+    """Return the map in a YAML text of the store; empty for a text that cannot be read."""
     try:
         found = yamlsafe.load(content.encode())
     except NotValid:

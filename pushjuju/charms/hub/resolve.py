@@ -1,4 +1,4 @@
-"""Choose the revision of a charm from an answer, and what to ask next when there is no match. Pure.
+"""Chooses the revision of a charm from a store's answer, and the next request when nothing fits. Pure.
 
 Mirrors: juju core/charm/repository/charmhub.go (3.6)
 """
@@ -15,14 +15,14 @@ from pushjuju.core.channel import LATEST, Channel
 from pushjuju.core.charmstore import Ask, HubError, Platform, StoreCharm
 
 Send = Callable[[Sequence[Ask]], Sequence[StoreCharm | Fault]]
-"""Sends some asks in one request and returns the answers in their order."""
+"""Sends queries in one request and returns the answers in the same order."""
 
 
 def resolve(asks: Sequence[Ask], send: Send) -> list[StoreCharm | HubError]:
-    """Return the revision for each question, or why no revision fits.
+    """Return the revision for each query, or the error that says why no revision fits.
 
-    An ask without a base is asked a second time with the first base that the store names; all those are
-    asked together, so two requests do for any number of charms.
+    A query without a base is sent a second time, with the first base that the store names. All second queries
+    go into one request, so two requests are enough for any number of charms.
     """
     found: list[StoreCharm | HubError | None] = [None] * len(asks)
     again: dict[int, tuple[Ask, tuple[Platform, ...]]] = {}
@@ -68,7 +68,7 @@ def _next_bases(ask: Ask, fault: Fault) -> tuple[Platform, ...]:
 
 
 def _sent(platform: Platform) -> Platform:
-    """Return a platform that can be asked for: what fits every base, as bundles do, fits the usual one."""
+    """Return a platform that a query may name; bundles fit every base, so the default base stands for it."""
     return platform if platform.base else Platform.of(DEFAULT_LTS, platform.arch)
 
 
@@ -79,7 +79,7 @@ def _failure(ask: Ask, fault: Fault) -> HubError:
 
 
 def _no_revision(ask: Ask, fault: Fault) -> str:
-    """Return the text for a channel that has nothing for a base: what there is instead is listed."""
+    """Return the error text for a channel without a release for a base; it lists the releases there are."""
     channel = ask.channel.normal() if ask.channel else None
     if channel and channel.branch:
         return (
@@ -97,7 +97,7 @@ def _no_revision(ask: Ask, fault: Fault) -> str:
 
 
 def release_lines(releases: Iterable[tuple[Channel, Platform]], arch: str) -> Iterable[str]:
-    """Yield one line for each channel that has something for an architecture, by track and risk."""
+    """Yield a line for each channel that has releases for an architecture, sorted by track and risk."""
     found: dict[Channel, list[str]] = {}
     for channel, platform in releases:
         if platform.arch in (arch, "") and platform.base:

@@ -1,6 +1,6 @@
-"""Requests to a store and its answers, checked. Pure.
+"""Makes requests to a store, and checks the store's answers. Pure.
 
-A store is not trusted: what it says is checked for type and form before anything uses it.
+A store is not trusted: the type and form of each part of an answer are checked before use.
 Mirrors: juju charmhub/refreshconfig.go, transport/refresh.go (3.6)
 """
 
@@ -43,13 +43,13 @@ _MOST_REVISION = 2**31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why a store did not give one of the charms or resources that it was asked for.
+    """The reason why a store did not return a charm or resource.
 
     Attributes:
-        message: As users read it; Juju's where it has one.
-        original: The store's own words.
-        releases: (channel, platform) of what there is instead.
-        bases: Platforms that would do.
+        message: The text for users; Juju's text where Juju has one.
+        original: The store's own text.
+        releases: The (channel, platform) pairs that the store offers instead.
+        bases: Platforms that the store supports for the query.
     """
 
     code: str
@@ -59,7 +59,7 @@ class Fault:
     bases: tuple[Platform, ...] = ()
 
     def error(self, prefix: str = "") -> HubError:
-        """Return it as an error."""
+        """Return the fault as an error."""
         detail = self.original if self.original != self.message else ""
         return HubError(prefix + self.message, reason=self.code, detail=detail)
 
@@ -68,7 +68,7 @@ class Fault:
 
 
 def request(asks: Sequence[tuple[str, Ask]]) -> dict[str, object]:
-    """Return the body of a refresh request: (instance key, what is asked for)."""
+    """Return the body of a refresh request for pairs of (instance key, query)."""
     context, actions = [], []
     for key, ask in asks:
         _check(ask)
@@ -128,13 +128,13 @@ def instance_key(application: str, model: str) -> str:
 
 
 def check_errors(document: Any) -> Mapping[str, Any]:
-    """Return the map of an answer that does not fail as a whole.
+    """Return the answer's map, when the answer reports no failure as a whole.
 
     Raises:
-        HubError: The answer reports a failure, or is no map.
+        HubError: The answer reports a failure, or is not a map.
     """
     if not isinstance(document, dict):
-        raise HubError("the charm store answered with what is no map")
+        raise HubError("the charm store's answer is not a map")
     errors = document.get("error-list")
     if isinstance(errors, list) and errors:
         raise fault(errors[0], errors).error()
@@ -142,12 +142,12 @@ def check_errors(document: Any) -> Mapping[str, Any]:
 
 
 def answers(document: Any, asks: Sequence[tuple[str, Ask]], *, secure: bool) -> list[StoreCharm | Fault]:
-    """Return a refresh answer, entry by entry, in the order of the questions.
+    """Return the results of a refresh request, in the order of the queries.
 
     Args:
-        document: The answer, as JSON was read.
-        asks: The questions that were sent.
-        secure: The store was reached by https: its downloads must be too.
+        document: The answer, decoded from JSON.
+        asks: The queries that were sent.
+        secure: True when the store was reached by https; then its downloads must use https, too.
     """
     results = check_errors(document).get("results")
     by_key: dict[str, Mapping[str, Any]] = {}
@@ -169,10 +169,10 @@ def _answer(item: Mapping[str, Any], ask: Ask, *, secure: bool) -> StoreCharm | 
     entity = _map(item, "charm")
     name = _text(entity, "name") or _text(item, "name")
     if not is_application(name):
-        raise HubError(f'the charm store names a charm "{name[:80]}", which is no name')
+        raise HubError(f'the charm store sent an invalid charm name: "{name[:80]}"')
     revision = entity.get("revision")
     if isinstance(revision, bool) or not isinstance(revision, int) or not 0 <= revision < _MOST_REVISION:
-        raise HubError(f"the charm store gives {name} no sensible revision")
+        raise HubError(f"the charm store sent no valid revision of {name}")
     platforms = tuple(_platforms(entity.get("bases"), ask.platform))
     return StoreCharm(
         id=_text(entity, "id") or _text(item, "id"),
@@ -197,7 +197,7 @@ def _effective(item: Mapping[str, Any], ask: Ask) -> Channel | None:
     try:
         return Channel.parse(text).full()
     except NotValid:
-        raise HubError(f'the charm store names a channel "{text[:80]}", which is none') from None
+        raise HubError(f'the charm store sent an invalid channel: "{text[:80]}"') from None
 
 
 def _platforms(listed: Any, wanted: Platform) -> Iterable[Platform]:
@@ -213,31 +213,31 @@ def _platforms(listed: Any, wanted: Platform) -> Iterable[Platform]:
 
 
 def download(item: Mapping[str, Any], what: str, *, secure: bool) -> Download:
-    """Return a file that a store offers."""
+    """Return a checked file that a store offers for download."""
     url, size = _text(item, "url"), item.get("size", 0)
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or (secure and parts.scheme != "https"):
-        raise HubError(f'the charm store offers {what} at "{url[:200]}", which is no safe address')
+        raise HubError(f'the charm store sent an unsafe download URL for {what}: "{url[:200]}"')
     sha256, sha384 = _text(item, "hash-sha-256").lower(), _text(item, "hash-sha-384").lower()
     if len(sha256) not in (0, 64) or len(sha384) not in (0, 96) or not _HEX.fullmatch(sha256 + sha384):
-        raise HubError(f"the charm store gives {what} no sensible hash")
+        raise HubError(f"the charm store sent an invalid hash of {what}")
     if not (sha256 or sha384):
-        raise HubError(f"the charm store gives {what} no hash: it cannot be checked")
+        raise HubError(f"the charm store sent no hash of {what}, so the file cannot be checked")
     if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-        raise HubError(f"the charm store gives {what} no sensible size")
+        raise HubError(f"the charm store sent an invalid size of {what}")
     return Download(url=url, sha256=sha256, sha384=sha384, size=size)
 
 
 def resources(listed: Any, *, secure: bool) -> Iterable[StoreResource]:
-    """Yield the resources that a store lists."""
+    """Yield the resources in a store's list."""
     for item in listed if isinstance(listed, list) else ():
         if not isinstance(item, dict):
             continue
         name, filename, revision = _text(item, "name"), _text(item, "filename"), item.get("revision", 0)
         if not _FILE.fullmatch(name) or (filename and not _FILE.fullmatch(filename)):
-            raise HubError(f'the charm store names a resource "{name[:80]}", which is no name')
+            raise HubError(f'the charm store sent an invalid resource name: "{name[:80]}"')
         if isinstance(revision, bool) or not isinstance(revision, int) or not -1 <= revision < _MOST_REVISION:
-            raise HubError(f"the charm store gives resource {name} no sensible revision")
+            raise HubError(f"the charm store sent no valid revision of resource {name}")
         given = _map(item, "download")
         yield StoreResource(
             name=name,
@@ -250,7 +250,7 @@ def resources(listed: Any, *, secure: bool) -> Iterable[StoreResource]:
 
 
 def fault(item: Any, others: Sequence[Any] = ()) -> Fault:
-    """Return an error object of a store as a fault."""
+    """Return the fault that an error object of a store describes."""
     known = item if isinstance(item, dict) else {}
     code = _text(known, "code")
     messages = [_text(each, "message") for each in (others or [known]) if isinstance(each, dict)]
@@ -282,7 +282,7 @@ def _release(item: Mapping[str, Any]) -> Iterable[tuple[Channel, Platform]]:
 
 def _text(item: Any, key: str) -> str:
     value = item.get(key) if isinstance(item, dict) else None
-    # Halves of characters that JSON can name cannot be written anywhere.
+    # JSON can name half a character (a lone surrogate), which cannot be encoded in UTF-8.
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 

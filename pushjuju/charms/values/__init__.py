@@ -1,1 +1,1 @@
-"""The values a charm is made of, and rules on them."""
+"""The parts of a charm as values, and rules on them."""

@@ -1,4 +1,4 @@
-"""Which base an application gets. Mirrors: juju cmd/juju/application baseselector.go (3.6)."""
+"""Chooses the base of an application. Mirrors: juju cmd/juju/application baseselector.go (3.6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.quote import quote
 
-# The workload bases of the Juju whose behaviour is emulated. Admins add theirs (`extra_bases`).
+# The workload bases of the Juju version that pushjuju emulates. Admins add others (`extra_bases`).
 WORKLOAD_BASES = (
     Base("ubuntu", "24.04"),
     Base("ubuntu", "22.04"),
@@ -24,16 +24,16 @@ DEFAULT_LTS = Base("ubuntu", "24.04")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseRequest:
-    """What the user and the model say about the base.
+    """What the user and the model set about the base.
 
     Attributes:
         requested: `--base`, or the value in a bundle.
-        model_default: `default-base` of the model, only if it was set.
-        image_id: Whether an image-id constraint is in force.
-        force: `--force`: a base that the charm does not name may be used.
-        daily_images: `image-stream: daily`: the requested base counts as supported.
-        extra_bases: Bases that the admin supports beyond Juju's.
-        source: Whether the charm is a source tree: it is built for the base, whichever that is.
+        model_default: The model's `default-base`, or None when it was not set.
+        image_id: True when an image-id constraint applies.
+        force: True with `--force`: bases that the charm does not name are allowed.
+        daily_images: True with `image-stream: daily`: the requested base counts as supported.
+        extra_bases: Bases that the admin supports in addition to Juju's.
+        source: True for a source tree, which is built for whichever base is chosen.
     """
 
     requested: Base | None = None
@@ -49,8 +49,8 @@ def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -
     """Return the base to deploy a charm on.
 
     Args:
-        charm_bases: The bases that the charm names, in its order (`Charm.bases()`).
-        request: The wishes of the user.
+        charm_bases: The bases that the charm names, in the charm's order (`Charm.bases()`).
+        request: The settings of the user and the model.
 
     Raises:
         NotValid: No base fits; the message is Juju's.
@@ -77,10 +77,10 @@ def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -
 
 
 def newest(bases: Sequence[Base]) -> Base:
-    """Return the newest of the bases that have the first base's operating system.
+    """Return the newest of the bases with the same operating system as the first base.
 
-    Source trees often name the oldest base first, and Juju has no rule for them: charmcraft makes an archive
-    for each base, and a user chooses.
+    Source trees often name the oldest base first. Juju has no rule for source trees: charmcraft makes an
+    archive for each base, and the user chooses one of them.
     """
     own = [base for base in bases if base.os == bases[0].os]
     return max(own, key=lambda base: [int(part) for part in re.findall(r"\d+", base.track)])

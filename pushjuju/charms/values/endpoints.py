@@ -1,6 +1,7 @@
-"""Which endpoints may be related: inference and checks of `integrate`.
+"""Finds which endpoints `integrate` may relate, and checks them.
 
-Pure: facts in, a pair or an error out. Mirrors: juju state/state.go InferEndpoints, state/relation.go (3.6).
+Pure: takes facts, returns a pair of endpoints.
+Mirrors: juju state/state.go InferEndpoints, state/relation.go (3.6).
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ _ORDER = {Role.REQUIRER: 0, Role.PROVIDER: 1, Role.PEER: 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """An application as a side of a relation.
+    """An application on one side of a relation.
 
     Attributes:
-        bases: The bases that its charm names.
-        base: The base that it is deployed on; None for a subordinate without units and for a remote side.
-        remote: Whether it is an offer of another model.
-        alive: Whether it is not being removed.
+        bases: The bases that the application's charm names.
+        base: The base of the application; None for a subordinate without units and for a remote application.
+        remote: True for an offer of another model.
+        alive: False when the application is being removed.
     """
 
     application: str
@@ -42,7 +43,7 @@ class Side:
 
     @classmethod
     def of(cls, application: str, meta: CharmMeta, *, bases: tuple[Base, ...], base: Base | None) -> Side:
-        """Return the side of an application of this model."""
+        """Return an application of this model as a side of a relation."""
         return cls(
             application=application,
             provides=meta.provides,
@@ -56,7 +57,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """One endpoint of one application."""
+    """An endpoint of an application."""
 
     side: Side
     endpoint: Endpoint
@@ -69,10 +70,10 @@ Pair = tuple[Bound, Bound]
 
 
 def parse_endpoint(text: str) -> tuple[str, str]:
-    """Return application and endpoint of `APP[:ENDPOINT]`; the endpoint may be empty.
+    """Return (application, endpoint) of `APP[:ENDPOINT]`; the endpoint may be empty.
 
     Raises:
-        NotValid: The message is Juju's.
+        NotValid: The text has another form; the message is Juju's.
     """
     application, colon, endpoint = text.partition(":")
     if (colon and not is_endpoint(endpoint)) or not application:
@@ -83,7 +84,7 @@ def parse_endpoint(text: str) -> tuple[str, str]:
 
 
 def relation_key(endpoints: Sequence[Bound]) -> str:
-    """Return the name of a relation: requirer, provider, peer; then by application."""
+    """Return the key of a relation: its endpoints in the order requirer, provider, peer."""
     return " ".join(map(str, ordered(endpoints)))
 
 
@@ -98,7 +99,7 @@ def infer_endpoints(first: str, second: str, find: Callable[[str], Side | None])
     Args:
         first: `APP[:ENDPOINT]`.
         second: The second argument, of the same form.
-        find: Returns an application of the model.
+        find: Returns an application of the model, or None.
     """
     pairs = [
         pair for pair in product(_candidates(first, find), _candidates(second, find)) if _can_relate(*pair)
@@ -160,8 +161,8 @@ class RelationFacts:
     """The facts of the model when a relation is added.
 
     Attributes:
-        counts: `APP:ENDPOINT` -> relations it has that are not suspended.
-        existing: Key of a relation -> whether it is alive.
+        counts: `APP:ENDPOINT` -> number of its relations that are not suspended.
+        existing: Key of a relation -> True when the relation is alive.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -169,7 +170,7 @@ class RelationFacts:
 
 
 def check_relation(pair: Pair, facts: RelationFacts) -> Pair:
-    """Return the two endpoints as they are stored: requirer first, container scope on both if on one."""
+    """Return the two endpoints as stored: requirer first, both with container scope if one has it."""
     key = relation_key(pair)
     try:
         return _checked(pair, key, facts)
@@ -219,7 +220,7 @@ def implements(side: Side, endpoint: Endpoint) -> bool:
     found = group.get(endpoint.name)
     if found is None or found.interface != endpoint.interface:
         return False
-    # An endpoint that was stored with container scope may be global in the charm; not the other way round.
+    # An endpoint stored with container scope may be global in the charm, but not the other way round.
     return endpoint.scope is Scope.CONTAINER or found.scope is not Scope.CONTAINER
 
 

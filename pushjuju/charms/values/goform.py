@@ -1,4 +1,4 @@
-"""Values as Go prints them, because Juju's error texts show them that way."""
+"""Writes values as Go prints them, because Juju's error texts contain them in that form."""
 
 from __future__ import annotations
 

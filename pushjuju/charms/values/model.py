@@ -1,6 +1,6 @@
-"""The values a charm is made of. Mirrors: juju/charm meta.go config.go actions.go manifest.go.
+"""The parts of a charm as values. Mirrors: juju/charm meta.go config.go actions.go manifest.go.
 
-All are immutable and survive a trip through JSON (`to_wire`, `from_wire`), so that the store can keep them.
+All values are immutable and can be converted to JSON and back (`to_wire`, `from_wire`), for the store.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ JUJU_INFO = "juju-info"
 
 
 class Role(StrEnum):
-    """What an endpoint is in a relation."""
+    """The role of an endpoint in a relation."""
 
     PROVIDER = "provider"
     REQUIRER = "requirer"
@@ -42,11 +42,11 @@ class OptionType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """One side of possible relations.
+    """An endpoint of a charm, which relations can use.
 
     Attributes:
-        limit: How many relations it may have; 0 is no limit.
-        optional: As the author of the charm has it; never checked.
+        limit: The greatest number of relations; 0 means no limit.
+        optional: The author's `optional`, which is never checked.
     """
 
     name: str
@@ -58,13 +58,13 @@ class Endpoint:
 
     @property
     def implicit(self) -> bool:
-        """Whether every charm has it without naming it."""
+        """True for the endpoint that every charm has without declaring it."""
         return self.name == JUJU_INFO and self.interface == JUJU_INFO and self.role is Role.PROVIDER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageMeta:
-    """Storage that a charm declares; `minimum_size` is in MiB (0: any size), `count_max` -1: no limit."""
+    """Storage that a charm declares; `minimum_size` in MiB (0 for any), `count_max` -1 for no limit."""
 
     name: str
     type: str
@@ -80,7 +80,7 @@ class StorageMeta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceMeta:
-    """A device need, such as a GPU."""
+    """A device that a charm needs, such as a GPU."""
 
     name: str
     type: str
@@ -91,7 +91,7 @@ class DeviceMeta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceMeta:
-    """A file that is delivered beside the charm."""
+    """A file that users attach or a store delivers in addition to the charm."""
 
     name: str
     type: str = "file"
@@ -101,7 +101,7 @@ class ResourceMeta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayloadMeta:
-    """A payload class (feeds the old payload hook tools only)."""
+    """A payload class, which only the old payload hook tools use."""
 
     name: str
     type: str
@@ -126,7 +126,7 @@ class Composite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmMeta:
-    """The content of `metadata.yaml`. Maps are keyed by name."""
+    """The content of `metadata.yaml`. The keys of its maps are names."""
 
     name: str
     summary: str = ""
@@ -154,7 +154,7 @@ class CharmMeta:
                 yield group[name]
 
     def find_endpoint(self, name: str) -> Endpoint | None:
-        """Return the endpoint of a name, also the implicit `juju-info`, or None without such an endpoint."""
+        """Return the endpoint with a name, also the implicit `juju-info`, or None when there is none."""
         for group in (self.provides, self.requires, self.peers):
             if name in group:
                 return group[name]
@@ -168,7 +168,7 @@ def implicit_endpoint() -> Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOption:
-    """One option of a charm; `default` None means no default."""
+    """One option of a charm; a `default` of None means no default."""
 
     name: str
     type: OptionType = OptionType.STRING
@@ -190,7 +190,7 @@ class ActionSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestBase:
-    """A base that a charm runs on; no architectures means any."""
+    """A base that a charm runs on; without architectures, any architecture will do."""
 
     base: Base
     architectures: tuple[str, ...] = ()
@@ -208,7 +208,7 @@ class LXDProfile:
     """The content of `lxd-profile.yaml`.
 
     Attributes:
-        places: Key path -> `path:line`, of what a charm may not ask for; not stored.
+        places: Key path -> `path:line`, for the parts that a charm may not ask for; not stored.
     """
 
     description: str = ""
@@ -218,13 +218,13 @@ class LXDProfile:
 
     @property
     def empty(self) -> bool:
-        """Whether it asks for nothing."""
+        """True when the profile asks for nothing."""
         return not self.config and not self.devices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricMeta:
-    """One metric of a charm; `type` is empty for one of Juju's own."""
+    """One metric of a charm; `type` is empty for Juju's built-in metrics."""
 
     name: str
     type: str = ""
@@ -233,10 +233,10 @@ class MetricMeta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics:
-    """The content of `metrics.yaml`: kept, but nothing collects it.
+    """The content of `metrics.yaml`, which is stored but not used.
 
     Attributes:
-        plan_required: Whether the charm wants a plan; None if it does not say.
+        plan_required: True when the charm requires a plan; None when the file does not say.
     """
 
     metrics: Mapping[str, MetricMeta] = field(default_factory=dict)
@@ -248,10 +248,10 @@ class Charm:
     """A charm as its files describe it.
 
     Attributes:
-        revision: The number in its `revision` file, 0 without one.
+        revision: The number in the `revision` file, or 0 without that file.
         version: The text that status shows as charm-version.
-        format: 1 (series) or 2 (bases).
-        warnings: Warnings for the author; shown once, never a reason to refuse.
+        format: 1 when the metadata names series, 2 when the manifest names bases.
+        warnings: Warnings for the author, shown once; they never refuse the charm.
     """
 
     meta: CharmMeta
@@ -271,7 +271,7 @@ class Charm:
         return self.meta.name
 
     def bases(self) -> tuple[Base, ...]:
-        """Return the bases it names: the manifest's, else those of its series."""
+        """Return the bases that the charm names: the manifest's, or else those of its series."""
         if self.manifest and self.manifest.bases:
             return tuple(dict.fromkeys(entry.base for entry in self.manifest.bases))
         known = (series for series in self.meta.series if series in SERIES)

@@ -1,4 +1,4 @@
-"""Collects everything wrong with a charm, so that its author sees it at once."""
+"""Collects all faults of a charm, so that one error shows them together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pushjuju.core.errors import InvalidCharm
 
-_MOST = 500  # most problems that are listed
+_MOST = 500  # faults that an error lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Problem:
         file: File of the charm, relative to its root.
         key: Key path inside the file, dotted; may be empty.
         text: The fault, in Juju's words where Juju has a text for it.
-        place: The place in the file, `path:line`; empty until it was looked up.
+        place: The `path:line` of the fault; empty until it was looked up.
     """
 
     file: str
@@ -28,13 +28,13 @@ class Problem:
 
     @property
     def hides_key(self) -> bool:
-        """Whether Juju's text leaves a part of the key path out; it often says `option` for `options`."""
+        """True when Juju's text leaves out a part of the key path: it often says `option` for `options`."""
         first, *more = self.key.split(".")
         return any(part not in self.text for part in more or [first])
 
     @property
     def where(self) -> str:
-        """The key, where the text hides it, and the place; may be empty."""
+        """The key, when the text leaves a part of it out, and the place; may be empty."""
         return ", ".join(part for part in (self.key if self.hides_key else "", self.place) if part)
 
     def __str__(self) -> str:
@@ -42,41 +42,41 @@ class Problem:
 
 
 Locate = Callable[[Problem], str]
-"""Returns where a broken rule stands, `path:line`; empty if nobody can say."""
+"""Returns the `path:line` of a fault, or an empty text when it is unknown."""
 
 
 class Problems:
-    """The problems and warnings of one charm, in the order found."""
+    """The problems and warnings of one charm, in the order in which they were found."""
 
     def __init__(self) -> None:
         self.found: list[Problem] = []
         self.warnings: list[str] = []
 
     def add(self, file: str, text: str, *, key: str = "") -> None:
-        """Note a broken rule."""
+        """Add a problem."""
         self.found.append(Problem(file=file, key=key, text=text))
 
     def take(self, error: InvalidCharm) -> None:
-        """Note what a reader would have refused."""
+        """Add an error that a reader raised."""
         self.add(error.file, error.message, key=error.key)
 
     def extend(self, other: Problems) -> None:
-        """Take over what another reader found."""
+        """Add the problems and warnings that another reader found."""
         self.found += other.found
         for text in other.warnings:
             self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Note something that does not stop the charm."""
+        """Add a warning, which does not refuse the charm."""
         if text not in self.warnings:
             self.warnings.append(text)
 
     def raise_if_any(self, locate: Locate | None = None, *, prefix: str = "", hint: str = "") -> None:
-        """Raise what was found as one error.
+        """Raise all problems as one error; without problems, do nothing.
 
         Args:
-            locate: Finds the places; asked only when something was found.
-            prefix: Stands before the first text.
+            locate: Returns the place of a problem; called only when there are problems.
+            prefix: Text in front of the first problem.
             hint: The next command to type.
         """
         if not self.found:

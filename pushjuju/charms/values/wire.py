@@ -1,4 +1,4 @@
-"""Charm values to and from JSON documents, for the store and for frames."""
+"""Converts charms to JSON documents and back, for the store and for messages to machines."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def to_wire(charm: Charm) -> dict[str, object]:
 
 
 def from_wire(document: Mapping[str, Any]) -> Charm:
-    """Return the charm that `to_wire` wrote."""
+    """Return the charm of a document that `to_wire` wrote."""
     manifest, profile = document["manifest"], document["lxd_profile"]
     return Charm(
         meta=_meta(document["meta"]),
@@ -47,7 +47,7 @@ def from_wire(document: Mapping[str, Any]) -> Charm:
         revision=document["revision"],
         version=document["version"],
         lxd_profile=None if profile is None else LXDProfile(**profile),
-        metrics=_metrics(document.get("metrics")),  # charms of older stores have none
+        metrics=_metrics(document.get("metrics")),  # charms that an older version stored have no metrics
         format=document["format"],
         warnings=tuple(document["warnings"]),
     )
@@ -56,7 +56,7 @@ def from_wire(document: Mapping[str, Any]) -> Charm:
 def _plain(value: Any) -> Any:
     if isinstance(value, Base):
         return str(value)
-    # What takes no part in comparisons is no part of the charm either.
+    # A field that takes no part in comparisons is left out.
     if is_dataclass(value) and not isinstance(value, type):
         return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value) if entry.compare}
     if isinstance(value, Mapping):

@@ -94,9 +94,9 @@ def test_dump_and_nil() -> None:
         ("parts:\n  charm: {stage-packages: [x]}\n", 'part "charm" has "stage-packages"'),
         (
             "parts:\n  charm: {source: 'https://x/y.git'}\n",
-            'part "charm" has its source at "https://x/y.git"',
+            'part "charm" has its source outside of the tree: "https://x/y.git"',
         ),
-        ("parts:\n  charm: {source: ../x}\n", 'part "charm" has its source at "../x"'),
+        ("parts:\n  charm: {source: ../x}\n", 'part "charm" has its source outside of the tree: "../x"'),
         ("parts:\n  charm: {charm-requirements: [r.txt]}\n", "r.txt is missing from the tree"),
         (
             "parts:\n  x: {plugin: uv, uv-extras: [a]}\n",
@@ -334,7 +334,7 @@ def test_plugin_poetry_with_a_standard_project() -> None:
 
 def test_a_lock_that_leads_to_too_many_ways_is_refused_not_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "_MOST", 2)
-    with pytest.raises(InvalidCharm, match="lead to packages in more than 2 ways"):
+    with pytest.raises(InvalidCharm, match="reach packages on more than 2 paths"):
         planned("parts:\n  x: {plugin: uv}\n", uv__lock=LOCK)
 
 
@@ -355,7 +355,7 @@ def test_a_script_that_only_gets_a_compiler_is_left_out() -> None:
     script = "      # for cryptography\n      rustup default stable\n      craftctl default\n"
     found = planned(RUST.format("charm", script), requirements__txt="ops\n")
     assert found.files == ("requirements.txt",)
-    assert found.left_out == ('rustup default stable (part "x"): packages come as wheels',)
+    assert found.left_out == ('rustup default stable (part "x"): packages are installed as wheels',)
     assert found.scripts == ()
 
 
@@ -405,7 +405,7 @@ def test_a_part_that_only_brings_the_tool_of_a_plugin_is_left_out() -> None:
     tools = "  poetry-deps: {plugin: nil, override-build: curl}\n"
     files = {"poetry__lock": POETRY, "pyproject__toml": TOOL}
     found = planned(f"parts:\n{tools}  x: {{plugin: poetry}}\n", **files)
-    assert found.left_out == ('part "poetry-deps": packages come as wheels',)
+    assert found.left_out == ('part "poetry-deps": packages are installed as wheels',)
     with pytest.raises(InvalidCharm, match='part "poetry-deps" has "override-build"'):
         planned(f"parts:\n{tools}  x: {{plugin: charm}}\n", **files)
 
@@ -550,7 +550,7 @@ def test_plugin_reactive_is_planned_where_scripts_may_run() -> None:
     (script,) = found.scripts
     assert (script.part, script.plugin, script.text) == ("x", "reactive", "craftctl default\n")
     assert (script.packages, script.arguments) == (("jq",), ("--log-level", "DEBUG", "-F"))
-    assert found.left_out == ('part "charm-tools": charm-tools come from the index of packages',)
+    assert found.left_out == ('part "charm-tools": charm-tools are installed from the package index',)
 
 
 def test_constraints_that_are_missing_are_named() -> None:
