@@ -376,7 +376,7 @@ class SqliteWorkQueue:
                 due=to_iso(due) if due else None,
                 attempts=attempts,
                 reason=dumps(problems) if problems else reason,
-                failed=int(bool(problems)),
+                failed=bool(problems),
             )
 
     def items(self, prefix: str) -> list[WorkItem]:

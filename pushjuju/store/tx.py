@@ -8,8 +8,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
+from operator import truth
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound, StoreError, not_found
 from pushjuju.core.problems import Subject
 from pushjuju.core.values import changed, slots
@@ -23,15 +25,33 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 K = TypeVar("K", bound=Hashable)
 
+sqlite3.register_adapter(datetime, to_iso)  # a parameter of a statement may be a time
+
+
+# How a column is decoded, by the type of its field. A mapping or list is JSON; every other type stays.
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "bool": truth,
+    "datetime": from_iso,
+    "datetime | None": from_iso,
+}
+
+
+def _is_json(kind: str) -> bool:
+    return kind.startswith(("Mapping[", "list["))
+
+
+def _document(text: str) -> Any:
+    return {} if text == "{}" else json.loads(text)
+
 
 @cache
 def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
-    """Return what makes a record of a row with these columns; fields marked `json` are decoded."""
+    """Return what makes a record of a row with these columns; the types of its fields say what is decoded."""
     kind: Any = record
-    known = {field.name: bool(field.metadata.get("json")) for field in fields(kind)}
+    known = {field.name: str(field.type) for field in fields(kind)}
     if missing := known.keys() - set(columns):
         raise StoreError(f"a row for {kind.__name__} has no {min(missing)}")
-    puts = [_put(kind, name, known) for name in columns]
+    puts = [_put(kind, name, known[name]) if name in known else _leave_out for name in columns]
     new = kind.__new__
 
     def build(row: Iterable[Any]) -> Any:
@@ -43,14 +63,13 @@ def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[A
     return build
 
 
-def _put(kind: Any, name: str, known: Mapping[str, bool]) -> Callable[[Any, Any], None]:
-    """Return the function that writes a column into a record; a column without a field is left out."""
-    if name not in known:
-        return _leave_out
-    put = slots(kind)[name][1]
-    if not known[name]:
+def _put(record: Any, name: str, kind: str) -> Callable[[Any, Any], None]:
+    """Return the function that writes a column into a record."""
+    put = slots(record)[name][1]
+    decode = _document if _is_json(kind) else _DECODERS.get(kind)
+    if decode is None:
         return put
-    return lambda made, text: put(made, {} if text == "{}" else json.loads(text))
+    return lambda made, value: put(made, None if value is None else decode(value))
 
 
 def _leave_out(_record: Any, _value: Any) -> None:
@@ -182,8 +201,9 @@ class Tx:
 
     def insert(self, table: str, record: Any) -> None:
         """Insert a record whose fields are named as the columns of the table."""
-        statement, columns = _insertion(table, cast("Hashable", type(record)))
-        values = {name: _encode(getattr(record, name), is_json) for name, is_json in columns}
+        statement, columns, documents = _insertion(table, cast("Hashable", type(record)))
+        values = {name: getattr(record, name) for name in columns}
+        values.update((name, compact(values[name])) for name in documents)
         if self._memo is not None:
             self._memo.inserted(table, values)
         self._connection.execute(statement, values)
@@ -257,15 +277,10 @@ class ModelTx(Tx):
 
 
 @cache
-def _insertion(table: str, record: Hashable) -> tuple[str, tuple[tuple[str, bool], ...]]:
-    """Return the statement that inserts a record, and its columns: (name, whether it is kept as JSON)."""
+def _insertion(table: str, record: Hashable) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the statement that inserts a record, its columns, and those of them that are kept as JSON."""
     kind: Any = record
-    columns = tuple((field.name, bool(field.metadata.get("json"))) for field in fields(kind))
-    names, marks = ", ".join(name for name, _ in columns), ", ".join(f":{name}" for name, _ in columns)
-    return f"INSERT INTO {table} ({names}) VALUES ({marks})", columns  # noqa: S608 - names are ours
-
-
-def _encode(value: Any, is_json: bool) -> Any:
-    if is_json:
-        return compact(value)
-    return int(value) if isinstance(value, bool) else value
+    columns = tuple(field.name for field in fields(kind))
+    documents = tuple(field.name for field in fields(kind) if _is_json(str(field.type)))
+    names, marks = ", ".join(columns), ", ".join(f":{name}" for name in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({marks})", columns, documents  # noqa: S608 - ours

@@ -373,7 +373,7 @@ def _note_charm(tx: ModelTx, view: View, operation: Operation, outcome: Outcome,
     """Note whether the charm's directory is on the machine, when the operation tells."""
     gone = result.get("code") == CHARM_GONE
     if gone or (operation.name in _DEPLOYS and outcome is Outcome.OK):
-        tx.run("unit_set_charm_gone", name=view.unit.name, gone=int(gone))
+        tx.run("unit_set_charm_gone", name=view.unit.name, gone=gone)
 
 
 def _commit_action(

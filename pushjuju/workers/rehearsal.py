@@ -200,7 +200,7 @@ class _Lane:
             for task in actions.pending(tx, Receiver.MACHINE, self.machine):
                 done = TaskStatus.COMPLETED
                 actions.finish(tx, task.id, done)
-                self._foresee("", EXEC, "commands", parallel=bool(task.parallel))
+                self._foresee("", EXEC, "commands", parallel=task.parallel)
                 self.found.cannot_know("what the commands do")
 
     def _foresee(

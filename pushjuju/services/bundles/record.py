@@ -395,7 +395,7 @@ def _bind(work: _Work, change: Change) -> None:
 
 def _set_trust(work: _Work, change: Change) -> None:
     name = str(change.args["application"])
-    work.tx.run("application_set_trust", name=name, trust=int(change.args["trust"]))
+    work.tx.run("application_set_trust", name=name, trust=change.args["trust"])
     wake.application(work.tx, name, "trust changed")
 
 

@@ -336,7 +336,7 @@ def destroy_model(
     Mirrors: juju state/model.go Destroy (3.6)
     """
     storage_ends.begin(tx, model, destroy=destroy_storage)
-    tx.run("model_set_life", life=Life.DYING, forced=int(force is not None))
+    tx.run("model_set_life", life=Life.DYING, forced=force is not None)
     statuses.set_status(tx, StatusKind.MODEL, model.name, "destroying")
     if force:
         for row in tx.rows("storage_instance_list"):

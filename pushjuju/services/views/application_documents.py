@@ -39,7 +39,7 @@ def about(ctx: Context, model: str, name: str) -> About:
         origin = origins.find(tx, name)
         bound = bindings.document(tx, found)
     channel = origin.channel if origin else ""
-    return About(name_in(found.charm_url), found.base, channel, bool(found.trust), bound)
+    return About(name_in(found.charm_url), found.base, channel, found.trust, bound)
 
 
 def charm_origin(ctx: Context, model: str, name: str) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _application(tx: ModelTx, application: Application) -> dict[str, object]:
         found["channel"] = origin.channel
     if constraints := {key: value for key, value in application.constraints.items() if value is not None}:
         found["constraints"] = constraints
-    found.update(principal=not application.subordinate, exposed=bool(application.exposed))
+    found.update(principal=not application.subordinate, exposed=application.exposed)
     if exposed := _exposures(tx, application):
         found["exposed-endpoints"] = exposed
     found.update(remote=False, life=application.life)

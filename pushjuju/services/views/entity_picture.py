@@ -172,14 +172,14 @@ def _application(tx: ModelTx, rows: Rows, app: ApplicationRow, known: Applicatio
     seen = document.seen_status(rows, StatusKind.APPLICATION, app.name, Seen("unset"))
     return {
         "name": app.name,
-        "exposed": bool(app.exposed),
+        "exposed": app.exposed,
         "charm-url": app.charm_url,
         "owner-tag": f"user-{rows.model.owner}",
         "life": app.life,
         "min-units": 0,
         "constraints": {key: value for key, value in known.constraints.items() if value is not None},
         "config": {row["key"]: json.loads(row["value"]) for row in settings},
-        "subordinate": bool(app.subordinate),
+        "subordinate": app.subordinate,
         "status": status_of(seen),
         "workload-version": app.workload_version,
     }

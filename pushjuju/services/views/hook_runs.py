@@ -98,7 +98,7 @@ def _of_unit(tx: ModelTx, name: str, hook: str, wanted: Wanted) -> list[HookRun]
         since=to_iso(wanted.since) if wanted.since else "",
         until=to_iso(wanted.until) if wanted.until else "",
         name=hook,
-        failed=int(wanted.failed),
+        failed=wanted.failed,
         most=wanted.most or _FOREVER,
     )
     return [_run(row) for row in rows]

@@ -85,7 +85,7 @@ def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
             key=relation.key,
             scope=relation.scope,
             life=relation.life,
-            suspended=bool(relation.suspended),
+            suspended=relation.suspended,
             status=statuses.get_status(tx, StatusKind.RELATION, str(relation.id)),
             sides=[_side(tx, side, bags, scopes) for side in sides],
         )
@@ -125,7 +125,7 @@ def _side(
             name=unit,
             data=bags[unit].data if unit in bags else {},
             in_scope=unit in present,
-            departing=unit in present and bool(present[unit].departing),
+            departing=unit in present and present[unit].departing,
             leader=unit == leader,
         )
         for unit in sorted(mine, key=natural_key)

@@ -17,7 +17,7 @@ class Model:
     region: str
     credential: str
     life: str
-    forced: int = 0
+    forced: bool = False
     created: str
 
     @property

@@ -1,6 +1,6 @@
 """Rows as values: one frozen dataclass per table, fields named as the columns.
 
-Fields marked `json` are decoded on the way out and encoded on the way in. Times are UTC text (`core.clock`).
+The type of a field says how its column is decoded (bool, datetime; a mapping or list is JSON) and encoded.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pushjuju.store.rows.model import Model as Model  # noqa: PLC0414 - one of the records, kept apart
-
-_JSON = {"json": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +24,7 @@ class CharmRecord:
     channel: str
     sha256: str
     size: int
-    document: Mapping[str, Any] = field(metadata=_JSON)
+    document: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,18 +77,18 @@ class Application:
     name: str
     charm_url: str
     charm_modified: int = 0
-    force_charm: int = 0
+    force_charm: bool = False
     life: str
-    subordinate: int
+    subordinate: bool
     base: str
-    trust: int = 0
-    exposed: int = 0
-    constraints: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    trust: bool = False
+    exposed: bool = False
+    constraints: Mapping[str, Any] = field(default_factory=dict)
     leader_settings_version: int = 0
     workload_version: str = ""
     secrets: int = 0
     created: str
-    offered: int = 0
+    offered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,27 +105,27 @@ class Machine:
     id: str
     life: str
     base: str
-    constraints: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    constraints: Mapping[str, Any] = field(default_factory=dict)
     placement: str = ""
     nonce: str = ""
     provider: str = ""
     instance_id: str = ""
     display_name: str = ""
     hostname: str = ""
-    hardware: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
-    addresses: list[dict[str, Any]] = field(default_factory=list, metadata=_JSON)
-    ssh: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    hardware: Mapping[str, Any] = field(default_factory=dict)
+    addresses: list[dict[str, Any]] = field(default_factory=list)
+    ssh: Mapping[str, Any] = field(default_factory=dict)
     boot_id: str = ""
     attempts: int = 0
-    keep_instance: int = 0
-    forced: int = 0
+    keep_instance: bool = False
+    forced: bool = False
     storage: int = 0
     last_seen: str | None = None
     unreachable_since: str | None = None
     last_failed: str | None = None
     created: str
-    look_again: int = 0
-    keys_due: int = 0
+    look_again: bool = False
+    keys_due: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +136,7 @@ class MachineUpgrade:
     machine: str
     from_base: str
     to_base: str
-    force: int = 0
+    force: bool = False
     status: str
     created: str
 
@@ -206,8 +204,8 @@ class Unit:
     retry_count: int = 0
     retry_due: str | None = None
     decision: str = "{}"
-    forced: int = 0
-    charm_gone: int = 0
+    forced: bool = False
+    charm_gone: bool = False
     series: str = "not started"
     series_target: str = ""
     storage: int = 0
@@ -232,7 +230,7 @@ class Relation:
     key: str
     life: str
     scope: str
-    suspended: int = 0
+    suspended: bool = False
     suspended_reason: str = ""
     egress: str = ""
     created: str
@@ -250,7 +248,7 @@ class Offer:
     model: str
     name: str
     application: str
-    endpoints: Mapping[str, str] = field(metadata=_JSON)
+    endpoints: Mapping[str, str]
     created: str
 
 
@@ -274,7 +272,7 @@ class RemoteApplication:
     source: str
     application: str
     life: str
-    endpoints: Mapping[str, Mapping[str, Any]] = field(metadata=_JSON)
+    endpoints: Mapping[str, Mapping[str, Any]]
     created: str
 
 
@@ -300,7 +298,7 @@ class RelationScope:
     unit: str
     application: str
     container: str = ""
-    departing: int = 0
+    departing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +309,7 @@ class Bag:
     relation: int
     entity: str
     version: int
-    data: Mapping[str, str] = field(metadata=_JSON)
+    data: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,8 +331,8 @@ class ExposedEndpoint:
     model: str
     application: str
     endpoint: str
-    spaces: list[str] = field(default_factory=list, metadata=_JSON)
-    cidrs: list[str] = field(default_factory=list, metadata=_JSON)
+    spaces: list[str] = field(default_factory=list)
+    cidrs: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,7 +350,7 @@ class MachineFirewall:
     applied_at: str | None = None
     boot_id: str = ""
     ssh_port: int = 0
-    peers: list[str] = field(default_factory=list, metadata=_JSON)
+    peers: list[str] = field(default_factory=list)
     problem: str = ""
 
 
@@ -365,7 +363,7 @@ class Status:
     entity: str
     status: str
     message: str
-    data: Mapping[str, Any] = field(metadata=_JSON)
+    data: Mapping[str, Any]
     since: str
 
 
@@ -386,10 +384,10 @@ class Operation:
     unit: str
     name: str
     state: str
-    document: Mapping[str, Any] = field(metadata=_JSON)
+    document: Mapping[str, Any]
     events: int = 0
     outcome: str = ""
-    result: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    result: Mapping[str, Any] = field(default_factory=dict)
     prepared: str
     committed: str | None = None
     decided: bytes | str | None = None
@@ -418,7 +416,7 @@ class Cleanup:
     model: str
     kind: str
     entity: str
-    args: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    args: Mapping[str, Any] = field(default_factory=dict)
     due: str
     reason: str = ""
 
@@ -444,12 +442,12 @@ class Task:
     kind: str
     receiver: str
     action: str
-    parameters: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
-    parallel: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parallel: bool = False
     execution_group: str = ""
     status: str
     message: str = ""
-    results: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    results: Mapping[str, Any] = field(default_factory=dict)
     enqueued: str
     started: str | None = None
     completed: str | None = None
@@ -475,5 +473,5 @@ class Payload:
     payload_class: str
     type: str
     id: str
-    labels: list[str] = field(default_factory=list, metadata=_JSON)
+    labels: list[str] = field(default_factory=list)
     status: str

@@ -25,8 +25,8 @@ class SecretRow:
     description: str = ""
     rotation: str = "never"
     next_rotation: str | None = None
-    rotation_due: int = 0
-    auto_prune: int = 0
+    rotation_due: bool = False
+    auto_prune: bool = False
     latest: int
     created: str
     updated: str
@@ -52,7 +52,7 @@ class RevisionRow:
     target: str = ""
     expires: str | None = None
     next_expiry: str | None = None
-    expiry_due: int = 0
+    expiry_due: bool = False
     created: str
     updated: str
 

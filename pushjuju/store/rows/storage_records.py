@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_JSON = {"json": True}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePool:
@@ -16,7 +14,7 @@ class StoragePool:
     model: str
     name: str
     provider: str
-    attributes: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +32,8 @@ class StorageDirective:
     count: int
     provider: str
     scope: str
-    managed: int = 0
-    releasable: int = 0
+    managed: bool = False
+    releasable: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +53,10 @@ class StorageInstance:
     size: int
     provider: str
     scope: str
-    managed: int = 0
-    releasable: int = 0
+    managed: bool = False
+    releasable: bool = False
     life: str
-    releasing: int = 0
+    releasing: bool = False
     created: str
 
     @property
@@ -93,14 +91,14 @@ class Backing:
     machine: str = ""
     pool: str
     provider: str
-    attributes: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
     size: int
     provider_id: str = ""
     hardware_id: str = ""
     wwn: str = ""
     life: str
-    releasing: int = 0
-    begun: int = 0
+    releasing: bool = False
+    begun: bool = False
     attempts: int = 0
     due: str = ""
 
@@ -122,9 +120,9 @@ class BackingAttachment:
     device: str = ""
     device_link: str = ""
     source: str = ""
-    read_only: int = 0
-    attached: int = 0
-    begun: int = 0
+    read_only: bool = False
+    attached: bool = False
+    begun: bool = False
     boot_id: str = ""
     attempts: int = 0
     due: str = ""

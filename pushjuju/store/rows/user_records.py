@@ -13,7 +13,7 @@ class Person:
     display_name: str
     created: str
     created_by: str
-    disabled: int = 0
+    disabled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,7 @@ def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) ->
         "config": merge_settings(view.charm.config, view.settings),
         "leader": view.remote.leader,
         "leader_settings": leadership.settings(tx, unit.application),
-        "trusted": bool(view.application.trust),
+        "trusted": view.application.trust,
         "status": _own_status(tx, unit),
         "relations": _relations(tx, view, hook),
         "endpoints": binding_names(view.charm),

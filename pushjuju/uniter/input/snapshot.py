@@ -175,7 +175,7 @@ def _remote_state(
         subordinates=removal.lives_of_subordinates(tx, unit.name),
         resolved=ResolvedMode(unit.resolved),
         charm_url=application.charm_url,
-        force_charm=bool(application.force_charm),
+        force_charm=application.force_charm,
         charm_modified_version=application.charm_modified,
         charm_present=not unit.charm_gone,
         profile_ready=charm_profiles.ready(tx, machine, application.name, application.charm_url),
@@ -202,7 +202,7 @@ def _actions(tx: ModelTx, unit: Unit) -> tuple[PendingAction, ...]:
         PendingAction(
             id=str(task.id),
             name=task.action,
-            parallel=bool(task.parallel),
+            parallel=task.parallel,
             execution_group=task.execution_group,
         )
         for task in actions.pending(tx, Receiver.UNIT, unit.name)
@@ -224,7 +224,7 @@ def _relation(unit: Unit, charm: Charm, around: relations.Neighbourhood, number:
         implicit=endpoint is not None and endpoint.implicit,
         container=relation.scope == "container",
         implemented=endpoint is not None,
-        suspended=bool(relation.suspended),
+        suspended=relation.suspended,
         members=_members(unit, other.application, around.scopes[number], bags),
         app_members={other.application: _version(bags, other.application)},
     )

@@ -599,7 +599,7 @@ class MachineRun:
 
 def stays(machine: Machine) -> bool:
     """Return True when a machine goes on running after it has left the model."""
-    return is_manual(machine) or bool(machine.keep_instance)
+    return is_manual(machine) or machine.keep_instance
 
 
 def or_failed(decide: Callable[[Context, str, str], Turn], ctx: Context, unit: Seat) -> Turn:

@@ -163,7 +163,7 @@ def _record(
         hardware=hardware_document(instance.hardware), ssh=ssh, created=to_iso(now),
     )  # fmt: skip
     with ctx.write(model) as tx:
-        machine = replace(machine, keys_due=int(ssh_keys.ever(tx)))
+        machine = replace(machine, keys_due=ssh_keys.ever(tx))
         if tx.find(Machine, "machine_get", id=machine_id):
             raise AlreadyExists("machine is already provisioned")  # by another call for the same target
         _unreserve(tx, target)

@@ -136,13 +136,26 @@ def test_a_unit_needs_its_application(store: Store, model: Model) -> None:
         tx.insert("unit", replace(unit(model, 0), machine=None))
 
 
+def test_the_fields_of_a_record_say_what_is_decoded(store: Store, model: Model) -> None:
+    made = replace(application(model), trust=True, constraints={"mem": 1024})
+    with store.write() as tx:
+        tx.insert("application", made)
+        row = tx.row("application_get", model=model.uuid, name="web")
+        assert row is not None
+        assert (row["trust"], row["exposed"], row["constraints"]) == (1, 0, '{"mem":1024}')
+        found = tx.get(Application, "application_get", "web", model=model.uuid, name="web")
+        assert found == made
+        assert (found.trust, found.exposed) == (True, False)
+        assert isinstance(found.exposed, bool)
+
+
 def application(model: Model) -> Application:
     return Application(
         model=model.uuid,
         name="web",
         charm_url="local:web-0",
         life="alive",
-        subordinate=0,
+        subordinate=False,
         base="debian@12",
         created=CREATED,
     )

@@ -73,5 +73,5 @@ def _bring_rotations_near(tx: Tx, now: datetime) -> None:
     for row in tx.list(SecretRow, "clock_rotations", now=to_iso(now)):
         latest = Rotation(row.rotation).next(now)
         if latest is not None and row.next_rotation is not None and from_iso(row.next_rotation) > latest:
-            again, due = to_iso(latest), int(row.rotation_due)
+            again, due = to_iso(latest), row.rotation_due
             tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=again, due=due)

@@ -64,4 +64,4 @@ def settings_hash(application: str, url: str, settings: Settings) -> str:
 
 def trust_hash(application: Application) -> str:
     """Return the hash over the settings that belong to the application, not the charm."""
-    return digest(json.dumps({"trust": bool(application.trust)}))
+    return digest(json.dumps({"trust": application.trust}))

@@ -39,7 +39,7 @@ def new_machine(
     machine = Machine(
         model=tx.model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
         constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(tx.now),
-        keys_due=int(ssh_keys.ever(tx)),
+        keys_due=ssh_keys.ever(tx),
     )  # fmt: skip
     tx.insert("machine", machine)
     statuses.set_status(tx, StatusKind.MACHINE, machine.id, MachineStatus.PENDING)

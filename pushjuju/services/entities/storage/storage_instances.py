@@ -145,8 +145,8 @@ def _planned(
     pools.keep(tx, pool)
     return StorageDirective(
         model=tx.model, application=application, name=store.name, pool=pool.name, size=size, count=count,
-        provider=pool.type.name, scope=pool.type.scope, managed=int(kind not in pool.type.kinds),
-        releasable=int(pool.type.releasable),
+        provider=pool.type.name, scope=pool.type.scope, managed=kind not in pool.type.kinds,
+        releasable=pool.type.releasable,
     )  # fmt: skip
 
 
@@ -273,7 +273,7 @@ def _host(tx: ModelTx, backing: Backing, instance: StorageInstance, machine: str
         location = mount_point(store.location, store.count_max, instance.id)
         rows = tx.rows("mount_points_on_machine", machine=machine)
         check_nesting(instance.name, location, ((row["name"], row["location"]) for row in rows))
-    only = int(store.read_only and not (backing.kind == VOLUME and instance.managed))
+    only = store.read_only and not (backing.kind == VOLUME and instance.managed)
     row = BackingAttachment(
         model=backing.model, kind=backing.kind, id=backing.id, machine=machine, life=Life.ALIVE,
         location=location, read_only=only,
@@ -425,7 +425,7 @@ def leave(tx: ModelTx, unit: Unit, storage: str) -> None:
     instance = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if instance is not None:
         if instance.life == Life.ALIVE and not any(item.begun for item in backings(tx, instance)):
-            tx.run("storage_instance_set_life", id=storage, life=Life.DYING, releasing=0)
+            tx.run("storage_instance_set_life", id=storage, life=Life.DYING, releasing=False)
             instance = get(tx, storage)
         tx.run("storage_instance_set_owner", id=storage, owner="", application="")
         unhost(tx, instance)
@@ -470,7 +470,7 @@ def doom(tx: ModelTx, instance: StorageInstance, *, destroy: bool) -> None:
     if instance.life == Life.ALIVE:
         tx.run(
             "storage_instance_set_life", id=instance.id, life=Life.DYING,
-            releasing=int(not destroy)
+            releasing=not destroy
         )  # fmt: skip
 
 

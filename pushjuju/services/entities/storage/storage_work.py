@@ -115,7 +115,7 @@ def _next(
 
 def _is_attached(machine: Machine, host: BackingAttachment | None) -> bool:
     """Return True when a volume or filesystem was attached to a machine in its present boot."""
-    return host is not None and bool(host.attached) and host.boot_id == machine.boot_id
+    return host is not None and host.attached and host.boot_id == machine.boot_id
 
 
 def on_no_machine(tx: ModelTx) -> Iterator[Todo]:
@@ -188,7 +188,7 @@ def item_of(tx: ModelTx, backing: Backing, host: BackingAttachment | None) -> St
         instance_id=machine.instance_id if machine is not None else "",
         path=host.location if host is not None else "",
         source=host.source if host is not None else "",
-        read_only=bool(host.read_only) if host is not None else False,
+        read_only=host is not None and host.read_only,
         uuid=str(uuid.uuid5(uuid.UUID(model.uuid), f"{backing.kind}-{backing.id}")),
     )
 

@@ -138,7 +138,7 @@ def forget(tx: ModelTx, application: Application, endpoints: Sequence[str]) -> N
 
 
 def _finish(tx: ModelTx, application: Application, *, exposed: bool) -> None:
-    tx.run("application_set_exposed", name=application.name, exposed=int(exposed))
+    tx.run("application_set_exposed", name=application.name, exposed=exposed)
     reason = "application exposed" if exposed else "application no longer exposed"
     firewall.changed_of(tx, application.name, reason)
 

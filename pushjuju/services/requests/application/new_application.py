@@ -264,7 +264,7 @@ def _insert(tx: ModelTx, request: NewApplication, url: str) -> Application:
     charm = request.packed.charm
     application = Application(
         model=tx.model, name=request.application, charm_url=url, life=Life.ALIVE,
-        subordinate=int(charm.meta.subordinate), base=str(request.base), trust=int(request.trust),
+        subordinate=charm.meta.subordinate, base=str(request.base), trust=request.trust,
         constraints=dict(request.constraints), created=to_iso(tx.now),
     )  # fmt: skip
     tx.insert("application", application)

@@ -150,7 +150,7 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
         asked = _asked(request)
         charms.put_settings(tx, application.name, application.charm_url, asked)
         if request.trust is not None:
-            tx.run("application_set_trust", name=application.name, trust=int(request.trust))
+            tx.run("application_set_trust", name=application.name, trust=request.trust)
         if request.force_units:
             tx.run("application_force_charm", name=application.name)
         if changed or asked or request.trust is not None or request.force_units:
@@ -234,9 +234,9 @@ def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCha
     old = charms.stored_settings(tx, name, application.charm_url)
     settings: Settings = {**filter_settings(charm.config, old), **_asked(request)}
     charms.put_settings(tx, name, url, settings)
-    tx.run("application_set_charm", name=name, charm_url=url, force=int(request.force_units))
+    tx.run("application_set_charm", name=name, charm_url=url, force=request.force_units)
     if request.trust is not None:
-        tx.run("application_set_trust", name=name, trust=int(request.trust))
+        tx.run("application_set_trust", name=name, trust=request.trust)
     relations.add_peers(tx, name, charm)
     _equip(ctx, tx, application, request)
     wake.application(tx, name, "refresh")

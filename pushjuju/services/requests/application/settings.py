@@ -66,7 +66,7 @@ def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:
         trust = _trust_change(options.values, options.reset)
         charms.put_settings(tx, name, application.charm_url, changes)
         if trust is not None:
-            tx.run("application_set_trust", name=name, trust=int(trust))
+            tx.run("application_set_trust", name=name, trust=trust)
         wake.application(tx, name, "config changed")
 
 
@@ -96,7 +96,7 @@ def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
     """Give an application access to the cloud's credentials, or take it."""
     with ctx.write(model) as tx:
         applications.get(tx, name)
-        tx.run("application_set_trust", name=name, trust=int(trusted))
+        tx.run("application_set_trust", name=name, trust=trusted)
         wake.application(tx, name, "trust changed")
 
 

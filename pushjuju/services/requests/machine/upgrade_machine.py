@@ -75,7 +75,7 @@ def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: boo
         present = upgrade_machine.check(tx, machine_id, base, force=force)
         wanted = Base(present.os, base.track, base.risk)
         lock = MachineUpgrade(
-            model=model, machine=machine_id, from_base=str(present), to_base=str(wanted), force=int(force),
+            model=model, machine=machine_id, from_base=str(present), to_base=str(wanted), force=force,
             status=SeriesStatus.PREPARE_STARTED, created=to_iso(now),
         )  # fmt: skip
         tx.insert("machine_upgrade", lock)

@@ -176,7 +176,7 @@ def _set_suspended(
         raise NotValid(f"cannot suspend relation {quote(relation.key)}: is a peer relation")
     if relation.life != Life.ALIVE:
         raise NotValid(f"relation {quote(relation.key)} is not alive")
-    if bool(relation.suspended) == suspended:
+    if relation.suspended == suspended:
         return
     if relation.far_model and not relation.offer:
         what = f"cannot set suspend status for {quote(relation.key)}"
@@ -191,7 +191,7 @@ def _set_suspended(
 
 def _change(tx: ModelTx, relation: Relation, *, suspended: bool, reason: str) -> None:
     """Suspend the row of a relation in one model, or let it go on."""
-    tx.run("relation_set_suspended", id=relation.id, suspended=int(suspended), reason=reason)
+    tx.run("relation_set_suspended", id=relation.id, suspended=suspended, reason=reason)
     word = "suspending" if suspended else "joining"
     statuses.set_status(
         tx.beside(relation.model), StatusKind.RELATION, str(relation.id), word, reason if suspended else ""

@@ -205,8 +205,8 @@ def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageM
         managed = Kind.FILESYSTEM not in found.type.kinds
         instance = StorageInstance(
             model=model, id=f"{name}/{tx.next(model, 'storage')}", name=name, kind=Kind.FILESYSTEM,
-            pool=pool, size=made.size, provider=found.type.name, scope=Scope.MODEL, releasable=1,
-            managed=int(managed), life=Life.ALIVE, created=to_iso(now),
+            pool=pool, size=made.size, provider=found.type.name, scope=Scope.MODEL, releasable=True,
+            managed=managed, life=Life.ALIVE, created=to_iso(now),
         )  # fmt: skip
         tx.insert("storage_instance", instance)
         below = _imported(tx, instance, storage_instances.VOLUME, found.attributes, made) if managed else ""
@@ -228,7 +228,7 @@ def _imported(
         volume=volume, pool=instance.pool, provider=instance.provider,
         attributes={**attributes, **({storage_instances.IMPORTED: "true"} if volume else {})}, size=made.size,
         provider_id="" if volume else made.provider_id, hardware_id=made.hardware_id, wwn=made.wwn,
-        life=Life.ALIVE, begun=1,
+        life=Life.ALIVE, begun=True,
     )  # fmt: skip
     tx.insert("backing", backing)
     storage_instances.set_status(tx, backing, StorageStatus.DETACHED)

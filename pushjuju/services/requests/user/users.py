@@ -54,7 +54,7 @@ def set_enabled(ctx: Context, name: str, *, enabled: bool) -> None:
     word = "enable" if enabled else "disable"
     with ctx.store.write() as tx:
         _require_other(tx, name, f"failed to {word} user: cannot {word} controller model owner")
-        tx.run("person_set_disabled", name=name, disabled=int(not enabled))
+        tx.run("person_set_disabled", name=name, disabled=not enabled)
 
 
 def _require_other(tx: Tx, name: str, text: str) -> None:

@@ -32,5 +32,5 @@ def config(ctx: Context, model: str, name: str) -> dict[str, Any]:
         charm = applications.current_charm(tx, application)
         settings = charms.stored_settings(tx, name, application.charm_url)
         return config_document(
-            name, charm.name, options=charm.config, settings=settings, trust=bool(application.trust)
+            name, charm.name, options=charm.config, settings=settings, trust=application.trust
         )

@@ -118,10 +118,10 @@ def application(tx: ModelTx, found: Application) -> Scope:
         {
             "name": _is(found.name),
             "life": _is(found.life),
-            "exposed": _is(bool(found.exposed)),
+            "exposed": _is(found.exposed),
             "charm-url": _is(found.charm_url),
             "min-units": _is(0),
-            "subordinate": _is(bool(found.subordinate)),
+            "subordinate": _is(found.subordinate),
             "status": lambda: application_status(tx, found),
             "workload-version": _is(found.workload_version),
             "units": lambda: Scopes((each.name, unit(tx, each)) for each in _units(tx, found)),

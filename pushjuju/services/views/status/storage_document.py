@@ -204,9 +204,9 @@ def _entry(rows: _Rows, backing: Backing) -> dict[str, object]:
 
 def _host(backing: Backing, host: BackingAttachment) -> dict[str, object]:
     if backing.kind == FILESYSTEM:
-        shown: dict[str, object] = {"mount-point": host.location, "read-only": bool(host.read_only)}
+        shown: dict[str, object] = {"mount-point": host.location, "read-only": host.read_only}
     else:
         pairs = {"device": host.device, "device-link": host.device_link}
         shown = {key: value for key, value in pairs.items() if value}
-        shown["read-only"] = bool(host.read_only)
+        shown["read-only"] = host.read_only
     return {**shown, "life": host.life}

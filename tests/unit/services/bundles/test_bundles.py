@@ -291,7 +291,7 @@ def test_trust_is_asked_for(world: TestController, shelf: Path) -> None:
         prepare(world, shelf, trust=False)
     assert caught.value.message.endswith("consent to trust the following application(s):\n  - db")
     deploy(world, shelf, trust=False, force=True)
-    assert world.application("db").trust == 0
+    assert world.application("db").trust is False
 
 
 # --- export and compare -----------------------------------------------------------------------------------

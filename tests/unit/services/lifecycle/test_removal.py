@@ -388,7 +388,7 @@ def test_empty_machine_is_dying(runtime: TestController) -> None:
 def test_instance_may_be_kept(runtime: TestController) -> None:
     machine = _machine(runtime)
     removals.remove_machines(runtime.ctx, runtime.model, [machine], keep_instance=True)
-    assert runtime.machine(machine).keep_instance == 1
+    assert runtime.machine(machine).keep_instance is True
 
 
 def test_machine_of_dying_units_is_dying(runtime: TestController) -> None:
@@ -484,7 +484,7 @@ def test_empty_model_waits_for_nothing(runtime: TestController) -> None:
 def test_forced_model_forces_its_parts(runtime: TestController) -> None:
     runtime.active()
     runtime.destroy_model(Force(wait_s=30))
-    assert runtime.resolve_model().forced == 1
+    assert runtime.resolve_model().forced is True
     assert (runtime.unit("web/0").forced, runtime.machine("0").forced) == (1, 1)
     due = "2025-03-01T09:00:30.000000Z"
     assert _cleanups(runtime) == [("force-unit", "web/0", due), ("force-machine", "0", due)]
@@ -494,7 +494,7 @@ def test_force_is_not_taken_back(runtime: TestController) -> None:
     runtime.active()
     runtime.destroy_model(Force())
     runtime.destroy_model()
-    assert runtime.resolve_model().forced == 1
+    assert runtime.resolve_model().forced is True
 
 
 def test_deleted_model_leaves_nothing(runtime: TestController) -> None:

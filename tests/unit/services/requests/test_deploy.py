@@ -120,7 +120,7 @@ def test_subordinate_has_no_units_of_its_own(runtime: TestController) -> None:
     )
     assert runtime.deploy("sub", 0, packed=packed).units == ()
     assert runtime.machine_ids() == []
-    assert runtime.application("sub").subordinate == 1
+    assert runtime.application("sub").subordinate is True
 
 
 def test_add_units(runtime: TestController) -> None:

@@ -87,7 +87,7 @@ def test_trust_is_a_setting_too(runtime: TestController, values: dict[str, str],
 def test_trust_is_reset(runtime: TestController) -> None:
     runtime.deploy(trust=True)
     _set(runtime, reset=["trust"])
-    assert runtime.application().trust == 0
+    assert runtime.application().trust is False
 
 
 @pytest.mark.parametrize(
@@ -225,9 +225,9 @@ def test_refresh_brings_new_peers(runtime: TestController) -> None:
 def test_refresh_may_trust(runtime: TestController) -> None:
     runtime.active()
     runtime.refresh(runtime.charms.make(files={"a": "b"}), trust=True)
-    assert runtime.application().trust == 1
+    assert runtime.application().trust is True
     runtime.refresh(runtime.charms.make(files={"a": "c"}))
-    assert runtime.application().trust == 1
+    assert runtime.application().trust is True
 
 
 def test_the_last_refresh_decides_about_force(runtime: TestController) -> None:
