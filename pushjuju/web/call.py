@@ -6,14 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.core.model.offerurl import OfferUrl
 from pushjuju.services.entities.basis import blocks, users
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import Kind
 from pushjuju.services.entities.model import model_access
+from pushjuju.services.entities.relation import offers
 from pushjuju.store.rows.model import Model
 from pushjuju.web import errors
 from pushjuju.web.peers import OwnWatchers, ServerFacts
 
+_OFFER = users.LEVELS[Kind.OFFER]
 SUPERUSER = users.LEVELS[Kind.CONTROLLER][-1]
 
 
@@ -100,6 +103,22 @@ def reach(ctx: Context, uuid: str, level: str = "read") -> Model:
         if found is None or not model_access.may(tx, ctx.user, found, level):
             raise errors.denied()
         return found
+
+
+def reach_offer(ctx: Context, url: OfferUrl, level: str) -> Model:
+    """Return the model of an offer that the user who asks has a level of access to.
+
+    Raises:
+        ApiError: The access is too little, or the offer is of another controller.
+        NotFound: There is no such offer, or the user may not see it: the two read alike.
+    """
+    if url.controller not in ("", ctx.controller.name):
+        raise errors.not_supported("offers of other controllers are not supported")
+    with ctx.store.read() as tx:
+        model, _, own = offers.visible(ctx, tx, url)
+    if _OFFER.index(own) < _OFFER.index(level):
+        raise errors.denied()
+    return model
 
 
 def each(act: Callable[..., object], *arguments: object) -> errors.ErrorResult:

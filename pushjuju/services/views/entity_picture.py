@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Picture = dict[tuple[str, str], dict[str, object]]
 """(kind, id) -> entity, in the order in which Juju sends them."""
 
-_PENDING, _NEVER = Seen("pending"), "0001-01-01T00:00:00Z"
+_NEVER = "0001-01-01T00:00:00Z"
 
 
 def picture(ctx: Context, model: str) -> Picture:
@@ -63,7 +63,7 @@ def _all(tx: ModelTx, rows: Rows, controller: str) -> Iterator[tuple[str, str, d
     for units in rows.units.values():
         for unit in units:
             yield "unit", unit.name, _unit(rows, unit)
-    yield from _other_models(tx)
+    yield from _other_models(tx, rows)
     yield from _relations(tx)
     for kind in notes.Kind:
         for owner, values in notes.of_model(tx, kind).items():
@@ -238,7 +238,7 @@ def _endpoint(side: RelationEndpoint) -> dict[str, object]:
     }
 
 
-def _other_models(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _other_models(tx: ModelTx, rows: Rows) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Return what this model consumes and offers."""
     if not tx.scalar("crossmodel_any"):
         return
@@ -248,19 +248,27 @@ def _other_models(tx: ModelTx) -> Iterator[tuple[str, str, dict[str, Any]]]:
                 "name": item.name,
                 "offer-url": item.url,
                 "life": item.life,
-                "status": status_of(_PENDING),
+                "status": status_of(
+                    document.seen_status(rows, StatusKind.APPLICATION, item.name, Seen("unknown"))
+                ),
             }
             yield "remoteApplication", item.name, entity
+    statuses = status_rows.of_relations(tx)
     for offer in tx.list(Offer, "offer_list"):
-        app = tx.find(Application, "application_get", name=offer.application)
+        app = rows.applications.get(offer.application)
+        links = [row["id"] for row in tx.rows("relation_by_offer", offer=offer.uuid)]
         yield "applicationOffer", offer.name, {
             "offer-name": offer.name,
             "offer-uuid": offer.uuid,
             "application-name": offer.application,
             "charm-name": name_in(app.charm_url) if app else "",
-            "total-connected-count": len(tx.rows("relation_by_offer", offer=offer.uuid)),
-            "active-connected-count": 0,
+            "total-connected-count": len(links),
+            "active-connected-count": sum(_is_joined(statuses.get(number)) for number in links),
         }  # fmt: skip
+
+
+def _is_joined(seen: Seen | None) -> bool:
+    return seen is not None and seen.status == "joined"
 
 
 def _action(task: Task) -> dict[str, object]:

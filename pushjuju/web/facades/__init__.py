@@ -14,6 +14,7 @@ _MODULES = (
     "user_manager",
     "cloud",
     "application.application",
+    "application_offers",
     "machine_manager",
     "action",
     "annotations",

@@ -34,7 +34,8 @@ class Client(Facade):
             found = models.get(tx)
             rows = status_rows.read(self.ctx, tx, found, str)
             joined = status_rows.of_relations(tx)
-        return full_status(rows, joined, self._kept(params.patterns) if params.patterns else None)
+            others = document.other_models(tx, rows, str)
+        return full_status(rows, joined, others, self._kept(params.patterns) if params.patterns else None)
 
     def _kept(self, patterns: Sequence[str]) -> Kept:
         with self.ctx.read(self.model) as tx:

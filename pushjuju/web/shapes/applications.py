@@ -218,6 +218,22 @@ class DestroyRelation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RelationSuspendedArg:
+    """A relation to suspend, or to let go on."""
+
+    relation_id: int = 0
+    suspended: bool = False
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationSuspendedArgs:
+    """Relations to suspend, or to let go on."""
+
+    args: list[RelationSuspendedArg] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExposedEndpointParams:
     """From where an endpoint may be reached."""
 

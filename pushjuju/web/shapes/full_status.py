@@ -6,12 +6,13 @@ Mirrors: juju apiserver/facades/client/client/status.go, rpc/params/status.go (3
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core import constraints
 from pushjuju.core.base import Base
+from pushjuju.core.model.offerurl import parse
 from pushjuju.core.model.ports import text
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import network
@@ -28,12 +29,15 @@ class Kept(NamedTuple):
     units: Collection[str]
 
 
-def full_status(rows: Rows, joined: dict[int, Seen], kept: Kept | None = None) -> dict[str, object]:
+def full_status(
+    rows: Rows, joined: dict[int, Seen], others: Mapping[str, Any], kept: Kept | None = None
+) -> dict[str, object]:
     """Return the answer of FullStatus.
 
     Args:
         rows: The model, with times as texts.
         joined: Relation -> its status.
+        others: What ties the model to other models, as `document.other_models` returns it.
         kept: What the patterns of the request leave.
     """
     return {
@@ -48,12 +52,44 @@ def full_status(rows: Rows, joined: dict[int, Seen], kept: Kept | None = None) -
             for name, app in rows.applications.items()
             if kept is None or name in kept.applications
         },
-        "remote-applications": {},
-        "offers": {},
+        "remote-applications": {
+            name: _remote(item) for name, item in others.get("application-endpoints", {}).items()
+        },
+        "offers": {name: _offer(name, item) for name, item in others.get("offers", {}).items()},
         "relations": _relations(rows, joined),
         "branches": {},
         "controller-timestamp": moment_text(rows.now),
     }
+
+
+def _remote(item: Mapping[str, Any]) -> dict[str, object]:
+    """Return what the model consumes under a name."""
+    shown = item["application-status"]
+    seen = Seen(shown["current"], shown.get("message", ""), since=shown.get("since"))
+    return {
+        "offer-url": item["url"],
+        "offer-name": parse(item["url"]).offer,
+        "endpoints": list(_ends(item.get("endpoints", {})).values()),
+        "life": item.get("life", ""),
+        "relations": item.get("relations", {}),
+        "status": detailed(seen),
+    }
+
+
+def _offer(name: str, item: Mapping[str, Any]) -> dict[str, object]:
+    """Return what the model offers under a name."""
+    return {
+        "offer-name": name,
+        "application-name": item["application"],
+        "charm": item["charm"],
+        "endpoints": _ends(item["endpoints"]),
+        "active-connected-count": item.get("active-connected-count", 0),
+        "total-connected-count": item.get("total-connected-count", 0),
+    }
+
+
+def _ends(endpoints: Mapping[str, Any]) -> dict[str, dict[str, object]]:
+    return {name: {"name": name, "limit": 0, **end} for name, end in endpoints.items()}
 
 
 def detailed(seen: Seen, *, life: str = document.ALIVE, version: bool = False) -> dict[str, object]:
@@ -182,8 +218,9 @@ def _unit(rows: Rows, unit: UnitRow, app: ApplicationRow) -> dict[str, object]:
 
 
 def _relations(rows: Rows, joined: dict[int, Seen]) -> list[dict[str, object]]:
+    shown = {side.relation for ties in rows.sides_of.values() for sides in ties for side in sides}
     found = []
-    for number, sides in rows.sides.items():
+    for number, sides in ((number, sides) for number, sides in rows.sides.items() if number in shown):
         ends = sorted(sides, key=lambda side: side.role != "requirer")
         found.append(
             {

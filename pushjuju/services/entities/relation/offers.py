@@ -23,13 +23,14 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as people
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.services.entities.model import models
+from pushjuju.services.entities.model import model_access, models
 from pushjuju.services.entities.relation import relations, remote_applications
 from pushjuju.services.entities.relation.remote_applications import End
 from pushjuju.store.rows.records import Application, Model, Offer, Relation
 from pushjuju.store.tx import ModelTx, Tx
 
 EVERYONE = people.EVERYONE
+ADMIN = people.LEVELS[people.Kind.OFFER][-1]
 
 
 # --- reading ----------------------------------------------------------------------------------------------
@@ -70,6 +71,13 @@ def users(tx: Tx, offer: Offer) -> dict[str, str]:
     return {user: level for user, level in found.items() if level}
 
 
+def level_of(ctx: Context, tx: Tx, model: Model, offer: Offer) -> str:
+    """Return what the user who asks may do with an offer, or an empty text for nothing."""
+    if model_access.may(tx, ctx.user, model, "admin"):
+        return ADMIN
+    return people.effective_level(tx, ctx.user, people.Kind.OFFER, offer.uuid)
+
+
 def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
     """Return the offer that a URL means, with its model."""
     if url.controller not in ("", ctx.controller.name):
@@ -86,6 +94,23 @@ def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
         name = f"{model.qualified}.{url.offer}"
         raise NotFound(f"application offer {quote(name)} not found", subject=Subject("offer", name))
     return model, offer
+
+
+def visible(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer, str]:
+    """Return the offer that a URL means, with its model, and what the user who asks may do with the offer.
+
+    Raises:
+        NotFound: There is no such offer, or the user may not see it: the two read alike.
+    """
+    try:
+        model, offer = resolve(ctx, tx, url)
+        level = level_of(ctx, tx, model, offer)
+    except NotFound:
+        level = ""
+    if not level:
+        name = f"{url.owner or ctx.user}/{url.model}.{url.offer}"
+        raise NotFound(f"application offer {quote(name)} not found", subject=Subject("offer", name))
+    return model, offer, level
 
 
 # --- offering ---------------------------------------------------------------------------------------------

@@ -71,8 +71,8 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
     """
     with ctx.read(model.uuid) as tx:
         rows = status_rows.read(ctx, tx, model, moment)
-        stored = _storage(tx, moment)
-        others = _other_models(tx, rows, moment)
+        stored = storage(tx, moment)
+        others = other_models(tx, rows, moment)
     return {
         "model": _model(rows),
         "machines": _machines(rows, None),
@@ -83,7 +83,7 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
     }
 
 
-def _storage(tx: ModelTx, moment: Moment) -> dict[str, object]:
+def storage(tx: ModelTx, moment: Moment) -> dict[str, object]:
     """Return the storage of a model; a model without any needs one look, and no more code."""
     if not tx.scalar("storage_any"):
         return {}
@@ -92,7 +92,7 @@ def _storage(tx: ModelTx, moment: Moment) -> dict[str, object]:
     return combined(tx, moment)
 
 
-def _other_models(tx: ModelTx, rows: Rows, moment: Moment) -> dict[str, Any]:
+def other_models(tx: ModelTx, rows: Rows, moment: Moment) -> dict[str, Any]:
     """Return what ties a model to others; relations of those who only consume its offers are not shown."""
     if not tx.scalar("crossmodel_any"):
         return {}

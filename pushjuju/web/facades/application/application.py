@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pushjuju.web import errors
+from pushjuju.web.facades.application.application_consume import Consuming
 from pushjuju.web.facades.application.application_deploy import Deploying
 from pushjuju.web.facades.application.application_documents import Showing
 from pushjuju.web.facades.application.application_settings import Settings
@@ -11,7 +12,7 @@ from pushjuju.web.shapes import applications as shapes
 
 
 @facade("Application", versions=range(17, 23), on=On.MODEL)
-class Application(Deploying, Settings, Showing):
+class Application(Deploying, Settings, Consuming, Showing):
     """The applications of the model."""
 
     @method(Needs.WRITE)

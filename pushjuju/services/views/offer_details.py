@@ -1,0 +1,138 @@
+"""Offers as clients of the API see them: by what the user who asks may do with each.
+
+Mirrors: juju apiserver/facades/client/applicationoffers (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pushjuju.charms.values.model import Endpoint
+from pushjuju.core.model.offerurl import OfferUrl
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.relation import offers, relations
+from pushjuju.services.entities.relation.offers import Wanted
+from pushjuju.services.views.status import status_rows
+from pushjuju.services.views.status.status_rows import Seen
+from pushjuju.store.rows.records import Model, Offer, Relation
+from pushjuju.store.tx import ModelTx
+
+
+class WantedEnd(NamedTuple):
+    """An endpoint that an offer is to have; an empty part fits everything."""
+
+    interface: str
+    name: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """A relation to an offer.
+
+    Attributes:
+        source: The model that consumes the offer.
+        subnets: The networks that it connects from; none when they are not let in.
+    """
+
+    source: Model
+    relation: int
+    endpoint: str
+    status: Seen
+    subnets: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferDetails:
+    """An offer.
+
+    Attributes:
+        endpoints: The endpoints by the names that the offer gives them.
+        users: User -> access; only administrators of the offer see others than themselves.
+        connections: The relations to the offer; only its administrators see them.
+    """
+
+    model: Model
+    offer: Offer
+    url: str
+    charm_url: str
+    description: str
+    endpoints: Sequence[tuple[str, Endpoint]]
+    users: Mapping[str, str]
+    connections: Sequence[Connection]
+
+
+def named(ctx: Context, url: OfferUrl) -> OfferDetails:
+    """Return the offer that a URL means.
+
+    Raises:
+        NotFound: There is no such offer, or the user who asks may not see it: the two read alike.
+    """
+    with ctx.store.read() as tx:
+        model, item, _ = offers.visible(ctx, tx, url)
+        return _details(ctx, ctx.of(tx, model.uuid), model, item)
+
+
+def found(ctx: Context, place: OfferUrl, wanted: Wanted, ends: Collection[WantedEnd]) -> list[OfferDetails]:
+    """Return the offers that fit and that the user who asks may see.
+
+    Args:
+        place: Owner and model to look in; empty for all models.
+        ends: Endpoints of which the offer has at least one; empty for any.
+    """
+    with ctx.store.read() as tx:
+        return [
+            _details(ctx, here, model, item)
+            for model in tx.list(Model, "model_list")
+            if place.model in ("", model.name) and place.owner in ("", model.owner)
+            for here in (ctx.of(tx, model.uuid),)
+            for item in offers.matching(ctx, here, offers.of_model(here), wanted)
+            if offers.level_of(ctx, here, model, item) and _has(here, item, ends)
+        ]
+
+
+def _has(tx: ModelTx, item: Offer, ends: Collection[WantedEnd]) -> bool:
+    known = [(end.interface, name, str(end.role)) for name, end in offers.endpoints(tx, item)]
+    return not ends or any(
+        all(part in ("", own) for part, own in zip(want, parts, strict=True))
+        for want in ends
+        for parts in known
+    )
+
+
+def _details(ctx: Context, tx: ModelTx, model: Model, item: Offer) -> OfferDetails:
+    application = applications.get(tx, item.application)
+    level = offers.level_of(ctx, tx, model, item)
+    every = level == offers.ADMIN
+    return OfferDetails(
+        model=model,
+        offer=item,
+        url=offers.url_of(model, item),
+        charm_url=application.charm_url,
+        description=applications.current_charm(tx, application).meta.description,
+        endpoints=offers.endpoints(tx, item),
+        users=offers.users(tx, item) if every else {ctx.user: level},
+        connections=_connections(tx, item) if every else [],
+    )
+
+
+def _connections(tx: ModelTx, item: Offer) -> list[Connection]:
+    statuses = status_rows.of_relations(tx)
+    return [_connection(tx, item, each, statuses) for each in offers.connections(tx, item)]
+
+
+def _connection(tx: ModelTx, item: Offer, relation: Relation, statuses: Mapping[int, Seen]) -> Connection:
+    subnets = firewall.egress_of(tx.beside(relation.far_model), relation.far_relation)
+    open_ = not relation.suspended and not firewall.ingress_problem(tx, subnets)
+    own = relations.own_endpoint(relations.endpoints(tx, relation.id), item.application)
+    return Connection(
+        source=tx.get(Model, "model_by_uuid", "", uuid=relation.far_model),
+        relation=relation.id,
+        endpoint=own.endpoint,
+        status=statuses.get(relation.id, Seen("joining")),
+        subnets=subnets if open_ else [],
+    )

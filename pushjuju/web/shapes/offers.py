@@ -1,0 +1,257 @@
+"""Shapes of offers: the facade ApplicationOffers, and what consumes offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NotRequired, TypedDict
+
+from pushjuju.charms.values.model import Endpoint
+from pushjuju.services.views.offer_details import Connection, OfferDetails
+from pushjuju.web.errors import Error
+from pushjuju.web.shapes.common import EntityStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddApplicationOffer:
+    """Endpoints of an application to offer: their names in the offer -> their own."""
+
+    model_tag: str = ""
+    offer_name: str = ""
+    application_name: str = ""
+    endpoints: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddApplicationOffers:
+    """Offers to make."""
+
+    offers: list[AddApplicationOffer] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointFilter:
+    """An endpoint that an offer is to have."""
+
+    interface: str = ""
+    name: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferFilter:
+    """Which offers are wanted; what is empty does not narrow the search."""
+
+    owner_name: str = ""
+    model_name: str = ""
+    offer_name: str = ""
+    application_name: str = ""
+    endpoints: list[EndpointFilter] = field(default_factory=list)
+    connected_users: list[str] = field(default_factory=list)
+    allowed_users: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferFilters:
+    """Filters; an offer is to fit at least one."""
+
+    filters: list[OfferFilter] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferURLs:
+    """Offers by their URLs."""
+
+    offer_urls: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeOfferDetailsArg:
+    """Offers that somebody wants to consume; a superuser may ask for another user."""
+
+    offer_urls: OfferURLs = field(default_factory=OfferURLs)
+    user_tag: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyApplicationOffers:
+    """Offers to take back."""
+
+    offer_urls: list[str] = field(default_factory=list)
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModifyOfferAccess:
+    """Access to an offer to grant or revoke."""
+
+    user_tag: str = ""
+    action: str = ""
+    access: str = ""
+    offer_url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModifyOfferAccessRequest:
+    """Changes of access to offers."""
+
+    changes: list[ModifyOfferAccess] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeApplicationArg:
+    """An offer to consume; of what GetConsumeDetails told the client, the URL alone is read."""
+
+    offer_url: str = ""
+    application_alias: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeApplicationArgs:
+    """Offers to consume."""
+
+    args: list[ConsumeApplicationArg] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyConsumedApplication:
+    """An offer to consume no more; the wait is in nanoseconds."""
+
+    application_tag: str = ""
+    force: bool = False
+    max_wait: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DestroyConsumedApplications:
+    """Offers to consume no more."""
+
+    applications: list[DestroyConsumedApplication] = field(default_factory=list)
+
+
+RemoteEndpoint = TypedDict("RemoteEndpoint", {"name": str, "role": str, "interface": str, "limit": int})
+OfferUser = TypedDict("OfferUser", {"user": str, "display-name": str, "access": str})
+OfferConnection = TypedDict(
+    "OfferConnection",
+    {
+        "source-model-tag": str,
+        "relation-id": int,
+        "username": str,
+        "endpoint": str,
+        "status": EntityStatus,
+        "ingress-subnets": list[str],
+    },
+)
+ApplicationOffer = TypedDict(
+    "ApplicationOffer",
+    {
+        "source-model-tag": str,
+        "offer-uuid": str,
+        "offer-url": str,
+        "offer-name": str,
+        "application-description": str,
+        "endpoints": list[RemoteEndpoint],
+        "users": list[OfferUser],
+    },
+)
+ApplicationOfferAdmin = TypedDict(
+    "ApplicationOfferAdmin",
+    {
+        "source-model-tag": str,
+        "offer-uuid": str,
+        "offer-url": str,
+        "offer-name": str,
+        "application-description": str,
+        "endpoints": list[RemoteEndpoint],
+        "users": list[OfferUser],
+        "application-name": str,
+        "charm-url": str,
+        "connections": list[OfferConnection],
+    },
+)
+OffersFound = TypedDict("OffersFound", {"results": list[ApplicationOfferAdmin]})
+ApplicationOfferResult = TypedDict(
+    "ApplicationOfferResult", {"result": NotRequired[ApplicationOfferAdmin], "error": NotRequired[Error]}
+)
+ApplicationOffersResults = TypedDict("ApplicationOffersResults", {"results": list[ApplicationOfferResult]})
+ExternalController = TypedDict(
+    "ExternalController",
+    {"controller-tag": str, "controller-alias": str, "addrs": list[str], "ca-cert": str},
+)
+Macaroon = TypedDict(
+    "Macaroon", {"location": str, "identifier": str, "signature": str, "caveats": list[object]}
+)
+ConsumeOfferDetails = TypedDict(
+    "ConsumeOfferDetails",
+    {
+        "offer": NotRequired[ApplicationOffer],
+        "macaroon": NotRequired[Macaroon],
+        "external-controller": NotRequired[ExternalController],
+        "error": NotRequired[Error],
+    },
+)
+ConsumeOfferDetailsResults = TypedDict("ConsumeOfferDetailsResults", {"results": list[ConsumeOfferDetails]})
+RemoteApplicationInfo = TypedDict(
+    "RemoteApplicationInfo",
+    {
+        "model-tag": str,
+        "name": str,
+        "description": str,
+        "offer-url": str,
+        "source-model-label": str,
+        "endpoints": list[RemoteEndpoint],
+        "icon-url-path": str,
+    },
+)
+RemoteApplicationInfoResult = TypedDict(
+    "RemoteApplicationInfoResult", {"result": NotRequired[RemoteApplicationInfo], "error": NotRequired[Error]}
+)
+RemoteApplicationInfoResults = TypedDict(
+    "RemoteApplicationInfoResults", {"results": list[RemoteApplicationInfoResult]}
+)
+
+
+def ends(endpoints: Iterable[tuple[str, Endpoint]]) -> list[RemoteEndpoint]:
+    """Return endpoints of an offer."""
+    return [
+        {"name": name, "role": str(end.role), "interface": end.interface, "limit": end.limit}
+        for name, end in endpoints
+    ]
+
+
+def offer(found: OfferDetails) -> ApplicationOffer:
+    """Return an offer as those who consume offers see it."""
+    return {
+        "source-model-tag": f"model-{found.model.uuid}",
+        "offer-uuid": found.offer.uuid,
+        "offer-url": found.url,
+        "offer-name": found.offer.name,
+        "application-description": found.description,
+        "endpoints": ends(found.endpoints),
+        "users": [
+            {"user": user, "display-name": "" if "@" in user else user, "access": level}
+            for user, level in found.users.items()
+        ],
+    }
+
+
+def admin_offer(found: OfferDetails) -> ApplicationOfferAdmin:
+    """Return an offer with its application, and, for administrators, the relations to it."""
+    return {
+        **offer(found),
+        "application-name": found.offer.application,
+        "charm-url": found.charm_url,
+        "connections": [_connection(item) for item in found.connections],
+    }
+
+
+def _connection(item: Connection) -> OfferConnection:
+    seen = item.status
+    return {
+        "source-model-tag": f"model-{item.source.uuid}",
+        "relation-id": item.relation,
+        "username": item.source.owner,
+        "endpoint": item.endpoint,
+        "status": {"status": seen.status, "info": seen.message, "data": {}, "since": seen.since},
+        "ingress-subnets": list(item.subnets),
+    }
