@@ -2,5 +2,5 @@
 
 __version__ = "0.1.0"
 
-# What charms see as JUJU_VERSION and what `version` reports: the Juju whose behaviour is emulated.
+# The version of Juju that pushjuju emulates: charms see it as JUJU_VERSION, `version` prints it.
 JUJU_VERSION = "3.6.14"

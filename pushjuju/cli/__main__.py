@@ -1,4 +1,4 @@
-"""`python -m pushjuju.cli` is `pushjuju`."""
+"""Runs the command line for `python -m pushjuju.cli`."""
 
 from pushjuju.cli.entry import main
 

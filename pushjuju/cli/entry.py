@@ -1,27 +1,27 @@
-"""Where the program begins: completion is answered before anything else is imported."""
+"""The entry point: answers shell completion before it imports anything else."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-ASKED = "__complete"  # the word with which the scripts of shells ask
+ASKED = "__complete"  # the word with which the completion scripts call pushjuju
 
 
 def main() -> None:
-    """Answer a shell, or run the command line of this process; then exit."""
+    """Answer shell completion, or run the command line of this process; then exit."""
     _whole_streams()
     if sys.argv[1:2] == [ASKED]:
-        from pushjuju.cli.complete import completing  # answers before anything else is imported
+        from pushjuju.cli.complete import completing  # imported here: completion needs nothing else
 
         sys.exit(completing.main(sys.argv[2:]))
-    from pushjuju.cli.app import lazy_imports  # a shell waits for none of it
+    from pushjuju.cli.app import lazy_imports  # imported here: completion does not wait for this import
 
     lazy_imports.import_lazily("pushjuju.cli.app.main").main()
 
 
 def _whole_streams() -> None:
-    """Put the null device where a standard stream is closed, as Go does, so that no file gets its number."""
+    """Open the null device for closed standard streams, as Go does: no other file gets their numbers."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, os.O_RDWR)

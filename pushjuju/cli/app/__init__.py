@@ -1,1 +1,1 @@
-"""The program: its entry, the word after it, what becomes of errors."""
+"""The program: finds and runs the command that the user typed, and reports errors."""

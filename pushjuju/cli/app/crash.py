@@ -1,4 +1,4 @@
-"""Handles faults in pushjuju itself: a short text for the user, the trace in a file. Mirrors no Juju file."""
+"""Handles faults in pushjuju itself: a short text for the user, the traceback in a file."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pushjuju.services.entities.basis import places
 
 
 class InternalError(PushjujuError, message="internal error", code="internal"):
-    """A fault in pushjuju itself: not something the user did."""
+    """A fault in pushjuju itself, not something the user did."""
 
 
 def report(error: Exception, *, env: Mapping[str, str], now: datetime, argv: list[str]) -> InternalError:
-    """Write the trace of an unexpected exception to a file, and return the error to show."""
+    """Write the traceback of an unexpected exception to a file, and return the error to show."""
     short = f"internal error: {type(error).__name__}: {error}".rstrip(": ")
     path = _write(_trace(error, argv), env, now)
     hint = f"The trace is in {path}; please send it with a bug report." if path else ""
@@ -26,13 +26,13 @@ def report(error: Exception, *, env: Mapping[str, str], now: datetime, argv: lis
 
 
 def _trace(error: Exception, argv: list[str]) -> str:
-    # Arguments may hold secrets (add-secret, config): only the command's word is kept.
+    # Arguments may hold secrets (add-secret, config): only the name of the command is written.
     word = next((arg for arg in argv if not arg.startswith("-")), "")
     return f"command: {word}\n{''.join(traceback.format_exception(error))}"
 
 
 def _write(text: str, env: Mapping[str, str], now: datetime) -> Path | None:
-    """Write the trace where it can be written: data directory, else the temporary directory."""
+    """Write the file to the data directory, or to the temporary directory; return its path, or None."""
     name = f"crash-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
     for folder in (places.locate(env, Path.cwd()) / "log", Path(tempfile.gettempdir())):
         try:

@@ -1,8 +1,8 @@
-"""Lazy imports: what the command line and the services import is read when it is used for the first time.
+"""Lazy imports: Python executes modules that `cli` and `services` import at their first use.
 
-So a help text costs what declares the command, and a run costs what the run uses. `from package import
-module` is lazy; `from package.module import name` needs the name, and reads the module at once. Modules of
-other rooms are read with all that they import.
+So a help text imports only the module of its command, and a run only the modules that it uses. `from package
+import module` is lazy; `from package.module import name` executes the module at once. A module of another
+room is executed together with all modules that it imports.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ _LAZY = ("pushjuju.cli.", "pushjuju.services.")
 
 
 class _Thread(threading.local):
-    """What a thread is reading."""
+    """The state of a thread while a module is executed."""
 
-    lazy = False  # a module whose imports are lazy
+    lazy = False  # True while the thread executes a module whose imports are lazy
 
 
 _thread = _Thread()
 
 
 class _Unread(ModuleType):
-    """A module whose file is not read yet: the first use of an attribute reads the file."""
+    """A module that is not executed yet: the first use of an attribute executes its file."""
 
     def __getattribute__(self, name: str) -> Any:
-        if name == "__dict__" or not name.startswith("__"):  # Python sets the other names without the file
+        if name == "__dict__" or not name.startswith("__"):  # Python itself sets dunder names
             cast("_LazyLoader", self.__loader__).read(self)
         return ModuleType.__getattribute__(self, name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not name.startswith("__"):  # else the file would undo the change
+        if not name.startswith("__"):  # else executing the file would undo the change
             cast("_LazyLoader", self.__loader__).read(self)
         ModuleType.__setattr__(self, name, value)
 
 
 class _LazyLoader:
-    """Puts off the reading of one module, and lets one thread read it."""
+    """Puts off the execution of one module, and lets a single thread execute it."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -58,13 +58,13 @@ class _LazyLoader:
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave the module unread."""
+        """Leave the module unexecuted."""
         module.__class__ = _Unread
 
     def read(self, module: ModuleType) -> None:
-        """Read the file of the module; other threads wait until it is read."""
+        """Execute the file of the module; other threads wait until this is done."""
         with self._lock:
-            if self._begun:  # another thread was faster, or the module itself asks while it is read
+            if self._begun:  # another thread was faster, or the module uses itself during its execution
                 return
             self._begun = True
             before, _thread.lazy = _thread.lazy, module.__name__.startswith(_LAZY)
@@ -79,13 +79,13 @@ class _LazyLoader:
 
 
 class _LazyFinder:
-    """Finds the modules that a lazy module imports; packages are read at once."""
+    """Finds the modules that a lazy module imports; packages are executed at once."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module that is read when it is used, or None to let Python read it now."""
+        """Return the spec of a module to execute at its first use, or None to let Python do it now."""
         if not _thread.lazy or not name.startswith(_OURS):
             return None
         spec = PathFinder.find_spec(name, path, target)
@@ -96,13 +96,13 @@ class _LazyFinder:
 
 
 def import_lazily(name: str) -> ModuleType:
-    """Import a module of the command line; what that module imports is read when it is used."""
+    """Import a module of the command line, whose own imports are executed at their first use."""
     if _LazyFinder not in sys.meta_path:
         sys.meta_path.insert(0, _LazyFinder)
     before, _thread.lazy = _thread.lazy, True
     try:
         module = importlib.import_module(name)
-        vars(module)  # reads the module itself, while its imports stay lazy
+        vars(module)  # executes the module itself, while its imports stay lazy
     finally:
         _thread.lazy = before
     return module

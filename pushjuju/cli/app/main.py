@@ -23,7 +23,7 @@ from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, Usage
 from pushjuju.services.entities.basis.places import told_by
 
 INTERRUPTED = 130
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a file that has no name: stdout
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of stdout, without a file name
 _FULL = {
     errno.ENOSPC: "`df -h` shows which disk is full: free some space there, then run the command again",
     errno.EDQUOT: "free some of your quota, then run the command again",
@@ -49,14 +49,14 @@ def main() -> None:
 
 
 def _speak_utf8() -> None:
-    """Let the streams be UTF-8 whatever the locale says, as Go's are: data is the same for every reader."""
+    """Make the streams UTF-8 whatever the locale says, as Go does: scripts read the same everywhere."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
 
 
 def _words(argv: list[str]) -> list[str]:
-    """Return arguments as the UTF-8 that they are."""
+    """Return the arguments decoded as UTF-8, also under a locale with another encoding."""
     if sys.getfilesystemencoding().lower() == "utf-8":
         return argv
     return [os.fsencode(word).decode("utf-8", "surrogateescape") for word in argv]
@@ -95,7 +95,7 @@ def _guarded(argv: list[str], cli: Cli) -> int:
         cli.console.stderr.write("\n" + (cli.on_interrupt or _RESUME.format(program=cli.program)) + "\n")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): as quiet as any Unix program.
+        # The reader of our output has ended (`| head`): end silently, as Unix programs do.
         _leave_stdout()
         return 0
     except OSError as error:
@@ -112,12 +112,12 @@ def _guarded(argv: list[str], cli: Cli) -> int:
 
 
 def _leave_stdout() -> None:
-    """Let what is still to be written go nowhere, so that the end of the process does not fail on it."""
+    """Send further output to the null device, so that the end of the process does not fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _check_text(argv: Sequence[str]) -> None:
-    """Refuse arguments that are no text: nothing that we keep or ask for can have such a name."""
+    """Refuse arguments that are not valid UTF-8: no name in the store or on the network can be one."""
     for word in argv:
         if not word.isascii() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in word):
             shown = word.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
@@ -125,7 +125,7 @@ def _check_text(argv: Sequence[str]) -> None:
 
 
 def _of_the_system(error: OSError) -> PushjujuError:
-    """Return the error for a file that the system does not let us use."""
+    """Return the error for a file that the operating system does not let pushjuju use."""
     name, hint = str(error.filename), _FULL.get(error.errno or 0, "")
     return PushjujuError(f"{name if len(name) <= 255 else name[:255] + '...'}: {error.strerror}", hint=hint)
 

@@ -1,4 +1,4 @@
-"""Programs on PATH that are commands too. Mirrors: juju cmd/juju/commands/plugin.go (3.6)"""
+"""Runs programs on PATH as commands. Mirrors: juju cmd/juju/commands/plugin.go (3.6)"""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pushjuju.core import children
 
 
 def run(word: str, args: list[str]) -> None:
-    """Run `pushjuju-WORD` or `juju-WORD` from PATH; return if there is neither.
+    """Run `pushjuju-WORD` or `juju-WORD` from PATH; return when PATH has neither.
 
     Raises:
-        Exited: The plugin ran; carries its exit status.
+        Exited: The plugin has ended; the exception carries its exit status.
     """
     if "/" in word or word.startswith("-"):
         return

@@ -1,6 +1,6 @@
-"""The word after `pushjuju`: a command, a plugin on PATH, a user's alias, or a mistake.
+"""Finds what the first word means: a command, a plugin on PATH, a user's alias, or a mistake.
 
-Commands are imported when their word is used, one module per group (see `registry.py`).
+A command's module is imported when its word is used (see `registry.py`).
 Mirrors: juju/cmd supercommand.go, juju cmd/juju/commands/plugin.go (3.6)
 """
 
@@ -32,18 +32,18 @@ PURPOSE = "Real Juju machine charms on every machine that SSH reaches, without a
 
 
 class Root(click.Group):
-    """The program: global flags, then a word."""
+    """The program in click's tree: global flags, then the word of a command."""
 
     def __init__(self) -> None:
         super().__init__("pushjuju", add_help_option=False, help=PURPOSE)
         self._modules = registry.words()
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the commands that are there."""
+        """Return the words of all commands."""
         return sorted(self._modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> Command | None:  # noqa: ARG002 - click's
-        """Return a command by its name or alias, or None; imports its module."""
+        """Return the command of a name or alias, or None; import its module."""
         name = registry.ALIASES.get(cmd_name, cmd_name)
         module_name = self._modules.get(name)
         if module_name is None:
@@ -98,12 +98,12 @@ class Root(click.Group):
 
 
 def _word_behind_help(args: Sequence[str]) -> list[str]:
-    """Return the first word that is no flag: `--help deploy` is `help deploy`."""
+    """Return the first word that is no flag, so that `--help deploy` shows `help deploy`."""
     return [arg for arg in args if not arg.startswith("-")][:1]
 
 
 def _expanded(args: list[str], cli: Cli) -> list[str]:
-    """Replace the first word if the user's alias file names it."""
+    """Return the arguments with the first word replaced if the user's alias file names it."""
     if not args:
         return args
 
@@ -112,7 +112,7 @@ def _expanded(args: list[str], cli: Cli) -> list[str]:
 
 
 def read_aliases(path: Path) -> dict[str, list[str]]:
-    """Read `name = command arg ...` lines; a missing file, comments and other lines count for nothing."""
+    """Return the aliases of a file with `name = command arg ...` lines; other lines are ignored."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The commands, one in a file, in folders by noun, and `refused.py`; `registry.py` finds a word's file.
+"""The commands: one per file, in folders by noun. `registry.py` names each command's file.
 
-A command parses its arguments, calls one service function and prints; nothing else.
+A command parses its arguments, calls a request or a view, and prints.
 """

@@ -1,4 +1,4 @@
-"""The words of Juju that have no meaning here: each takes Juju's flags and says why nothing is done.
+"""Juju's commands that pushjuju refuses: each takes Juju's flags and says why it does nothing.
 
 Mirrors: juju cmd/juju/{application,caas,cloud,controller,dashboard,model,user} (3.6)
 """

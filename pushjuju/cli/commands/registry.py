@@ -1,7 +1,7 @@
-"""The one table of commands and their files, by which a word is found without importing any command.
+"""The table of all commands and their files: finds a command's file without an import of commands.
 
-Data only: the folder of each noun in `commands/` with its words. A word's file has the word's name;
-`machines` and other words that list stand in `list_machines.py`.
+Data only: each folder of `commands/` with its commands. The file of a command has its name; commands that
+    list, such as `machines`, are in `list_machines.py` and similar.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ REFUSED = (
     "add-branch branch track commit abort diff commits show-commit add-k8s update-k8s remove-k8s"
     " scale-application dashboard enable-ha register dump-model dump-db migrate logout"
 )
-"""The words of Juju that have no meaning here; all stand in `refused.py`."""
+"""Juju's commands that pushjuju refuses; all are in `refused.py`."""
 
 _LISTED = frozenset(
     [
@@ -96,16 +96,16 @@ ALIASES: dict[str, str] = {
 
 
 def words() -> dict[str, str]:
-    """Return every command -> the module that holds it, as it stands in `commands/`."""
+    """Return command -> module in `commands/`."""
     named = {word: f"{noun}.{_file(word)}" for noun, listed in NOUNS.items() for word in listed.split()}
     return {**named, **dict.fromkeys(REFUSED.split(), "refused")}
 
 
 def _file(word: str) -> str:
-    """Return the name of a command's file: `add_unit`; `list_machines` for a word that lists."""
+    """Return the name of a command's file: `add_unit`, or `list_machines` for a command that lists."""
     return f"{'list_' if word in _LISTED else ''}{word.replace('-', '_')}"
 
 
 def known() -> set[str]:
-    """Return every command, Juju's and pushjuju's."""
+    """Return all commands, Juju's and pushjuju's own."""
     return set(words())

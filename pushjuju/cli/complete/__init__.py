@@ -1,1 +1,1 @@
-"""The words that shells offer at each TAB."""
+"""Shell completion: what the shell offers at each TAB."""

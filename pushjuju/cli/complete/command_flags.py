@@ -1,4 +1,4 @@
-"""Flags of commands, for completion."""
+"""The flags of commands, for shell completion."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pushjuju.cli.syntax.command import GLOBAL_FLAGS
 
 
 def flags_of(command: str) -> list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]]:
-    """Return a command's flags from its module: names with dashes, whether it is a switch, help, choices."""
+    """Return a command's flags: names with dashes, True for a switch, help, choices."""
     found = Root().get_command(None, command)  # type: ignore[arg-type]
     specs = (*(found.specs if found else ()), *GLOBAL_FLAGS)
     return [

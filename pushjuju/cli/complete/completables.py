@@ -1,14 +1,14 @@
-"""What the arguments and flags of each command are, for completion. Data only.
+"""What the arguments and flags of each command are, for shell completion. Data only.
 
-Read at each TAB: nothing that costs time may be imported here.
+Each TAB imports this module, so it imports nothing that takes time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Command -> what its arguments are: one word per position, `*` for the last one again and again, `|` for or,
-# `,` behind a kind for several of them with commas between.
+# Command -> the kind of each argument, by position. `*` behind the last kind: it repeats; `|`: either kind;
+# `,` behind a kind: a list with commas.
 ARGUMENTS: Mapping[str, str] = {
     "actions": "application", "add-cloud": "none file", "add-credential": "cloud", "add-machine": "none",
     "add-model": "none place", "add-secret": "none", "add-secret-backend": "none backendtype",
@@ -64,7 +64,7 @@ ARGUMENTS: Mapping[str, str] = {
     "update-storage-pool": "pool", "upgrade-machine": "machine step base", "users": "model",
     "wait-for": "waited waitedname",
 }  # fmt: skip
-# Flag -> the kind of its value; flags that are missing here have the choices in their command.
+# Flag -> the kind of its value; a flag that is not here offers the choices that its command declares.
 VALUES: Mapping[str, str] = {
     "-m": "model", "--model": "model", "-c": "controller", "--controller": "controller", "-o": "file",
     "--output": "file", "--file": "file", "-f": "file", "--path": "file", "--config": "file",
@@ -90,13 +90,13 @@ VALUES: Mapping[str, str] = {
     "--revision": "none", "--logging-config": "none", "--message": "none",
     "--format": "format", "--level": "level", "-l": "level",
 }  # fmt: skip
-# `command flag` -> what its value is there.
+# `command flag` -> the kind of the value, where a command differs from the table above.
 OF_COMMAND: Mapping[str, str] = {
     "config --reset": "configname,", "model-config --reset": "modelname,",
     "model-defaults --reset": "modelname,", "storage-pools --name": "pool", "secrets --owner": "none",
     "documentation --url": "none", "show-status-log --type": "statustype",
 }  # fmt: skip
-# Flags that mean something else in one command: there they take no value.
+# Command -> flags that take no value there, although the same flag of other commands does.
 BARE: Mapping[str, tuple[str, ...]] = {"info": ("--config",), "show-unit": ("--app",)}
 SWITCHES = frozenset((
     "--debug", "-v", "--verbose", "-q", "--quiet", "--show-log", "-h", "--help", "--utc", "--color",

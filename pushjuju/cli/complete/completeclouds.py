@@ -1,6 +1,6 @@
-"""Names of clouds, regions and credentials for completion: out of the files of client and controller.
+"""Names of clouds, regions and credentials for shell completion, from files of client and controller.
 
-Loaded for those alone; nothing is unsealed, only names are read.
+Only completion of such names imports this module. It reads names alone and decrypts no credential.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 Offer = tuple[str, str]
 BUILT_IN = {"local": "machines on this computer", "manual": "machines that are given"}
 _LXD: Mapping[str, Mapping[str, Any]] = {"localhost": {"regions": {"localhost": {}}}}
-PUBLIC = (  # of the providers that come with us
+PUBLIC = (  # the public clouds of the built-in providers
     "aws",
     "aws-china",
     "aws-gov",
@@ -30,11 +30,11 @@ _RESERVED = ("default-credential", "default-region")
 
 
 class Place(NamedTuple):
-    """Where names are looked for.
+    """Where to look for names.
 
     Attributes:
-        controller: The controller that the line means; empty for none.
-        words: The arguments that are complete.
+        controller: The controller that the command line names; empty for none.
+        words: The arguments in front of the word to complete.
     """
 
     root: str
@@ -43,20 +43,20 @@ class Place(NamedTuple):
 
 
 def clouds(place: Place, _command: str, _current: str) -> Iterator[Offer]:
-    """Yield all clouds: built in, defined, public."""
+    """Yield the clouds: built in, defined by the user, public."""
     yield from BUILT_IN.items()
     yield from own_clouds(place, _command, _current)
     yield from ((name, "") for name in PUBLIC)
 
 
 def own_clouds(place: Place, _command: str, _current: str) -> Iterator[Offer]:
-    """Yield the clouds that the user defined: name, type."""
+    """Yield name and type of the clouds that the user defined."""
     for name, table in _defined(place).items():
         yield name, str(table.get("type", ""))
 
 
 def places(place: Place, command: str, current: str) -> Iterator[Offer]:
-    """Yield clouds, and, once a slash is there, the regions of the one in front of it."""
+    """Yield clouds; once a slash is typed, the regions of the cloud in front of the slash."""
     cloud, slash, _ = current.partition("/")
     if slash:
         yield from ((f"{cloud}/{name}", "") for name in _regions(place, cloud))
@@ -67,12 +67,12 @@ def places(place: Place, command: str, current: str) -> Iterator[Offer]:
 
 
 def regions(place: Place, command: str, _current: str) -> Iterator[Offer]:
-    """Yield the regions of the cloud that the line names."""
+    """Yield the regions of the cloud that the command line names."""
     yield from ((name, "") for name in _regions(place, _cloud(place, command)))
 
 
 def credentials(place: Place, command: str, _current: str) -> Iterator[Offer]:
-    """Yield the credentials of the cloud that the line names: name, authentication type."""
+    """Yield name and authentication type of the credentials of the cloud that the command line names."""
     cloud, seen = _cloud(place, command), set(place.words[1:])
     for folder in _folders(place):
         stored = _table(_toml(os.path.join(folder, "credentials.toml")).get("credentials")).get(cloud)  # noqa: PTH118
@@ -83,7 +83,7 @@ def credentials(place: Place, command: str, _current: str) -> Iterator[Offer]:
 
 
 def _cloud(place: Place, command: str) -> str:
-    """Return the cloud that a line is about; without one, that of its controller."""
+    """Return the cloud that the command line names, or else the cloud of its controller."""
     at = 1 if command == "add-model" else 0
     named = place.words[at].partition("/")[0] if len(place.words) > at else ""
     return named if named in {name for name, _ in clouds(place, command, "")} else _own_cloud(place)
@@ -102,7 +102,7 @@ def _regions(place: Place, cloud: str) -> list[str]:
 
 
 def _defined(place: Place) -> dict[str, Mapping[str, Any]]:
-    """Return the clouds of the client, and those of the controller that it does not have."""
+    """Return the clouds that client and controller define; the client's definition wins."""
     found: dict[str, Mapping[str, Any]] = {}
     for folder in _folders(place):
         for name, table in _table(_toml(os.path.join(folder, "clouds.toml")).get("clouds")).items():  # noqa: PTH118
@@ -128,8 +128,8 @@ def _table(value: Any) -> dict[str, object]:
 
 
 def _public() -> Mapping[str, Mapping[str, Any]]:
-    """Return the public clouds whose names are above; to ask plugins would take too long."""
-    # Most words of clouds are in files: only names of public clouds need what providers import.
+    """Return the public clouds of the built-in providers; asking all plugins would take too long."""
+    # imported here: only the regions of public clouds need what the providers import
     from pushjuju.services.entities.cloud.shipped import public_tables
 
     return {**public_tables(), **_LXD}

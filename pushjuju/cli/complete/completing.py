@@ -1,8 +1,8 @@
-"""Completes a command line: the answers that shells ask for at each TAB.
+"""Completes a command line: what shells offer at each TAB.
 
-A process for each key press, so this imports almost nothing: no click, no store, no TOML. Names come from the
-store by one small statement. A command's own module is imported only to list its flags. On any error nothing
-is offered and nothing is printed: a prompt is no place for errors.
+Each TAB starts a process, so this module imports almost nothing: no click, no store, no TOML. One small SQL
+statement reads names from the store. A command's own module is imported only to list its flags. An error ends
+the completion without a text, because a text would disturb the prompt.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from pushjuju.cli.complete.setting_names import SettingNames
 
-Offer = tuple[str, str]  # what is inserted, and a word about it
+Offer = tuple[str, str]  # the text to insert, and a short description
 
 _RELATION_KINDS = ("requires", "provides", "peers")
 _RELATION_HOOKS = ("created", "joined", "changed", "departed", "broken")
@@ -46,15 +46,15 @@ class Line:
     """A command line up to the cursor, taken apart.
 
     Attributes:
-        command: Its word, aliases resolved; empty before it is there.
-        given: Its arguments that are complete.
-        flag: The flag whose value is being written; empty for none.
+        command: The command's name, aliases resolved; empty while it is not typed yet.
+        given: The arguments in front of the word to complete.
+        flag: The flag whose value is being typed; empty for none.
         model: The value of `-m`.
         controller: The value of `-c`.
     """
 
     def __init__(self, words: Sequence[str], env: Mapping[str, str]) -> None:
-        """Take apart all words but the last, which is being written."""
+        """Parse all words but the last, which the user is typing."""
         self.env = env
         self.current = words[-1] if words else ""
         self.command = ""
@@ -101,20 +101,20 @@ class Line:
 
 
 def answer(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, list[Offer]]:
-    """Return what may stand in the place of the last word.
+    """Return the directive for the shell, and what it may offer for the last word.
 
     Args:
         words: The words after the program's name.
 
     Returns:
-        `files` to let the shell offer files, `nospace` when nothing is to follow the offer, or `plain`; and
-        the offers.
+        The directive: `files` to let the shell offer files, `nospace` to add no blank after the word, or
+        `plain`; and the offers.
     """
     line = Line(words, env)
     head, kind = _kind(line)
     if kind == "file":
         return "files", []
-    if kind.endswith(","):  # several, with commas between
+    if kind.endswith(","):  # a list with commas: complete its last part
         kind = kind[:-1]
         head += line.current[len(head) :].rpartition(",")[0]
         head += "," if line.current[len(head) :].startswith(",") else ""
@@ -126,12 +126,12 @@ def answer(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, list[Offe
 
 
 def _is_plain(text: str) -> bool:
-    """Return True when a shell takes a text as one plain word: charms choose some of the names."""
+    """Return True when a shell needs no quotes for a text; a charm may choose any text as a name."""
     return text.isascii() and all(sign.isalnum() or sign in _PLAIN for sign in text)
 
 
 def _kind(line: Line) -> tuple[str, str]:
-    """Return the text before the word to complete, and the kind of that word."""
+    """Return the part of the word that stays as typed, and the kind of what completes it."""
     if line.flag:
         return "", _value_kind(line, line.flag)
     if line.current.startswith("-") and not line.flags_over:
@@ -149,13 +149,13 @@ def _kind(line: Line) -> tuple[str, str]:
 
 
 def _value_kind(line: Line, flag: str) -> str:
-    """Return what kind the value of a flag is: what the tables say, else one of the command's choices."""
+    """Return the kind of a flag's value: from the tables, else `choice`, the choices of the flag."""
     known = OF_COMMAND.get(f"{line.command} {flag}") or VALUES.get(flag)
     return known or ("choice" if line.command else "none")
 
 
 def _offers(line: Line, kind: str) -> Iterator[Offer]:
-    """Yield all offers of a kind, or of several."""
+    """Yield the offers of a kind, or of several kinds with `|` between."""
     seen: set[str] = set()
     for one in kind.split("|"):
         for offer in _OFFERS.get(one, _named(one))(line):
@@ -165,7 +165,7 @@ def _offers(line: Line, kind: str) -> Iterator[Offer]:
 
 
 def _named(kind: str) -> Callable[[Line], Iterator[Offer]]:
-    """Return the function for kinds that are fixed words or names in the store."""
+    """Return the function that offers the fixed words of a kind, or its names in the store."""
 
     def fixed(_line: Line) -> Iterator[Offer]:
         return ((word, "") for word in FIXED[kind].split())
@@ -194,7 +194,7 @@ def _words(line: Line) -> Iterator[Offer]:
 
 def flags_of(command: str) -> list[tuple[tuple[str, ...], bool, str, tuple[str, ...]]]:
     """Return a command's flags from its module; see `command_flags`."""
-    from pushjuju.cli.complete import command_flags  # click and the command's module
+    from pushjuju.cli.complete import command_flags  # imports click and the command's module
 
     return command_flags.flags_of(command)
 
@@ -234,8 +234,8 @@ def _our_words(_line: Line) -> Iterator[Offer]:
 
 
 def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
-    """Query the store of the controller that the line names; nothing when there is no such controller."""
-    import sqlite3  # words of commands and flags need no store
+    """Return the rows of a query of `complete.sql` in the named controller; none when it does not exist."""
+    import sqlite3  # imported here: words of commands and flags need no store
 
     root = _root(line.env)
     controller, model = _place(line, root)
@@ -251,13 +251,13 @@ def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
 
 
 def _loads(text: str) -> Any:
-    import json  # half of what a completed word costs without
+    import json  # imported here: json costs half of a completion that does not need it
 
     return json.loads(text)
 
 
 def _package() -> str:
-    """Return the folder of the program: cli/complete/ is two below."""
+    """Return the folder `pushjuju`, two above cli/complete."""
     return os.path.abspath(os.path.join(__file__, "..", "..", ".."))  # noqa: PTH100, PTH118
 
 
@@ -272,7 +272,7 @@ def _statement(name: str) -> str:
 
 
 def _root(env: Mapping[str, str]) -> str:
-    """Return the data directory; the rules are `store.datadir.locate`'s, which costs more to import."""
+    """Return the data directory, by the rules of `store.datadir.locate`, which takes longer to import."""
     if chosen := env.get("PUSHJUJU_DATA") or env.get("JUJU_DATA"):
         return os.path.expanduser(chosen)  # noqa: PTH111
     if os.path.isfile("state/pushjuju.toml"):  # noqa: PTH113
@@ -282,7 +282,7 @@ def _root(env: Mapping[str, str]) -> str:
 
 
 def _place(line: Line, root: str) -> tuple[str, str]:
-    """Return the controller and the model that a line means."""
+    """Return the controller and the model that the command line names, or else the current ones."""
     controller, colon, model = line.model.partition(":")
     if not colon:
         controller, model = "", line.model
@@ -293,7 +293,7 @@ def _place(line: Line, root: str) -> tuple[str, str]:
 
 
 def _setting(path: str, key: str) -> str:
-    """Return a text at the top of a TOML file."""
+    """Return a text at the top level of a TOML file; empty when there is none."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
             for text in file:
@@ -329,7 +329,7 @@ def _charm(line: Line, name: str) -> dict[str, dict[str, object]]:
 
 
 def _of_charm(*path: str, ends: str = "") -> Callable[[Line], Iterator[Offer]]:
-    """Return the function that offers the names of a part of the first argument's charm."""
+    """Return the function that offers the names in one part of the charm of the application that is named."""
 
     def offers(line: Line) -> Iterator[Offer]:
         part: object = _charm(line, line.given[0]) if line.given else {}
@@ -343,12 +343,12 @@ def _of_charm(*path: str, ends: str = "") -> Callable[[Line], Iterator[Offer]]:
 
 
 def _action(line: Line) -> str:
-    """Return the action that `run` is to run: the first word that is no unit; empty when none is there."""
+    """Return the action that `run` names: the first word that is no unit; empty when none is typed yet."""
     return next((word for word in line.given if "/" not in word), "")
 
 
 def _parameters(line: Line) -> Iterator[Offer]:
-    """Offer the parameters of the action that is given."""
+    """Offer the parameters of the action that the command line names."""
     actions = _map(_charm(line, line.given[0]).get("actions"))
     schema = _map(_map(actions.get(_action(line))).get("schema"))
     given = {word.partition("=")[0] for word in line.given}
@@ -358,7 +358,7 @@ def _parameters(line: Line) -> Iterator[Offer]:
 
 
 def _local_files(line: Line) -> Iterator[Offer]:
-    """Offer the files in the folder of a path that was begun."""
+    """Offer the files that begin with the typed path."""
     folder, slash, start = line.current.rpartition("/")
     try:
         found = sorted(os.scandir(folder or slash or "."), key=lambda entry: entry.name)
@@ -370,7 +370,7 @@ def _local_files(line: Line) -> Iterator[Offer]:
 
 
 def _settings(line: Line) -> Iterator[Offer]:
-    """Offer settings, and, behind the `=` of a switch, both of its values."""
+    """Offer the names of settings; behind the `=` of a boolean setting, true and false."""
     name, equals, _ = line.current.partition("=")
     options = _charm(line, line.given[0]).get("config", {}) if line.given else {}
     option = options.get(name) if isinstance(options, dict) else None
@@ -403,7 +403,7 @@ def _map(value: object) -> dict[str, object]:
 
 
 def _own_endpoints(line: Line) -> Iterator[Offer]:
-    """Offer the endpoints of the application that is named."""
+    """Offer the endpoints of the application that the command line names."""
     meta = _charm(line, line.given[0]).get("meta", {}) if line.given else {}
     for kind in _RELATION_KINDS:
         for name, entry in sorted(_map(meta.get(kind)).items()):
@@ -411,7 +411,7 @@ def _own_endpoints(line: Line) -> Iterator[Offer]:
 
 
 def _bindings(line: Line) -> Iterator[Offer]:
-    """Offer spaces, and endpoints that are bound to one."""
+    """Offer spaces, and the endpoints that can be bound to a space."""
     endpoint, equals, _ = line.current.partition("=")
     for name, _ in _named("space")(line):
         yield (f"{endpoint}={name}" if equals else name), ""
@@ -420,7 +420,7 @@ def _bindings(line: Line) -> Iterator[Offer]:
 
 
 def _endpoints(line: Line) -> Iterator[Offer]:
-    """Offer applications, and, once a colon is there, their endpoints."""
+    """Offer applications; once a colon is typed, the endpoints of the application in front of the colon."""
     if ":" not in line.current:
         yield from _named("application")(line)
         return
@@ -440,10 +440,10 @@ def _controllers(line: Line) -> Iterator[Offer]:
 
 
 def _of_clouds(function: str) -> Callable[[Line], Iterator[Offer]]:
-    """Return the function for names of clouds, regions and credentials, which are in files."""
+    """Return the function that offers clouds, regions or credentials, by its name in `completeclouds`."""
 
     def offers(line: Line) -> Iterator[Offer]:
-        from pushjuju.cli.complete import completeclouds  # TOML, which few words need
+        from pushjuju.cli.complete import completeclouds  # imported here: few completions need TOML
 
         root = _root(line.env)
         place = completeclouds.Place(root=root, controller=_place(line, root)[0], words=tuple(line.given))
@@ -454,7 +454,7 @@ def _of_clouds(function: str) -> Callable[[Line], Iterator[Offer]]:
 
 
 def _setting_names() -> type[SettingNames]:
-    from pushjuju.cli.complete.setting_names import SettingNames  # the rules of all settings
+    from pushjuju.cli.complete.setting_names import SettingNames  # it imports all rules of settings
 
     return SettingNames
 
@@ -472,7 +472,7 @@ def _controller_keys(_line: Line) -> Iterator[Offer]:
 
 
 def _ssh_keys(line: Line) -> Iterator[Offer]:
-    """Offer the comments of a model's public keys, by which they can be removed."""
+    """Offer the comments of a model's public keys: remove-ssh-key takes them."""
     for row in _rows(line, "complete_keys"):
         for text in str(_loads(str(row[0]))).splitlines():
             kind, _, rest = text.strip().partition(" ")
@@ -480,7 +480,7 @@ def _ssh_keys(line: Line) -> Iterator[Offer]:
 
 
 def _channels(line: Line) -> Iterator[Offer]:
-    """Offer the risks, in the tracks that the model's applications follow too."""
+    """Offer the risks, alone and in the tracks that applications of the model follow."""
     risks = ("stable", "candidate", "beta", "edge")
     yield from ((risk, "") for risk in risks)
     named = line.given[0] if line.given and line.command == "refresh" else ""
@@ -533,7 +533,7 @@ _OFFERS: Mapping[str, Callable[[Line], Iterator[Offer]]] = {
 
 
 def main(argv: Sequence[str]) -> int:
-    """Answer a shell: `SHELL WORD ...`, for bash `LINE BREAKS`; the first line is the directive."""
+    """Print the offers for `SHELL WORD ...` (bash: `LINE BREAKS`), the directive on the first line."""
     shell, *words = argv or [""]
     cut = 0
     try:
@@ -555,12 +555,12 @@ def _shown(shell: str, text: str, about: str) -> str:
 
 
 def _cut(word: str, breaks: str) -> int:
-    """Return how much of a word bash has in front of what it replaces: it breaks words at colons."""
+    """Return how many characters of a word bash keeps: it completes only what follows a `:` or `=`."""
     return max((word.rfind(sign) + 1 for sign in ":=" if sign in breaks), default=0)
 
 
 def split(text: str) -> list[str]:
-    """Split a command line as a shell does, but take one that is not finished; the last word may be empty."""
+    """Split a command line as a shell does; a quote may be unfinished, the last word may be empty."""
     words, word, quote, started = [], "", "", False
     signs = iter(text)
     for sign in signs:

@@ -1,4 +1,4 @@
-"""Names of settings, for completion."""
+"""Names of settings, for shell completion."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pushjuju.services.entities.model.model_config import ATTRIBUTES
 
 
 class SettingNames:
-    """Whose settings there are."""
+    """The names of the settings of models and controllers."""
 
     @staticmethod
     def of_models() -> Iterator[str]:
-        """Yield the settings of models."""
+        """Yield the names of a model's settings."""
         yield from ATTRIBUTES
 
     @staticmethod
     def of_controllers() -> Iterator[str]:
-        """Yield the settings of controllers that may be changed."""
+        """Yield the names of a controller's settings that may be changed after bootstrap."""
         return (name for name in SETTINGS if may_change(name))

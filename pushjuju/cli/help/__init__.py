@@ -1,1 +1,1 @@
-"""Help, the manual page and the version, as text."""
+"""Help texts, the manual page and the version."""

@@ -1,4 +1,4 @@
-"""Help as text: of one command, of the whole program, of the topics. Pure.
+"""Help texts of commands, of the program and of the topics. Pure.
 
 Mirrors: juju/cmd help.go, documentation.go (3.6)
 """
@@ -51,14 +51,14 @@ Try '{program} help commands' for the list of all commands,
 
 
 def basics(program: str) -> str:
-    """Return what the bare word and `--help` print."""
+    """Return what `pushjuju` without a command, and `--help`, print."""
     width = max(len(name) for name, _ in _COMMON)
     common = "".join(f"    {name:{width}}  {text}\n" for name, text in _COMMON)
     return _BASICS.format(title=program, program=program, common=common)
 
 
 def command(found: Command, program: str, *, alias: str = "") -> str:
-    """Return the help of one command; `alias` is the word it was called by."""
+    """Return the help of one command; `alias` is the word that the user typed."""
     lead = f"(alias for {found.name})\n\n" if alias in found.aliases else ""
     usage = " ".join(part for part in (f"{program} {found.name} [options]", found.usage) if part)
     sections = [
@@ -84,7 +84,7 @@ def _see_also(names: Iterable[str]) -> str:
 
 
 def _options(title: str, specs: Iterable[FlagSpec]) -> str:
-    """Return one section of flags, sorted by name; empty without flags."""
+    """Return a section of the help with its flags sorted by name; empty when there are none."""
     shown = sorted((spec for spec in specs if not spec.hidden), key=lambda spec: spec.name)
     if not shown:
         return ""
@@ -108,22 +108,22 @@ def _default(spec: FlagSpec) -> str:
 
 
 def global_options(program: str) -> str:
-    """Return the topic about the flags that every command takes."""
+    """Return the help topic about the flags that every command takes."""
     title = "These options may be used with any command, and may appear in front of it:"
     return f"{title}\n{program} [options] <command>\n\n{_options('Global Options', _global_flags())}"
 
 
 def topics() -> str:
-    """Return the list of the topics."""
+    """Return the list of the help topics."""
     width = max(map(len, TOPICS))
     return "".join(f"{name:{width}}  {text}\n" for name, text in TOPICS.items())
 
 
 def all_commands(entries: Iterable[tuple[str, str]]) -> str:
-    """Return the list of the commands.
+    """Return the list of all commands.
 
     Args:
-        entries: (name, summary) of each, aliases with `Alias for '...'.`
+        entries: Pairs of name and summary; the summary of an alias is `Alias for '...'.`
     """
     listed = sorted(entries)
     width = max((len(name) for name, _ in listed), default=0)
@@ -131,7 +131,7 @@ def all_commands(entries: Iterable[tuple[str, str]]) -> str:
 
 
 def markdown(found: Command, program: str, *, url: str = "") -> str:
-    """Return the help of one command as a Markdown section."""
+    """Return the help of one command as a section in Markdown."""
     usage = " ".join(part for part in (f"{program} {found.name} [options]", found.usage) if part)
     related = ", ".join(f"[{name}]({url}#{name})" for name in found.see_also)
     flags = "".join(_markdown_flag(spec) for spec in sorted(found.specs, key=lambda spec: spec.name))
@@ -157,6 +157,6 @@ def _markdown_flag(spec: FlagSpec) -> str:
 
 
 def markdown_index(names: list[str], *, url: str = "") -> str:
-    """Return the index of the commands as Markdown."""
+    """Return the index of the commands in Markdown."""
     lines = "".join(f"{number}. [{name}]({url}#{name})\n" for number, name in enumerate(names, 1))
     return f"# Index\n{lines}---\n\n"

@@ -1,4 +1,4 @@
-"""The manual page, made of the command tree. Pure: the same tree gives the same page."""
+"""Makes the manual page from the command tree; the same tree gives the same page. Pure."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _EXIT = (
 
 
 def page(commands: Iterable[Command], global_flags: Iterable[FlagSpec], version: str) -> str:
-    """Return the page as roff.
+    """Return the manual page in roff.
 
     Args:
-        commands: All that are there; they come out sorted.
-        global_flags: The flags of every command.
+        commands: All commands, in any order; the page sorts them.
+        global_flags: The flags that every command has.
     """
     listed = sorted(commands, key=lambda command: command.name or "")
     parts = [
@@ -61,7 +61,7 @@ def page(commands: Iterable[Command], global_flags: Iterable[FlagSpec], version:
 
 
 def escaped(text: str) -> str:
-    """Return a text so that roff prints it as it is."""
+    """Return a text escaped for roff, which then prints the text unchanged."""
     plain = text.replace("\\", "\\e").replace("-", "\\-").replace("^", "\\(ha").replace("~", "\\(ti")
     plain = plain.replace("`", "\\(ga").replace("'", "\\(aq")
     return f"\\&{plain}" if plain.startswith((".", "'")) else plain

@@ -1,4 +1,4 @@
-"""The version that we report: a Juju 3.6 number, since charms and test tools compare it."""
+"""The version that `version` prints: a Juju 3.6 number, because charms and test tools compare it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Words, flags and values of a command line."""
+"""Reads command lines: words, flags and their values."""

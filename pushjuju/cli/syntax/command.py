@@ -1,8 +1,8 @@
-"""click's commands and options, with gnuflag's parser in place of click's own.
+"""click's commands and options, parsed by the rules of Juju's gnuflag.
 
-A command is a function `(cli, args, **flags)`: `args` are the positional arguments, each flag
-comes as a keyword; where the flags are many, they come as one dataclass. Everything that is found wrong
-before the function runs is a `UsageError` (exit 2).
+A command is a function `(cli, args, **flags)`: `args` holds the positional arguments, and each flag is a
+keyword, or a field of one dataclass where there are many flags. Whatever the parser refuses is a
+`UsageError` (exit status 2).
 
 Mirrors: juju/cmd cmd.go, supercommand.go (3.6)
 """
@@ -29,7 +29,7 @@ _IGNORED = (
     "Accepted and ignored",
     "For Kubernetes only",
     "There are no agents",
-)  # how such flags' help begins
+)  # how the help of ignored flags begins
 _NO_USE = ": of no use"  # ... or ends
 
 GLOBAL_FLAGS = (
@@ -49,7 +49,7 @@ GLOBAL_FLAGS = (
 
 
 class Exited(PushjujuError, message=""):
-    """A program that the command started has ended: its exit status is used, and no error is printed."""
+    """A program that the command started has ended; pushjuju exits with its status and prints no error."""
 
     def __init__(self, status: int) -> None:
         super().__init__("")
@@ -58,18 +58,19 @@ class Exited(PushjujuError, message=""):
 
 @dataclass(slots=True)
 class Cli:
-    """What a command has besides its arguments.
+    """What a command gets besides its arguments.
 
     Attributes:
         console: Streams, environment, information lines, questions.
-        output: Data on stdout or in a file.
-        program: The name by which we were called.
+        output: Writes data to stdout or to a file.
+        program: The name under which the user called pushjuju: `juju` or `pushjuju`.
         debug: `--debug`: errors come with their trace.
-        word: The command, by its own name.
-        given: Keys of the flags that were written on the command line.
-        on_interrupt: The text after Ctrl-C: how the work goes on.
-        rehearsal: The command runs on a copy of the store: it works, asks and writes nothing elsewhere.
-        extra: Services opened for this call, by name; the entry point closes what has `close`.
+        word: The name of the command, aliases resolved.
+        given: Keys of the flags that the command line has.
+        on_interrupt: What Ctrl-C prints: how the work goes on.
+        rehearsal: True while `plan` runs the command on a copy of the store: the command works no machine,
+            asks no question and writes to no other place.
+        extra: Services of this call by name; at the end the entry point closes those that have `close`.
     """
 
     console: Console
@@ -85,12 +86,12 @@ class Cli:
 
     @property
     def env(self) -> Mapping[str, str]:
-        """The process environment."""
+        """The environment of the process."""
         return self.console.env
 
 
 class Flag(click.Option):
-    """A flag in click's tree; `spec` says how gnuflag reads it."""
+    """A flag in click's tree; `spec` says how to parse it."""
 
     def __init__(self, spec: FlagSpec) -> None:
         self.spec = spec
@@ -99,19 +100,20 @@ class Flag(click.Option):
 
 
 class Command(click.Command):
-    """One command: its names, flags, texts and function.
+    """A command: its names, flags, help texts and function.
 
     Attributes:
-        aliases: Other words for it.
-        usage: The positional arguments as the help shows them.
+        aliases: Other names of the command.
+        usage: The positional arguments, as the help shows them.
         summary: One line.
         see_also: Names of related commands.
-        formats: The values of `--format`, default first; empty for a command without data.
+        formats: The values of `--format`, the default first; empty when the command prints no data.
         at_least: The smallest number of positional arguments, and the error text if there are fewer.
         at_most: The greatest number of positional arguments, or None for any number.
-        interspersed: Whether flags may follow the first argument; false for the ssh family.
-        into: The dataclass that the function gets its flags in, or None for a keyword for each flag. A field
-            may have its flag as its default; `flags` has those that are shared, or not handed on.
+        interspersed: Whether flags may follow the first argument; False for ssh, scp and similar.
+        into: The dataclass that holds the flags for the function, or None when each flag is a keyword. A
+            field may have its flag as its default; `flags` lists shared flags, and flags that the function
+            does not get.
     """
 
     def __init__(
@@ -154,7 +156,7 @@ class Command(click.Command):
         self.into = into
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words after the command into `ctx.params`, by gnuflag's rules."""
+        """Parse the words after the command into `ctx.params`, by gnuflag's rules."""
         before = ctx.parent.params if ctx.parent else {}
         parsed = FlagSet((*self.specs, *GLOBAL_FLAGS)).parse(
             args, interspersed=self.interspersed, start=before
@@ -188,7 +190,7 @@ class Command(click.Command):
             self.callback(cli, tuple(ctx.args), self.into(**own))
 
     def _tell_ignored(self, cli: Cli) -> None:
-        """Name the flags that were given and have no meaning here."""
+        """Warn of flags on the command line that have no effect in pushjuju."""
         for spec in self.specs:
             if spec.void and spec.key in cli.given and is_ignored(spec):
                 cli.console.info(f"{dashed(spec.name)} is ignored: {_why(spec.help)}")
@@ -208,12 +210,12 @@ class Command(click.Command):
 
 
 def is_ignored(spec: FlagSpec) -> bool:
-    """Return True when a flag has no meaning here, as its help says."""
+    """Return True when the help of a flag says that it has no effect."""
     return spec.help.startswith(_IGNORED) or spec.help.endswith(_NO_USE)
 
 
 def _why(about: str) -> str:
-    """Return why a flag has no meaning, out of its help."""
+    """Return why a flag has no effect, from its help."""
     text = about.removeprefix("Accepted and ignored").removeprefix(":").removesuffix(_NO_USE).strip()
     return text or "it has no meaning here"
 
@@ -227,7 +229,7 @@ def _apply_globals(cli: Cli, values: Mapping[str, Any]) -> None:
 
 
 def _flags_of(into: type[Any] | None) -> Iterable[FlagSpec]:
-    """Yield the flags that stand as the defaults of a dataclass's fields."""
+    """Yield the flags that are defaults of a dataclass's fields."""
     defaults = (item.default for item in fields(into)) if into else ()
     return (default for default in defaults if isinstance(default, FlagSpec))
 
@@ -251,7 +253,7 @@ def _output_flags(formats: tuple[str, ...]) -> tuple[FlagSpec, ...]:
 
 
 def command(name: str, **settings: Any) -> Callable[[Function], Command]:
-    """Make a `Command` of the decorated function; the settings are those of `Command`."""
+    """Return a decorator that makes a `Command` of a function; the arguments are those of `Command`."""
 
     def made(function: Function) -> Command:
         return Command(name, function, **settings)

@@ -1,7 +1,7 @@
-"""Flags that several commands share, under Juju's names for the sets.
+"""Flags that several commands share.
 
-Data only. A flag that is made here may stand as the default of a dataclass's field, whose type is that of the
-flag's value; so the functions return `Any`. Mirrors: juju cmd/modelcmd (3.6)
+A flag may be the default of a dataclass's field, and the field has the type of the flag's value. So the
+functions return `Any`. Mirrors: juju cmd/modelcmd (3.6)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def switch(name: str, about: str, *, default: bool = False, **more: Any) -> Any:
 
 
 def text(name: str, about: str, **more: Any) -> Any:
-    """Make a flag with one text; the last one wins."""
+    """Make a flag with one text; the last value wins."""
     return FlagSpec(name=name, kind=Kind.STRING, help=about, **{"default": "", **more})
 
 
@@ -29,12 +29,12 @@ def number(name: str, about: str, *, default: int = 0, **more: Any) -> Any:
 
 
 def duration(name: str, about: str, *, default: str = "unset", **more: Any) -> Any:
-    """Make a flag with a duration; the function gets seconds, or None for `unset`."""
+    """Make a flag with a duration; the command gets seconds, or None for `unset`."""
     return FlagSpec(name=name, kind=Kind.DURATION, default=default, help=about, **more)
 
 
 def many(name: str, about: str, *, kind: Kind = Kind.LIST, **more: Any) -> Any:
-    """Make a flag that repeats."""
+    """Make a flag that may be repeated."""
     return FlagSpec(name=name, kind=kind, help=about, **more)
 
 
@@ -46,7 +46,7 @@ def _storage_directive(value: str) -> None:
 
 def _storage_ids(value: str) -> None:
     for item in value.split(",") if value else ():
-        if not is_unit(item):  # the form of ids of storage is that of units
+        if not is_unit(item):  # ids of storage have the form of unit names
             raise NotValid(f'storage ID "{item}" not valid')
 
 

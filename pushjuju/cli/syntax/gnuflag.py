@@ -1,6 +1,6 @@
-"""The flags of commands: their kinds and typed values. Not click's rules, but Juju's.
+"""Parses flags by Juju's rules, which differ from click's.
 
-Pure: no click, no printing. `command.py` puts these rules under every click command.
+Pure: no click, no printing. Each command of `command.py` uses this parser.
 
 Mirrors: juju/gnuflag flag.go, juju/cmd args.go (3.6)
 """
@@ -21,7 +21,7 @@ from pushjuju.portable.quote import parse_bool, parse_int, quote
 
 
 class Kind(StrEnum):
-    """The type of a flag's value; the words are those of the command table."""
+    """The type of a flag's value."""
 
     BOOL = "bool"
     OPTIONAL_BOOL = "optional-bool"
@@ -44,20 +44,21 @@ _REPEATED = (Kind.LIST, Kind.KEY_VALUE_OR_FILE, Kind.CONSTRAINTS, Kind.STORAGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlagSpec:
-    """One flag of a command.
+    """A flag of a command.
 
     Attributes:
-        name: The long name, without dashes; of one letter when there is no long form.
-        kind: How the value is read.
-        default: The default as the help shows it; `initial` gives the typed value.
+        name: The long name without dashes; a single letter when there is no long name.
+        kind: The type of the value.
+        default: The default as the help shows it; `initial` returns the typed value.
         short: The one-letter name, or empty.
         help: One line.
-        dest: The keyword that the command's function gets.
-        choices: The only values allowed (`--format`); empty for any.
-        split: For a repeated list: each value may hold several, comma separated.
-        check: Called with each text; raises `NotValid` to refuse it.
-        hidden: Left out of the help.
-        void: Not handed to the command's function: it has no meaning here, or is dealt with before.
+        dest: The keyword of the command's function; by default the name.
+        choices: The allowed values; empty when any value is allowed.
+        split: True when each value of a repeated flag may be a list with commas.
+        check: A function that raises `NotValid` to refuse a text.
+        hidden: True when the help does not show the flag.
+        void: True when the command's function does not get the value: the flag has no effect, or is used
+            earlier.
     """
 
     name: str
@@ -75,21 +76,21 @@ class FlagSpec:
 
     @property
     def key(self) -> str:
-        """The keyword under which the value is handed on."""
+        """The keyword of the command's function for the value."""
         return self.dest or self.name.replace("-", "_")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name that means this flag."""
+        """The long and the short name of the flag."""
         return (self.name, *self.aliases, *((self.short,) if self.short else ()))
 
     @property
     def boolean(self) -> bool:
-        """True when the flag may stand without a value."""
+        """True when the flag may come without a value."""
         return self.kind in _SWITCHES
 
     def initial(self) -> Any:
-        """Return the typed value of a flag that is not given; `None` means unset."""
+        """Return the typed value of a flag that the command line does not have; None means unset."""
         if self.kind is Kind.BOOL:
             return bool(self.default)
         if self.kind is Kind.OPTIONAL_BOOL:
@@ -107,11 +108,11 @@ class FlagSpec:
 
 @dataclass(slots=True)
 class Parsed:
-    """What a command line says.
+    """A parsed command line.
 
     Attributes:
         values: Flag key -> typed value, defaults included.
-        given: Keys of the flags that were written.
+        given: Keys of the flags that the command line has.
     """
 
     values: dict[str, object]
@@ -120,26 +121,26 @@ class Parsed:
 
 
 class FlagSet:
-    """The flags of one command, and the parser of its command line."""
+    """The flags of a command, and the parser of its command line."""
 
     def __init__(self, specs: Iterable[FlagSpec]) -> None:
         self._specs = tuple(specs)
         self._by_name = {name: spec for spec in self._specs for name in spec.names}
-        # That of help is no flag to the reader: nothing behind it counts.
+        # the reader of flags raises HelpWanted for `-h` and `--help` by itself, and ignores what follows
         self._readable = {name: spec for name, spec in self._by_name.items() if spec.name != "help"}
 
     def parse(
         self, words: Sequence[str], *, interspersed: bool = True, start: Mapping[str, Any] | None = None
     ) -> Parsed:
-        """Read a command line.
+        """Parse a command line.
 
         Args:
             words: The words after the command.
             interspersed: Whether flags may follow the first positional argument.
-            start: Values that were set before (global flags in front of the command).
+            start: Values of the global flags in front of the command.
 
         Raises:
-            HelpWanted: `-h` or `--help`.
+            HelpWanted: The command line has `-h` or `--help`.
         """
         found = Parsed({spec.key: spec.initial() for spec in self._specs} | dict(start or {}))
 
@@ -172,7 +173,7 @@ def _store(spec: FlagSpec, name: str, text: str, found: Parsed) -> None:
 
 
 def _value(spec: FlagSpec, text: str, before: Any) -> Any:
-    """Return the flag's value after one more `text`; `before` is what it was."""
+    """Return the flag's value after one more `text`; `before` is the value so far."""
     match spec.kind:
         case Kind.BOOL | Kind.OPTIONAL_BOOL:
             return parse_bool(text)

@@ -1,4 +1,4 @@
-"""Words of Juju that have no meaning here: they take Juju's flags and say in one line why nothing is done.
+"""Commands of Juju that pushjuju refuses: they take Juju's flags and say in one line why they do nothing.
 
 A refusal prints nothing on stdout, one line on stderr, and ends with exit status 1.
 """
@@ -15,11 +15,11 @@ from pushjuju.core.errors import Refused
 
 
 def refused(name: str, reason: str, *, flags: Iterable[FlagSpec] = (), **settings: Any) -> Command:
-    """Make a command that is refused; the settings are those of `Command`.
+    """Make a command that pushjuju refuses; the other arguments are those of `Command`.
 
     Args:
-        reason: The rest of the line, without a full stop.
-        flags: Juju's flags; their values are checked, and then of no use.
+        reason: Why pushjuju refuses the command: the rest of the error's line, without a full stop.
+        flags: Juju's flags; their values are checked, then ignored.
     """
 
     def refuse(_cli: Cli, _args: tuple[str, ...]) -> None:
@@ -32,5 +32,5 @@ def refused(name: str, reason: str, *, flags: Iterable[FlagSpec] = (), **setting
 
 
 def refusal(name: str, reason: str) -> Refused:
-    """Return the error of a word, or of a form of one, that has no meaning here."""
+    """Return the error of a command, or of a use of a command, that pushjuju does not support."""
     return Refused(f"{name} not supported by pushjuju: {reason}")

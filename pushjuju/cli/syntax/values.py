@@ -1,6 +1,6 @@
-"""Arguments with values: `key=value`, `key=@file`, YAML files, placements, constraints, bases.
+"""Reads values of arguments: `key=value`, `key=@file`, YAML files, placements, constraints, bases.
 
-Everything here raises before anything is changed. Mirrors: juju/cmd args, juju cmd/juju (3.6)
+A wrong value raises an error before the command changes anything. Mirrors: juju/cmd args, juju cmd/juju (3.6)
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BINDINGS = "--bind must be in the form '[<default-space>] [<endpoint-name>=<spa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The values of `--config`: key=value pairs and YAML files, in order."""
+    """The values of `--config`, in order: key=value pairs and names of YAML files."""
 
     values: Mapping[str, str]
     files: tuple[bytes, ...]
@@ -43,7 +43,7 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def pairs(texts: Iterable[str]) -> dict[str, str]:
-    """Split several; a key may come once."""
+    """Split several `key=value` texts; a key may come once."""
     found: dict[str, str] = {}
     for text in texts:
         key, value = pair(text)
@@ -54,7 +54,7 @@ def pairs(texts: Iterable[str]) -> dict[str, str]:
 
 
 def from_file(values: Mapping[str, str]) -> dict[str, str]:
-    """Replace each value `@file` by the file's text."""
+    """Return the values with each `@file` replaced by the file's text."""
     return {key: _file_value(key, value) if value.startswith("@") else value for key, value in values.items()}
 
 
@@ -77,7 +77,7 @@ def _file_value(key: str, value: str) -> str:
 
 
 def settings(texts: Iterable[str]) -> Settings:
-    """Read `--config`: a text with `=` is a pair, any other names a YAML file."""
+    """Parse `--config`: a text with `=` is a pair, any other text names a YAML file."""
     listed = list(texts)
     values = dict(pair(text) for text in listed if "=" in text)
     files = tuple(read_file(text) for text in listed if "=" not in text)
@@ -85,7 +85,7 @@ def settings(texts: Iterable[str]) -> Settings:
 
 
 def read_file(path: str, stdin: TextIO | None = None) -> bytes:
-    """Read a file that a flag names; `-` is stdin where that is allowed."""
+    """Return the content of a file that a flag names; `-` is stdin, where the caller passes stdin."""
     if path == "-" and stdin is not None:
         return stdin.read().encode()
     try:
@@ -95,7 +95,7 @@ def read_file(path: str, stdin: TextIO | None = None) -> bytes:
 
 
 def public_keys(path: str) -> list[str]:
-    """Return the public keys of a file, or none without one. What else is in it is not shown."""
+    """Return the public keys of a file, or none for an empty path; errors do not show the content."""
     found: list[str] = []
     text = read_file(path).decode(errors="replace") if path else ""
     for number, line in enumerate(text.splitlines(), 1):
@@ -112,10 +112,10 @@ def public_keys(path: str) -> list[str]:
 
 
 def yaml_map(content: bytes, name: str) -> dict[str, object]:
-    """Read a YAML file that must hold one map.
+    """Return the map that a YAML file holds.
 
     Raises:
-        NotValid: The text is not a map in YAML.
+        NotValid: The content is not a YAML map.
     """
     found = yamlload.load(content)
     if found is None:
@@ -126,7 +126,7 @@ def yaml_map(content: bytes, name: str) -> dict[str, object]:
 
 
 def model_settings(texts: Iterable[str]) -> dict[str, object]:
-    """Read `--config` of add-model and bootstrap: flat files first, pairs over them."""
+    """Parse `--config` of add-model and bootstrap: flat YAML files first, then the pairs, which win."""
     listed = list(texts)
     merged: dict[str, object] = {}
     for text in listed:
@@ -137,7 +137,7 @@ def model_settings(texts: Iterable[str]) -> dict[str, object]:
 
 
 def placements(text: str) -> list[Placement]:
-    """Read `--to`: comma separated directives."""
+    """Parse `--to`: placement directives with commas."""
     try:
         return [Placement.parse(part.strip()) for part in text.split(",")] if text else []
     except NotValid as error:
@@ -145,7 +145,7 @@ def placements(text: str) -> list[Placement]:
 
 
 def constraints(texts: Sequence[str], console: Console) -> dict[str, object]:
-    """Read `--constraints`, repeated or not; old names are taken with a warning."""
+    """Parse `--constraints`, repeated or not; a deprecated name gives a warning."""
     joined = " ".join(texts)
     if "cpu-cores=" in joined:
         console.info('Warning: constraint "cpu-cores" is deprecated in favor of "cores".')
@@ -153,7 +153,7 @@ def constraints(texts: Sequence[str], console: Console) -> dict[str, object]:
 
 
 def base(base_text: str, series: str, console: Console) -> Base | None:
-    """Read `--base`, or the old `--series` with a warning; None when neither is given."""
+    """Parse `--base`, or the old `--series` with a warning; return None when neither is given."""
     if base_text and series:
         raise UsageError("--series and --base cannot be specified together")
     if series:
@@ -163,7 +163,7 @@ def base(base_text: str, series: str, console: Console) -> Base | None:
 
 
 def disks(words: Sequence[str]) -> list[Directive]:
-    """Read the values of `--disks`: directives without a name, several to a value, blank-separated."""
+    """Parse the values of `--disks`: storage directives without a name, several to a value with blanks."""
     found = []
     for word in words:
         try:
@@ -175,7 +175,7 @@ def disks(words: Sequence[str]) -> list[Directive]:
 
 
 def storage(words: Sequence[str]) -> dict[str, Directive]:
-    """Read the values of `--storage`: store -> directive."""
+    """Parse the values of `--storage` into storage name -> directive."""
     try:
         return parse_directives(words)
     except NotValid as error:
@@ -190,7 +190,7 @@ def application_name(args: tuple[str, ...]) -> str:
 
 
 def bindings(text: str) -> dict[str, str]:
-    """Read the bindings that a user typed: endpoint -> name of a space; the default has an empty endpoint."""
+    """Parse `--bind` into endpoint -> name of a space; the default space has an empty endpoint."""
     found: dict[str, str] = {}
     for word in text.split():
         parts = word.split("=")
@@ -206,7 +206,7 @@ def bindings(text: str) -> dict[str, str]:
 
 
 def machine_placement(text: str) -> Placement | None:
-    """Read the argument of add-machine."""
+    """Parse the argument of add-machine; return None without one."""
     if not text:
         return None
     try:
@@ -219,7 +219,7 @@ def machine_placement(text: str) -> Placement | None:
 
 
 def machine_id(text: str) -> str:
-    """Read a machine id."""
+    """Return the argument as a machine id."""
     if not is_machine(text):
         raise UsageError(f'invalid machine id "{text}"')
     return text

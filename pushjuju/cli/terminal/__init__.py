@@ -1,1 +1,1 @@
-"""The output at a terminal: streams, tables, colours, progress, questions."""
+"""What the user sees at the terminal: streams, tables, colours, progress, questions."""

@@ -1,6 +1,6 @@
-"""The text beside the data: information, warnings, errors, questions; all on stderr.
+"""Writes information, warnings, errors and questions to stderr.
 
-stdout belongs to the data; nothing here writes to it. Mirrors: juju/cmd cmd.go Context (3.6)
+stdout is for data alone: nothing here writes to stdout. Mirrors: juju/cmd cmd.go Context (3.6)
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class Console:
-    """The terminal, or what stands for it.
+    """The streams of a command, and what it writes beside its data.
 
     Attributes:
-        stdin: Answers to questions and `--file -`.
+        stdin: Answers to questions, and the content for `--file -`.
         stdout: Data only.
         stderr: Everything else.
         quiet: `--quiet`: no informational lines.
-        verbose: `--verbose`: also the finer ones.
-        painter: Draws live progress at the moment; all else is written above it.
+        verbose: `--verbose`: also print the lines of `detail`.
+        painter: Draws live progress at the bottom of the terminal; other text appears above the progress.
     """
 
     def __init__(self, *, stdin: TextIO, stdout: TextIO, stderr: TextIO, env: Mapping[str, str]) -> None:
@@ -39,28 +39,28 @@ class Console:
         self.painter: Painter | None = None
 
     def info(self, text: str) -> None:
-        """Print an informational line unless `--quiet`."""
+        """Print an informational line, except with `--quiet`."""
         if not self.quiet:
             self._line(text)
 
     def detail(self, text: str) -> None:
-        """Print a line that only `--verbose` shows."""
+        """Print a line, only with `--verbose`."""
         if self.verbose:
             self._line(text)
 
     def warn(self, text: str) -> None:
-        """Print a warning; `--quiet` does not hide it."""
+        """Print a warning, also with `--quiet`."""
         self._line(f"{self._paint('WARNING', YELLOW)} {text}")
 
     def error(self, failure: PushjujuError) -> None:
-        """Print an error: Juju's line first, then the detail and the hint, if there are any."""
+        """Print an error as Juju does, then its detail and its hint, if it has any."""
         self._line(f"{self._paint('ERROR', RED)} {failure.message}")
         for text in (failure.detail, failure.hint):
             if text:
                 self._line(text)
 
     def confirm(self, question: str, *, what: str) -> None:
-        """Ask a yes-or-no question; the end of input counts as no.
+        """Ask a yes-or-no question; the end of the input means no.
 
         Args:
             question: The text in front of the answer.
@@ -81,11 +81,11 @@ class Console:
             return self.stdin.readline().strip()
 
     def downloading(self, what: str) -> Download:
-        """Return the block of a download; its value is called with the bytes that are here and all bytes."""
+        """Return a context manager that shows a download; call its value with the bytes so far and in all."""
         return Download(self.stderr, what, quiet=self.quiet)
 
     def above_progress(self) -> AbstractContextManager[None]:
-        """Return the block within which a terminal may be written to."""
+        """Return a context manager; inside its block the terminal may be written to."""
         return nullcontext() if self.painter is None else self.painter.aside()
 
     def _line(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The line of progress of a download."""
+"""The progress line of a download."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TextIO
 
 
 class Download:
-    """A line on a terminal that shows how much of a file is here; removed at the end of the block."""
+    """A line on a terminal that shows how much of a file has come; the end of the block removes the line."""
 
     def __init__(self, stream: TextIO, what: str, *, quiet: bool) -> None:
         self._stream = stream
@@ -19,7 +19,7 @@ class Download:
         return self.tell
 
     def tell(self, here: int, whole: int) -> None:
-        """Show how much is here."""
+        """Show how many bytes have come, of how many."""
         percent = here * 100 // whole if whole else 0
         if self._on and percent != self._shown:
             self._shown = percent

@@ -1,4 +1,4 @@
-"""Progress as a tree: machines, the units on them, what runs there and since when. Pure."""
+"""Progress as a tree: machines, their units, and what runs on each for how long. Pure."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, escape, 
 from pushjuju.portable.natural import natural_key
 
 _COLOURS = {"running": CYAN, "done": GREEN, "failed": RED, "waiting": YELLOW}
-_FIRST = ("failed", "running", "waiting", "done")  # what is shown when not all has room
+_FIRST = ("failed", "running", "waiting", "done")  # shown first when not all rows fit
 
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """The state of one entity.
+    """What the tree shows of one entity.
 
     Attributes:
-        parent: The machine of a unit; empty for what stands by itself.
+        parent: The machine of a unit; empty for other entities.
         text: The current step.
         state: `running`, `done`, `failed` or `waiting`.
-        began: The moment at which the current step began, in seconds of the caller's clock.
-        line: The last line of its output.
+        began: When the current step began, in seconds of the caller's clock.
+        line: The last line that the step printed.
     """
 
     entity: str
@@ -46,7 +46,7 @@ def tree(rows: Iterable[Row], *, now: float, since: float, room: int, colour: bo
     """Return the lines of the tree.
 
     Args:
-        now: The time, of the rows' clock.
+        now: The present moment, in seconds of the same clock.
         room: The greatest number of lines.
     """
     every = list(rows)
@@ -61,7 +61,7 @@ def tree(rows: Iterable[Row], *, now: float, since: float, room: int, colour: bo
 
 
 def _choose(rows: Sequence[Row], most: int) -> list[Row]:
-    """Return the rows that have room, in the order of the tree; what failed or runs comes before the rest."""
+    """Return at most `most` rows in the order of the tree; failed and running rows come before others."""
     by_weight = sorted(rows, key=lambda row: (_FIRST.index(row.state), natural_key(row.entity)))
     return sorted(by_weight[:most], key=_place)
 

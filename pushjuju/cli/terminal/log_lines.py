@@ -1,4 +1,4 @@
-"""`debug-log`: which records are shown, and each as a line. Pure.
+"""Selects the log records that `debug-log` shows, and formats each as a line. Pure.
 
 Mirrors: juju cmd/juju/commands/debuglog.go, apiserver/debuglog.go (3.6)
 """
@@ -17,17 +17,17 @@ from pushjuju.core.names import is_machine, machine_tag, unit_tag
 from pushjuju.portable.loglevels import LEVELS
 from pushjuju.portable.names import is_unit
 
-CHOICES = LEVELS[:-1]  # Juju does not offer CRITICAL
+CHOICES = LEVELS[:-1]  # Juju does not offer CRITICAL here
 _TAG = re.compile(r"unit-.+-\d+|machine-\d+(?:-[a-z]+-\d+)*|controller-\d+|application-.+|model-.+")
 _COLOURS = {"WARNING": YELLOW, "ERROR": RED, "CRITICAL": RED, "INFO": GREEN, "DEBUG": GREEN, "TRACE": GREEN}
 
 
 class Record(Protocol):
-    """One record of the log; `time` is UTC as the store keeps it."""
+    """A record of the log; `time` is UTC, in the form of the store."""
 
     @property
     def time(self) -> str:
-        """When."""
+        """Time of the record."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Record(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How a line looks."""
+    """How to format a log line."""
 
     date: bool = False
     milliseconds: bool = False
@@ -74,7 +74,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which records are shown: kinds are all-of, values of one kind any-of, exclusions win."""
+    """The records to show: a record must match each kind, and any value of a kind; exclusions win."""
 
     level: str = ""
     include: Sequence[str] = ()
@@ -85,7 +85,7 @@ class Selection:
     exclude_label: Sequence[str] = ()
 
     def predicate(self) -> Callable[[Record], bool]:
-        """Return the test for one record, patterns compiled."""
+        """Return a function that tests one record, with its patterns compiled."""
         levels = self.levels()
         wanted, unwanted = _either(self.include, _tag_pattern), _either(self.exclude, _tag_pattern)
         modules, no_modules = (
@@ -106,11 +106,11 @@ class Selection:
         return shown
 
     def levels(self) -> tuple[str, ...]:
-        """Return the levels that are shown; none for all of them."""
+        """Return the levels to show; an empty tuple stands for all levels."""
         return LEVELS[LEVELS.index(self.level) :] if self.level and self.level != LEVELS[0] else ()
 
     def tags(self) -> tuple[str, ...]:
-        """Return the tags to which the log can be narrowed; empty when a name means more than one tag."""
+        """Return the tags of the included entities; empty when a name stands for more than one tag."""
         found = tuple("" if "*" in name else exact_tag(name) for name in self.include)
         return found if all(found) and not any("," in tag for tag in found) else ()
 
@@ -130,7 +130,7 @@ def _labelled(
 
 
 def _either(names: Sequence[str], pattern: Callable[[str], str]) -> re.Pattern[str] | None:
-    """Return one pattern for any of some names, or None for no names."""
+    """Return a pattern that matches any of the names, or None when there are no names."""
     return re.compile("|".join(pattern(name) for name in names)) if names else None
 
 
@@ -139,12 +139,12 @@ def _glob(name: str) -> str:
 
 
 def _module_pattern(name: str) -> str:
-    """Return the pattern of a logger and those below it."""
+    """Return the pattern of a logger and of the loggers below it."""
     return rf"{_glob(name)}(?:\..*)?"
 
 
 def _tag_pattern(name: str) -> str:
-    """Return the pattern of one name: a tag with globs, a machine id, a unit, or an application's units."""
+    """Return the pattern of a name: a tag with globs, a machine id, a unit, or an application's units."""
     if "*" in name:
         return (
             rf"{_glob(name)}|{_glob(name.replace('/', '-'))}|(?:unit|machine)-{_glob(name.replace('/', '-'))}"
@@ -155,7 +155,7 @@ def _tag_pattern(name: str) -> str:
 
 
 def exact_tag(name: str) -> str:
-    """Return the one tag that a name without globs means; empty for an application, whose units it means."""
+    """Return the tag of a name without globs; empty for an application, which stands for its units."""
     if is_machine(name):
         return machine_tag(name)
     if is_unit(name):
@@ -166,7 +166,7 @@ def exact_tag(name: str) -> str:
 def line(record: Record, look: Look) -> str:
     """Return a record as a line, without newline.
 
-    Further lines of its message are set in, so that no text looks like what another one said.
+    Further lines of the message are indented, so that they do not look like other records.
     """
 
     def shown(text: str, colour: str) -> str:
@@ -186,12 +186,12 @@ def line(record: Record, look: Look) -> str:
 
 
 def time_text(time: str, look: Look) -> str:
-    """Return the time of a record, which is UTC with microseconds as the store keeps it."""
+    """Return the time of a record as text; the store keeps UTC with microseconds."""
     text = _second(time[:19], date=look.date, utc=look.utc)
     return f"{text}.{time[20:23]}" if look.milliseconds else text
 
 
-@lru_cache(maxsize=256)  # lines of one second follow one another
+@lru_cache(maxsize=256)  # records come in order, so many follow within the same second
 def _second(time: str, *, date: bool, utc: bool) -> str:
     moment = from_iso(f"{time}Z")
     shown = moment if utc else moment.astimezone()

@@ -1,6 +1,6 @@
 """The client's own log: `--debug`, `--show-log`, `--log-file`, `--logging-config`.
 
-Nothing is imported or set up unless one of these is used. Mirrors: juju/cmd logging.go (3.6)
+`logging` is imported only when the user gives one of these flags. Mirrors: juju/cmd logging.go (3.6)
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s %(filename)s:%(lineno)d %(message)
 
 
 def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO) -> None:
-    """Set the log up as the global flags say."""
+    """Set up the log as the global flags say."""
     debug, show, path = values["debug"], values["show_log"] or values["debug"], values["log_file"]
     spec = values["logging_config"] or env.get("JUJU_LOGGING_CONFIG", "")
     try:
@@ -45,11 +45,11 @@ def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO)
 
 
 def error_stack(error: BaseException) -> None:
-    """Log where an error comes from."""
+    """Log the traceback of an error."""
     _library().getLogger("pushjuju.cli").debug("error stack", exc_info=error)
 
 
 def _library() -> ModuleType:
-    import logging  # text wrapping and traces: only when somebody wants a log
+    import logging  # imported here: only a user who wants a log needs these
 
     return logging

@@ -1,6 +1,6 @@
-"""Data on stdout or in a file: one place for `--format` and `--output`.
+"""Writes a command's data to stdout or a file, as `--format` and `--output` say.
 
-Commands hand over a plain document and, for their own formats, functions that write it as text.
+A command passes a plain document and, for formats of its own, functions that turn the document into text.
 Mirrors: juju/cmd output.go (3.6)
 """
 
@@ -20,11 +20,11 @@ MACHINE_FORMATS = ("yaml", "json")
 
 
 class Output:
-    """Where the data of one command goes, and in which form.
+    """Where the data of a command goes, and in which format.
 
     Attributes:
         form: The chosen format.
-        written: Whether anything was written.
+        written: Whether the command has written data.
     """
 
     def __init__(
@@ -37,15 +37,15 @@ class Output:
         colour: bool | None = None,
         tints: bool = False,
     ) -> None:
-        """Make it.
+        """Prepare the output of one command.
 
         Args:
-            console: Gives stdout and the environment.
+            console: The console with stdout and the environment.
             form: The value of `--format`, or its default.
             path: The value of `--output`; empty for stdout.
             explicit: Whether `--format` was written on the command line.
             colour: True for `--color`, False for `--no-color`, None for neither.
-            tints: Whether yaml and json are coloured too (where the command has `--no-color`).
+            tints: Whether yaml and json get colours too: for commands that have `--no-color`.
         """
         self._console = console
         self._path = path
@@ -57,7 +57,7 @@ class Output:
 
     @property
     def colour(self) -> bool:
-        """Whether this output is coloured."""
+        """Whether the output has colours."""
         terminal = not self._path and self._console.stdout.isatty()
         force, never = self._colour is True, self._colour is False
         return colours_on(self._console.env, terminal=terminal, force=force, never=never)
@@ -66,26 +66,26 @@ class Output:
         """Write a document in the chosen format.
 
         Args:
-            document: Plain dicts, lists, texts and numbers; None writes nothing.
-            formatters: Format name -> function to text, for formats beyond yaml, json and smart, or in
-                their place; the text ends with a newline unless it is empty.
+            document: Plain dicts, lists, texts and numbers; for None nothing is written.
+            formatters: Format name -> function that returns the text, for formats beside yaml, json and
+                smart, or instead of these. The text ends with a newline unless it is empty.
         """
         self.text("" if document is None else self.rendered(document, formatters))
 
     def rendered(self, document: Any, formatters: Mapping[str, Formatter] | None = None) -> str:
-        """Return what `write` would write."""
+        """Return the text that `write` writes."""
         own = (formatters or {}).get(self.form)
         return self._tinted(own(document) if own else render(self.form, document))
 
     def _tinted(self, text: str) -> str:
-        """Colour yaml and json, for the commands that do so on a terminal."""
+        """Return yaml or json with colours, for commands that colour these on a terminal."""
         if not (self._tints and self.form in MACHINE_FORMATS and self.colour):
             return text
 
         return tinted.yaml_tinted(text) if self.form == "yaml" else tinted.json_tinted(text)
 
     def text(self, text: str) -> None:
-        """Write a finished text."""
+        """Write a text that is already formatted."""
         self.written = True
         if self._path:
             write_file(Path(self._path).expanduser(), text)
@@ -95,14 +95,14 @@ class Output:
                 self._console.stdout.flush()
 
     def failed(self) -> None:
-        """Give parsers of stdout an empty document when the command failed before it wrote any."""
+        """Write an empty document when the command failed before it wrote data: scripts parse stdout."""
         if self._explicit and not self.written and self.form in MACHINE_FORMATS:
             self._console.stdout.write("{}\n")
             self._console.stdout.flush()
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a file that the user named."""
+    """Write a text to a file that the user named."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -111,12 +111,12 @@ def write_file(path: Path, text: str) -> None:
 
 
 def render(form: str, document: Any) -> str:
-    """Write a document as json, yaml or smart.
+    """Return a document as json, yaml or smart.
 
-    Plain dicts come out sorted, as Go sorts its maps; a `Struct` keeps its order.
+    The keys of plain dicts are sorted, as Go sorts its maps; a `Struct` keeps its order.
 
     Raises:
-        KeyError: There is no such general format; the command must bring its own function.
+        KeyError: The format is none of these three.
     """
     general: dict[str, Callable[[Any], str]] = {
         "json": output.format_json,

@@ -1,6 +1,6 @@
-"""Colours of the terminal output: which words get which, and when there are any.
+"""Colours on the terminal: which words get which colour, and when colours are on.
 
-Pure. A coloured text knows its plain width, so tables stay aligned.
+Pure. The length of a coloured text is its length without colours, so tables stay aligned.
 Mirrors: juju cmd/output/output.go (3.6)
 """
 
@@ -34,61 +34,62 @@ _STATUS = {
 
 
 class Painted(str):
-    """A text with the colour it gets where colours are on; everywhere else it is its plain self."""
+    """A text with a colour; `str` sees only the plain text."""
 
     __slots__ = ("colour",)
     colour: str
 
     def __new__(cls, text: str, colour: str) -> Painted:
-        """Make the text; `colour` is an SGR parameter, empty for none."""
+        """Make the text; `colour` is an SGR parameter, empty for no colour."""
         made = super().__new__(cls, text)
         made.colour = colour
         return made
 
 
 class Joined(str):
-    """Texts in one cell that have a colour each."""
+    """The text of a cell with several parts that have a colour each."""
 
     __slots__ = ("parts",)
     parts: tuple[str, ...]
 
     def __new__(cls, *parts: str) -> Joined:
-        """Join some texts."""
+        """Join the texts."""
         made = super().__new__(cls, "".join(parts))
         made.parts = parts
         return made
 
 
 def paint(text: str, colour: str) -> str:
-    """Return the text with its colour."""
+    """Return the text with its colour as escape sequences."""
     return Painted(text, colour) if text and colour else text
 
 
 @lru_cache(maxsize=256)
 def paint_status(word: str, suffix: str = "") -> str:
-    """Return a status word, and what stands behind it, with Juju's colour for the word."""
+    """Return a status word and the text behind it, in Juju's colour for the word."""
     return paint(word + suffix, _STATUS.get(word, ""))
 
 
 def escape(text: str) -> str:
-    """Return what a terminal must get to show the text in its colours."""
+    """Return a cell with escape sequences for its colours."""
     if isinstance(text, Joined):
         return "".join(map(escape, text.parts))
     return f"\x1b[{text.colour}m{text}\x1b[0m" if isinstance(text, Painted) and text.colour else text
 
 
 def harmless(text: str) -> str:
-    """Return a text that a terminal only shows: charms choose what is in statuses, logs and results.
+    """Return a text without dangerous control characters: charms choose texts in statuses, logs, results.
 
-    Colours, tabs and line ends stay; other control characters, also those that turn the direction of writing,
-    are shown as what they are. A colour ends with its line: none hides what others say below.
+    Colours, tabs and line ends stay; other control characters, also those that change the direction of
+    writing, are replaced by visible escapes. A colour ends with its line, so that it does not change the
+    lines below.
     """
     shown = _CONTROLS.sub(_shown, text)
     return "\n".join(map(_closed, shown.split("\n"))) if "\x1b" in shown else shown
 
 
 def _closed(line: str) -> str:
-    """Return a line whose last colour ends with it."""
+    """Return a line with its last colour switched off at the end."""
     _, begins, last = line.rpartition("\x1b[")
     if not begins or last.startswith(("0m", "m")):
         return line
@@ -102,7 +103,7 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def colours_on(env: Mapping[str, str], *, terminal: bool, force: bool = False, never: bool = False) -> bool:
-    """Decide whether to colour.
+    """Return True when the output gets colours.
 
     Args:
         env: The environment; `NO_COLOR` (any value) and `TERM=dumb` switch colours off.

@@ -1,6 +1,6 @@
-"""Live progress of work: a tree that moves on a terminal, plain lines elsewhere.
+"""Shows progress of the workers on stderr: a live tree on a terminal, plain lines elsewhere.
 
-Fed with the workers' events; always on stderr.
+The workers' events are its input.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pushjuju.cli.terminal.screen import Painter, size
 if TYPE_CHECKING:
     from pushjuju.workers.events import Event, Tell
 
-_AFTER_S = 0.4  # what is over sooner draws nothing
+_AFTER_S = 0.4  # shorter work draws nothing
 _EVERY_S = 0.12
 
 
@@ -28,9 +28,9 @@ def progress(console: Console, *, lines: bool | None = None) -> Iterator[Tell]:
     """Show progress while the block runs.
 
     Args:
-        lines: Whether each change is a line where stderr cannot be drawn on; by default, when stdout or
-            stderr is a terminal. Scripts get what Juju prints, and no more; with `--verbose` each change is a
-            line.
+        lines: Whether to print a line for each change when no tree can be drawn. By default, only when stdout
+            or
+        stderr is a terminal: scripts expect what Juju prints. `--verbose` always prints these lines.
 
     Yields:
         The function to call with each event.
@@ -56,14 +56,14 @@ def wants_output(console: Console) -> bool:
 
 
 class _Lines:
-    """One line for each change."""
+    """Prints a line for each change."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last: dict[str, str] = {}
 
     def report(self, event: Event) -> None:
-        """Print the event unless it repeats the last text of its entity."""
+        """Print the event unless its text repeats the last text of its entity."""
         if event.line:
             self._console.detail(f"{event.entity}: {event.line}")
             return
@@ -74,7 +74,7 @@ class _Lines:
 
 
 class _Screen:
-    """A tree at the bottom of the terminal that is gone at the end; a thread lets its times go on."""
+    """Draws a tree at the bottom of the terminal until the end; a thread updates its durations."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -97,7 +97,7 @@ class _Screen:
         self._painter.clear()
 
     def report(self, event: Event) -> None:
-        """Take an event in."""
+        """Take in an event."""
         with self._painter.lock:
             row = self._rows.get(event.entity)
             if row is None:
@@ -118,7 +118,7 @@ class _Screen:
             self._at_hand(row.parent)
 
     def _at_hand(self, machine: str) -> None:
-        """Note that units of a machine are worked: it is there."""
+        """Note that a machine is in use, because its units are worked."""
         home = self._rows.get(machine)
         if home is None:
             self._rows[machine] = Row(entity=machine, state="done")
@@ -133,7 +133,7 @@ class _Screen:
                 return
 
     def _draw(self) -> bool:
-        """Draw the tree; return False when the terminal is gone."""
+        """Draw the tree; return False when the terminal is closed."""
         room = size(self._console.stderr)[1] - 1
         with self._painter.lock:
             if not self._rows:

@@ -1,4 +1,4 @@
-"""Questions to a user, one after the other, in Juju's form.
+"""Asks the user questions one after another, in Juju's form.
 
 Mirrors: juju cmd/juju/interact/pollster.go, query.go (3.6)
 """
@@ -27,17 +27,17 @@ def something(text: str) -> str | None:
 
 
 class Asking:
-    """Asks on one stream and reads the answers from another."""
+    """Asks questions on one stream and reads the answers from another."""
 
     def __init__(self, stdin: TextIO, stdout: TextIO) -> None:
         self._in, self._out = stdin, stdout
 
     def say(self, text: str) -> None:
-        """Print a line between the questions."""
+        """Print a line between questions."""
         self._out.write(text)
 
     def query(self, question: str, check: Check = anything) -> str:
-        """Ask until the answer is good."""
+        """Ask until `check` accepts the answer."""
         while True:
             self._out.write(question)
             self._out.flush()
@@ -58,15 +58,15 @@ class Asking:
         return self.query(f"Enter {what}: ", check)
 
     def enter_optional(self, what: str) -> str:
-        """Ask for a text that may be empty."""
+        """Ask for a text; the answer may be empty."""
         return self.query(f"Enter {what} (optional): ")
 
     def enter_default(self, what: str, default: str, check: Check = anything) -> str:
-        """Ask for a text; an empty answer means the default, which the question shows."""
+        """Ask for a text; an empty answer stands for the default, which the question shows."""
         return self.query(f"Enter {what} [{default}]: ", lambda text: check(text) if text else None)
 
     def password(self, what: str) -> str:
-        """Ask for something that is not shown while it is typed."""
+        """Ask for a secret text, which the terminal does not show."""
         if not self._in.isatty():
             return self.enter(what)
 
@@ -84,14 +84,14 @@ class Asking:
         default: str = "",
         check: Check | None = None,
     ) -> str:
-        """Show a list and ask for one of it."""
+        """Show the options and ask for one of them."""
         self._list(plural, options)
         asked = f"Select {singular}{f' [{default}]' if default else ''}: "
         found = self.query(asked, check or _one_of(singular, options, optional=bool(default)))
         return found or default
 
     def select_some(self, singular: str, plural: str, options: Sequence[str]) -> list[str]:
-        """Show a list and ask for one or more of it."""
+        """Show the options and ask for one or more of them."""
 
         def check(text: str) -> str | None:
             unknown = sorted({item.strip() for item in text.split(",")} - set(options))
@@ -105,7 +105,7 @@ class Asking:
         return [item.strip() for item in answer.split(",")]
 
     def yes(self, question: str, *, default: bool = False) -> bool:
-        """Ask a yes-or-no question; the text has no question mark."""
+        """Ask a yes-or-no question; the text comes without a question mark."""
 
         def check(text: str) -> str | None:
             good = text.lower() in ("", "y", "yes", "n", "no")

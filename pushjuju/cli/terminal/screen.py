@@ -1,6 +1,6 @@
-"""A few lines of a terminal that are drawn again and again in place.
+"""Draws a few lines of a terminal again and again in place.
 
-No line is ever longer than the terminal is wide, so that the number of lines drawn is the number to go up.
+Each line is cut to the width of the terminal, so the cursor goes up by the number of lines drawn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WIDE = ("W", "F")
 
 
 def size(stream: TextIO) -> tuple[int, int]:
-    """Return (columns, lines) of a terminal; 80 x 24 where it does not say."""
+    """Return (columns, lines) of a terminal, or 80 x 24 when the terminal does not say."""
     try:
         found = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
@@ -29,7 +29,7 @@ def size(stream: TextIO) -> tuple[int, int]:
 
 
 def width(text: str) -> int:
-    """Return how many cells a text takes; colours take none."""
+    """Return how many cells a text takes; colour sequences take none."""
     plain = _COLOURS.sub("", text)
     return len(plain) if plain.isascii() else sum(map(_cells, plain))
 
@@ -41,7 +41,7 @@ def _cells(letter: str) -> int:
 
 
 def cut(text: str, most: int) -> str:
-    """Return as much of a text as fits into some cells; its colours end with it."""
+    """Return the start of a text that fits into `most` cells, with its colours switched off at the end."""
     if width(text) <= most:
         return text
     found, used, coloured = [], 0, False
@@ -59,15 +59,15 @@ def cut(text: str, most: int) -> str:
 
 
 class Painter:
-    """The lines at the bottom of a stream that change in place; other output is written above them."""
+    """Lines at the bottom of a stream that change in place; other output appears above them."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._drawn: list[int] = []  # how wide each line is
+        self._drawn: list[int] = []  # width of each line in cells
         self.lock = RLock()
 
     def draw(self, lines: Sequence[str]) -> None:
-        """Show these lines in place of the last ones; each is written over, so that nothing flickers."""
+        """Draw these lines over the last ones; nothing is erased before, so nothing flickers."""
         columns, height = size(self._stream)
         shown = [cut(line, columns - 1) for line in lines[: height - 1]]
         with self.lock:
@@ -76,7 +76,7 @@ class Painter:
             self._drawn = [width(line) for line in shown]
 
     def clear(self) -> None:
-        """Take the lines away."""
+        """Erase the lines."""
         with self.lock:
             if self._drawn:
                 self._write(f"{self._up()}{_BELOW}{_SHOW}")
@@ -84,13 +84,13 @@ class Painter:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Take the lines away while something else is written; they come back when they are next drawn."""
+        """Erase the lines while the block writes something else; the next `draw` shows them again."""
         with self.lock:
             self.clear()
             yield
 
     def _up(self) -> str:
-        """Return how to get to the first line; a terminal that was made narrower has broken long ones."""
+        """Return the sequence to the first line; a terminal that became narrower has wrapped long lines."""
         columns = size(self._stream)[0]
         lines = sum(max(-(-taken // columns), 1) for taken in self._drawn)
         return f"\r\x1b[{lines}A" if lines else "\r"

@@ -1,8 +1,8 @@
-"""Which dicts of a document are Go structs (keys keep their order) and which are maps (keys get sorted).
+"""Which dicts of a document are Go structs (keys keep their order), and which are maps (keys are sorted).
 
-Pure. Services hand over plain dicts; yaml sorts maps naturally and json bytewise, as Juju does.
-Two ways lead there: `struct` marks the structs of any document, for emitters that sort all else; `arranged`
-sorts the maps themselves, for documents of thousands of entries.
+Pure. Services return plain dicts; like Juju, yaml sorts maps naturally and json bytewise. `struct` marks the
+structs of a document, for emitters that sort all other dicts. `arranged` sorts the maps itself, which is
+faster for documents of thousands of entries.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
 
 
 def struct(document: Any, shape: str = "leaf") -> Any:
-    """Return the document with every struct marked, so that its keys keep their order.
+    """Return the document with its structs marked, so that their keys keep their order.
 
     Args:
         document: Plain dicts, lists and scalars.
@@ -115,9 +115,9 @@ Order = Callable[[Iterable[str]], list[str]]
 
 
 def arranged(document: Any, shape: str, order: Order) -> Any:
-    """Return the document with the keys of every map in order, for an emitter that sorts nothing.
+    """Return the document with the keys of every map sorted, for an emitter that does not sort.
 
-    Parts that need no change are shared with the document. `SHAPES` must name all maps in it.
+    The result shares unchanged parts with the document. `SHAPES` must name all maps of the document.
 
     Args:
         document: Plain dicts, lists and scalars.
@@ -151,7 +151,7 @@ def _arranged_map(document: Any, inner: str, order: Order) -> Any:
 
 
 def _sorted(value: Any, order: Order) -> Any:
-    """Return a value of no known shape with all its maps in order."""
+    """Return a value that has no shape, with all its maps sorted."""
     if isinstance(value, Mapping):
         return {name: _sorted(value[name], order) for name in order(value)}
     return [_sorted(item, order) for item in value] if isinstance(value, list) else value
@@ -159,21 +159,21 @@ def _sorted(value: Any, order: Order) -> Any:
 
 @cache
 def _deep(shape: str) -> tuple[tuple[str, str], ...]:
-    """Return the fields of a shape that hold maps, or shapes with maps: (name, shape)."""
+    """Return (name, shape) of a shape's fields that hold maps, at any depth."""
     if shape[:1] in ("*", "["):
         return (("", shape),) if shape[0] == "*" or _deep(shape[1:]) else ()
     fields = SHAPES.get(shape, {})
-    # A shape may hold itself, always in a map: that alone makes it deep.
+    # a shape may contain itself, always inside a map: such a shape holds maps
     return tuple((name, inner) for name, inner in fields.items() if inner[0] == "*" or _deep(inner))
 
 
 def bytewise(names: Iterable[str]) -> list[str]:
-    """Return keys in json's order."""
+    """Return keys in the order of json."""
     return sorted(names)
 
 
 def naturally(names: Iterable[str]) -> list[str]:
-    """Return keys in yaml's order."""
+    """Return keys in the order of yaml."""
     listed = list(names)
-    # Where numbers alone differ, yaml's order and that of tables are one.
+    # yaml and tables order names alike when they differ in numbers alone
     return numbered(listed, groups=False) or sorted(listed, key=map_key)

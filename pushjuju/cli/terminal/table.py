@@ -1,4 +1,4 @@
-"""Small parts that several tables share. Pure."""
+"""Small functions that several tables share. Pure."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ def heads(*titles: str) -> tuple[str, ...]:
 
 
 def message(text: str) -> str:
-    """Return a message cell: gray, cut so that it fits a line."""
+    """Return the cell of a message: gray, and cut to fit the line."""
     short = text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 3] + "..."
     return paint(short, GRAY)
 
 
 def naturally(named: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the entries of a map in natural order of their names."""
+    """Return the entries of a map in natural order of their keys."""
     return [(name, named[name]) for name in natural_order(named)]
 
 
 def size_text(mebibytes: int) -> str:
-    """Return a size as users read it: `512 MiB`, `8.0 GiB`, one decimal below ten; empty for nothing."""
+    """Return a size as `512 MiB` or `8.0 GiB`, with one decimal below ten; empty for zero."""
     if not mebibytes:
         return ""
     value, units = float(mebibytes), ["MiB", "GiB", "TiB", "PiB", "EiB"]

@@ -1,9 +1,9 @@
-"""Tables as Juju prints them: elastic tab stops over runs of adjacent lines.
+"""Formats tables as Juju prints them: each column is as wide as its longest cell in adjacent lines.
 
-Pure. Rules: a cell that is closed (by a TAB in the original) belongs to the column of the
-adjacent lines that close the same cell; the column is as wide as its longest cell and the padding. The text
-behind the last closed cell belongs to no column. A line without a closed cell ends the block. A line end
-within a cell is shown as `\\n`: no text looks like a row of its own.
+Pure. A closed cell (in Go a TAB ends it) belongs to a column: the cells at the same position in adjacent
+lines. A column is as wide as its longest cell and the padding. The text behind the last closed cell belongs
+to no column. A line without a closed cell ends the block. A line end inside a cell appears as `\n`, so that
+no text looks like another row.
 
 Mirrors: juju/ansiterm tabwriter (3.6), which follows Go's text/tabwriter
 """
@@ -18,11 +18,11 @@ PADDING = 2
 
 
 class TabWriter:
-    """Collects the lines of one table.
+    """The lines of one table.
 
     Args:
         right: Numbers of the columns that are aligned right; the padding stays behind them.
-        all_right: Every column is aligned right with the padding in front (Go's own AlignRight).
+        all_right: Whether every column is aligned right with the padding in front, as Go's AlignRight does.
         colour: Whether cells keep their colours.
     """
 
@@ -34,17 +34,17 @@ class TabWriter:
         self._lines: list[tuple[str, ...]] = []
 
     def row(self, *cells: str) -> None:
-        """Add a line; every cell but the last is closed."""
+        """Add a line; each of its cells but the last is closed."""
         self._lines.append(cells)
 
     def closed(self, *cells: str) -> None:
-        """Add a line whose last cell is closed too."""
+        """Add a line with all cells closed."""
         self._lines.append((*cells, ""))
 
     def text(self) -> str:
-        """Return the table: each line without trailing blanks, with a newline."""
+        """Return the table; each line ends with a newline, without blanks before it."""
         out: list[str] = []
-        if len(set(map(len, self._lines))) == 1:  # the usual table: one block of lines, closed alike
+        if len(set(map(len, self._lines))) == 1:  # the common case: all lines close the same number of cells
             columns = list(zip(*self._lines, strict=True))[:-1]
             widths = [max(map(len, column)) + PADDING for column in columns]
             for line in self._lines:
@@ -54,9 +54,9 @@ class TabWriter:
         return "".join(out)
 
     def _format(self, out: list[str], widths: list[int], start: int, end: int) -> None:
-        """Write lines `start` to `end`, whose first cells have the given widths.
+        """Write lines `start` to `end`; `widths` are those of their first cells.
 
-        A run of lines that close one more cell is written with that column's width, deeper in.
+        Adjacent lines that close one more cell form the next column: a recursive call writes them.
         """
         column, lines, at = len(widths), self._lines, start
         while at < end:

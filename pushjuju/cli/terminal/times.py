@@ -1,4 +1,4 @@
-"""Times as Juju writes them. Pure: moments come in aware, the present moment is an argument.
+"""Formats times as Juju does. Pure: moments have a time zone, the present moment is an argument.
 
 Mirrors: juju cmd/juju/common/format.go (3.6)
 """
@@ -16,7 +16,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def wants_utc(env: Mapping[str, str], *, flag: bool) -> bool:
-    """Return True when times are shown in UTC: `--utc`, or `JUJU_STATUS_ISO_TIME`."""
+    """Return True when the user wants times in UTC, by `--utc` or `JUJU_STATUS_ISO_TIME`."""
     word = env.get("JUJU_STATUS_ISO_TIME", "")
     wanted = bool_of(word) if word else False
     if wanted is None:
@@ -29,7 +29,7 @@ def since_text(moment: datetime, *, utc: bool) -> str:
     if utc:
         return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
     local = moment.astimezone()
-    # Not strftime's %b: that follows the locale.
+    # not strftime's %b, which depends on the locale
     return f"{local:%d} {_MONTHS[local.month - 1]} {local:%Y %H:%M:%S}{_zone(local)}"
 
 
@@ -56,7 +56,7 @@ def rfc3339(moment: datetime, *, utc: bool = True) -> str:
 
 
 def friendly(moment: datetime | None, now: datetime, *, never: str = "never connected") -> str:
-    """Return `just now`, `5 minutes ago`, or the day when it is longer ago than one."""
+    """Return `just now` or `5 minutes ago`; for a moment more than a day ago, its day."""
     if moment is None:
         return never
     seconds = int((now - moment).total_seconds())
@@ -72,7 +72,7 @@ def friendly(moment: datetime | None, now: datetime, *, never: str = "never conn
 
 
 def with_texts(document: Any, text: Callable[[datetime], str]) -> Any:
-    """Return a copy of a document with every moment in it replaced by its text."""
+    """Return a copy of a document with every moment replaced by its text."""
     if isinstance(document, dict):
         return {key: with_texts(value, text) for key, value in document.items()}
     if isinstance(document, list):
@@ -81,9 +81,9 @@ def with_texts(document: Any, text: Callable[[datetime], str]) -> Any:
 
 
 def stored_text(*, utc: bool) -> Callable[[str], str]:
-    """Return a function from a time as the store keeps it to its text in `status`.
+    """Return a function that turns a time of the store into its text in `status`.
 
-    Within a minute the texts differ in their seconds alone: no zone changes in between.
+    The function keeps the text of each minute and changes only the seconds: no zone changes within a minute.
     """
     minutes: dict[str, tuple[str, str]] = {}
 
@@ -100,7 +100,7 @@ def stored_text(*, utc: bool) -> Callable[[str], str]:
 
 
 def log_line(line: Mapping[str, Any], *, utc: bool) -> str:
-    """Return a progress message as it is shown live: `09:12:44 message`."""
+    """Return a progress message of an action as `09:12:44 message`."""
     moment: datetime = line["time"]
     shown = moment.astimezone(UTC) if utc else moment.astimezone()
     return f"{shown:%H:%M:%S} {line['message']}"

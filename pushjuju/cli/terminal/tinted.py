@@ -1,4 +1,4 @@
-"""YAML and JSON with colours, for terminals. Pure: finished text in, no character of it changed.
+"""Colours finished YAML and JSON for terminals, without a change to the text. Pure.
 
 Mirrors: juju cmd/output/output.go, juju/ansiterm colours (3.6)
 """

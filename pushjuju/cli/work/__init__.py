@@ -1,1 +1,1 @@
-"""The common steps of commands: open a controller and a model, work, wait, ask, advise."""
+"""Steps that commands share: open a controller and a model, work the model, wait, ask, give hints."""

@@ -1,4 +1,4 @@
-"""Serving the API: what serves it is loaded only for a command that does."""
+"""Loads the server of the API, only for commands that serve it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ EXTRA = "api"
 
 
 def serving() -> type[ApiServing]:
-    """Return what serves the API.
+    """Return the class that serves the API.
 
     Raises:
         NotFound: The libraries of the extra `api` are not installed.
     """
     if find_spec("aiohttp") is None:
         raise NotFound("the API needs the library aiohttp, which is not installed", hint=install_hint(EXTRA))
-    from pushjuju.cli.work.api_server import ApiServing  # aiohttp: for commands that serve the API
+    from pushjuju.cli.work.api_server import ApiServing  # imported here: imports aiohttp
 
     return ApiServing

@@ -1,4 +1,4 @@
-"""A server of the API in this process, beside what works the controller or alone."""
+"""Runs the API server in this process, alone or beside the workers of the controller."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class ApiServing:
         """Serve until the block ends.
 
         Args:
-            work: Called after each change; it must get the work done.
+            work: A function that the server calls after each change, and that starts the work.
 
         Raises:
-            NotValid: An address cannot be listened at.
+            NotValid: The server cannot listen at an address.
         """
         server = Server(self._ctx, self._listen, work)
         try:
@@ -51,7 +51,7 @@ class ApiServing:
             await server.close()
 
     def alone(self) -> None:
-        """Serve until SIGTERM or SIGINT; background processes do the work."""
+        """Serve until SIGTERM or SIGINT; background processes work the models."""
         asyncio.run(self._until_stopped())
 
     async def _until_stopped(self) -> None:
@@ -65,5 +65,5 @@ class ApiServing:
         background.ensure(self._ctx.controller, str(self._ctx.datadir.root), self._cli.env)
 
     def write_client_files(self, folder: Path, user: str) -> None:
-        """Write the files by which Juju's clients find the controller; the user gets a new password."""
+        """Write the files that Juju's clients need to find the controller; the user gets a new password."""
         client_files.write(self._ctx, folder, self._listen, user)

@@ -1,7 +1,7 @@
 """Which commands `disable-command` forbids.
 
-A command of these tables is refused as soon as its model is known, before it does anything. Those of `MIXED`
-only read unless their flags ask for a change: they check that themselves, with `session.require_change`.
+pushjuju refuses a command of these tables as soon as it knows the model, before the command changes anything.
+The commands of `MIXED` change a model only with some flags, and then call `session.require_change`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MIXED = frozenset(("application-storage", "config", "model-config"))
 
 
 def act_of(command: str) -> str:
-    """Return what a command does to its model: a name of `blocks.SETS`, or an empty text for nothing."""
+    """Return what a command does to its model, as a name of `blocks.SETS`; empty when it changes nothing."""
     if command in REMOVES:
         return blocks.REMOVE
     if command in DESTROYS:
@@ -43,20 +43,20 @@ def act_of(command: str) -> str:
 
 
 def require(ctx: context.Context, model: sessions.Model, command: str) -> None:
-    """Check that no disabled set forbids a command to change a model.
+    """Refuse a command that a disabled set forbids for the model.
 
     Raises:
-        NotValid: The model is the controller's own, and has no machines.
+        NotValid: The command makes machines, and the model is the controller's own, which has none.
     """
     if command in _MAKES_MACHINES:
         models.require_machines(model)
     act = act_of(command)
-    if act and command not in DESTROYS:  # these have more to say
+    if act and command not in DESTROYS:  # these commands raise an error that says more
         sessions.require(ctx, model.uuid, act)
 
 
 def listing(name: str) -> str:
-    """Return the commands that a set disables, one on a line, for the help."""
+    """Return the commands that a set disables, one a line, for the help."""
     found = {
         blocks.DESTROY: DESTROYS,
         blocks.REMOVE: DESTROYS | REMOVES,

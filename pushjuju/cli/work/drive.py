@@ -1,6 +1,6 @@
-"""After a change: work until all is at rest, or leave it to a background process.
+"""After a change: works the model until it is at rest, or starts a background process for this.
 
-The work itself is the workers'; here it is started, shown and judged.
+The workers do the work; this module starts them, shows their progress and reports failures.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NO_WAIT = ("0", "false", "no")
 
 
 def waits(cli: Cli, *, no_wait: bool = False) -> bool:
-    """Return True when this call works in the foreground: not with `--no-wait` or `PUSHJUJU_WAIT=0`."""
+    """Return True when this command works the model itself: not with `--no-wait` or `PUSHJUJU_WAIT=0`."""
     return not no_wait and not cli.rehearsal and cli.env.get("PUSHJUJU_WAIT", "").lower() not in _NO_WAIT
 
 
@@ -32,17 +32,17 @@ def settle(
     no_wait: bool = False,
     routine: bool = False,
 ) -> None:
-    """Work a model until it is at rest, showing progress; or start a background process for it.
+    """Work a model until it is at rest and show progress, or start a background process for the work.
 
     Args:
-        touched: Applications, units or machines that this command is about: only their failures, and those of
-            the machines that they are on, make the command fail. EVERY_MACHINE stands for all machines; by
-            default any failure counts.
-        no_wait: Record only.
-        routine: The command asked for update-status. Else slow hooks of that are left to the background.
+        touched: Applications, units or machines of this command: the command fails only when work on these,
+            or on their machines, fails. EVERY_MACHINE stands for all machines. By default any failure counts.
+        no_wait: True to start a background process and return.
+        routine: True when the command waits for update-status hooks too; else slow ones go on in the
+        background.
 
     Raises:
-        HookFailed: Something that was touched is in error.
+        HookFailed: A hook failed on one of `touched`, or a machine of these could not be worked.
     """
     if not waits(cli, no_wait=no_wait):
         background(cli, ctx)
@@ -55,7 +55,7 @@ def settle(
 
 
 def background(cli: Cli, ctx: Context) -> None:
-    """Start the background process of a controller unless it runs."""
+    """Start the background process of a controller, unless one runs."""
     if cli.rehearsal:
         return
     process.ensure(ctx.controller, str(ctx.datadir.root), cli.env)

@@ -1,4 +1,4 @@
-"""What failed while a model was worked: the part that a command is about is its error."""
+"""Reports failed work: an error for what the command is about, a warning for other failures."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.services.entities.basis.context import Context
 
-_LINES = 10  # of the failed run's log that are shown from its start, and as many from its end
-_MOST_LINES = 1000  # that are looked at
+_LINES = 10  # lines shown from the start of the failed run's log, and as many from its end
+_MOST_LINES = 1000  # newest log lines that are read
 
 
 def judge(
     cli: Cli, ctx: Context, model: str, problems: Sequence[Problem], touched: Sequence[str] | None = None
 ) -> None:
-    """Report failures; the arguments are those of `settle`."""
+    """Report failures: raise an error, or warn; the arguments are those of `settle`."""
     if touched is not None:
         touched = (*touched, *around_of(ctx, model, touched))
     mine = [problem for problem in problems if _concerns(problem.subject, touched)]
@@ -39,7 +39,7 @@ def judge(
 
 
 def around_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
-    """Return what applications and units have: their storage, their machines and the hosts of those."""
+    """Return the storage, the machines and the hosts of these machines, of applications and units."""
     homes, stored = next_steps.homes_and_storage(ctx, model, names)
     parts = [home.split("/") for home in homes.union(filter(is_machine, names))]
     hosts = sorted({"/".join(words[:end]) for words in parts for end in range(1, len(words) + 1, 2)})
@@ -47,7 +47,7 @@ def around_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
 
 
 def _concerns(subject: Subject | None, touched: Sequence[str] | None) -> bool:
-    """Return True when a problem is of what was touched; those of the model as a whole always are."""
+    """Return True when a problem concerns an entity of `touched`; a problem without a subject always does."""
     if touched is None or subject is None:
         return True
     if subject.kind == "storage":
@@ -71,10 +71,10 @@ def _failure(cli: Cli, ctx: Context, model: str, problems: Sequence[Problem]) ->
 
 
 def _own_lines(ctx: Context, model: str, unit: str) -> list[str]:
-    """Return the log of the run that failed last on a unit, from its start; of a long one both ends."""
+    """Return the log of the unit's last failed run; of a long log, its start and its end."""
     if not next_steps.waits_for_resolved(ctx, model, unit):
-        return []  # it was set aside; a hook that failed before has nothing to do with that
-    now = ctx.clock.now()  # what is later was told while the clock was ahead
+        return []  # the unit was set aside for another reason than a failed hook
+    now = ctx.clock.now()  # a later time was written while the clock was wrong
     runs = hook_runs.history(ctx, model, hook_runs.Wanted(units=(unit,), failed=True, until=now, most=1))
     if not runs:
         return []

@@ -1,4 +1,4 @@
-"""Work a model in the foreground: asyncio and the workers, for commands that wait for their work."""
+"""Works a model in this process, for commands that wait for their work."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def settle(
     routine: bool,
     leave: Callable[[], None],
 ) -> None:
-    """Work a model until it is at rest, showing progress; the arguments are those of `drive.settle`.
+    """Work a model until it is at rest and show progress; the arguments are those of `drive.settle`.
 
     Args:
-        touched: What the command is about.
-        routine: The command asked for update-status.
+        touched: Entities that the command is about.
+        routine: True to wait for slow update-status hooks too.
         leave: Called when some work is left to the background.
 
     Raises:
-        HookFailed: Something that was touched is in error.
+        HookFailed: Work on one of `touched` failed.
     """
-    around = failures.around_of(ctx, model, touched or ())  # some are gone at the end
+    around = failures.around_of(ctx, model, touched or ())  # the work may end some of these
     with progress(cli.console) as report:
         watched = wants_output(cli.console)
         since = session.first_claim(cli)
@@ -62,7 +62,7 @@ def attend(
     patience: float,
     leave: Callable[[], None],
 ) -> Sequence[Problem]:
-    """Drive the model and look every so often; the arguments are those of `waiting.attend`.
+    """Work the model and call `look` every 50 ms; the arguments are those of `waiting.attend`.
 
     Args:
         leave: Called when some work is left to the background.

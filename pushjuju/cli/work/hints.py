@@ -1,4 +1,4 @@
-"""The next commands after a failure: commands that exist and help at that moment."""
+"""Suggests the next commands after a failure: commands that help in the state of that moment."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 def model_flag(cli: Cli, ctx: Context, model: Model) -> str:
-    """Return the flag that names a model in a command; empty for the current one."""
+    """Return the flag that names a model in a command; empty for the current model."""
     name = f"{ctx.controller.name}:{model.qualified}"
     return "" if session.position(cli) == name else f" -m {name}"
 
 
 def in_model(line: str, at: str) -> str:
-    """Return a command with the flag that names its model."""
+    """Return a line of hints with the flag that names the model."""
     word, space, rest = line.partition(" ")
     return f"{word}{at}{space}{rest}"
 
@@ -38,11 +38,11 @@ def after_failure(cli: Cli, ctx: Context, model: str, *, unit: str = "", machine
     """Return the commands that help after a failure, one a line.
 
     Args:
-        unit: The unit that is in error or was set aside, if one is.
-        machine: The machine that could not be started or used, if one could not.
+        unit: The unit in error, or the unit that was set aside; empty for none.
+        machine: The machine that could not be started or used; empty for none.
     """
     found = models.find(ctx, model)
-    if found is None:  # gone meanwhile: another process has ended it
+    if found is None:  # another process has ended the machine meanwhile
         return ""
     at = model_flag(cli, ctx, found)
     lines = _of_unit(ctx, model, unit, at) if unit else _of_machine(ctx, found, machine, at)
@@ -50,10 +50,10 @@ def after_failure(cli: Cli, ctx: Context, model: str, *, unit: str = "", machine
 
 
 def deadline(ctx: Context, model: str, subject: str = "") -> str:
-    """Return when something that is forced away goes at the latest: `machine 0 goes at 13:36:28Z`.
+    """Return when a forced removal takes effect at the latest: `machine 0 goes at 13:36:28Z`.
 
     Args:
-        subject: `machine 0`, `web/0`; empty for all that is forced away in the model.
+        subject: `machine 0` or `web/0`; empty for all forced removals of the model.
     """
     ends = removal.forced_ends(ctx, model)
     mine = [end for end in ends if subject in ("", removal.forced_subject(end.kind, end.entity))]
@@ -65,10 +65,10 @@ def deadline(ctx: Context, model: str, subject: str = "") -> str:
 
 
 def to_new_charm(cli: Cli, ctx: Context, model: str, name: str, place: tuple[str, ...]) -> str:
-    """Return how units in error take an application's new charm; empty when none of them lacks it.
+    """Return the command that gives units in error the application's new charm; empty when all have it.
 
     Args:
-        place: The words with which the user named the charm.
+        place: How the user named the charm on the command line.
     """
     found = models.find(ctx, model)
     if found is None or not next_steps.lacks_new_charm(ctx, model, name):
@@ -79,7 +79,7 @@ def to_new_charm(cli: Cli, ctx: Context, model: str, name: str, place: tuple[str
 
 
 def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
-    """Yield how to go on with a unit in error; one that is to go can also go without its hook."""
+    """Yield the commands for a unit in error; a dying unit can also be removed without its hooks."""
     unit = next_steps.unit(ctx, model, name)
     yield f"debug-log{at} --replay --include {name}    shows its log"
     if not unit.waits:
@@ -112,7 +112,7 @@ def _of_machine(ctx: Context, model: Model, machine: str, at: str) -> Iterable[s
 
 
 def _of_model(ctx: Context, model: Model) -> str:
-    """Return how the removal of a model is continued, with its name: it is not the current model any more."""
+    """Return how to continue the removal of a model, which is not the current model any more."""
     name = f"{ctx.controller.name}:{model.qualified}"
     if end := deadline(ctx, model.uuid):
         return f"explain -m {name}    {end}"
@@ -120,7 +120,7 @@ def _of_model(ctx: Context, model: Model) -> str:
 
 
 def _of_dying(ctx: Context, model: Model, stuck: Sequence[str], at: str) -> Iterable[str]:
-    """Yield how dying machines end: by themselves, or by the command that forces them."""
+    """Yield how dying machines end: by themselves, or by a forced removal."""
     ends = [deadline(ctx, model.uuid, f"machine {name}") for name in stuck]
     told = "; ".join(text for text in ends if text) or "tells what it waits for, and who works on it"
     yield f"explain{at} {' '.join(stuck)}    {told}"
@@ -130,7 +130,7 @@ def _of_dying(ctx: Context, model: Model, stuck: Sequence[str], at: str) -> Iter
 
 
 def _again(ctx: Context, model: str, machine: str, at: str) -> Iterable[str]:
-    """Yield how failed work goes on: when a process tries again, or which command the user must run."""
+    """Yield when a process tries the failed work again, or which command the user must run for that."""
     what = f"explain{at}{' ' if machine else ''}{machine}    tells what is known"
     waiting = machine_work.waiting_process(ctx)
     if not waiting:

@@ -1,4 +1,4 @@
-"""Controllers that commands make: the one that was asked for, and the first one of a person."""
+"""Controllers that commands make: those of bootstrap, and the first controller of a user."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pushjuju.services.requests.model import add_model as request
 
 FIRST_CLOUD = "local"
 FIRST_MODEL = "default"
-_UNFINISHED = "unfinished controller"  # the mark of a controller that this call makes
-_FIRST = "first model"  # the session of a controller that this call made
+_UNFINISHED = "unfinished controller"  # key in `Cli.extra` of a controller that this call made
+_FIRST = "first model"  # key in `Cli.extra` of the session of that controller
 
 
 def open_or_make_model(cli: Cli, text: str = "") -> sessions.Session:
-    """Open a model as `open_model` does; without any controller make one on this computer, and say so."""
+    """Open a model as `open_model` does; when there is no controller, make one on this computer."""
     if session.any_controller(cli, text):
         return session.open_model(cli, text)
     make_controller(cli, FIRST_CLOUD, FIRST_CLOUD)
@@ -36,10 +36,10 @@ def open_or_make_model(cli: Cli, text: str = "") -> sessions.Session:
 
 @contextmanager
 def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
-    """Take away the first controller again, if the block made it and then fails: nothing is half done.
+    """Remove the first controller again when the block made it and then fails.
 
     Args:
-        anyway: Also when it does not fail: nothing was to be done.
+        anyway: Remove the controller also when the block succeeds, because nothing was deployed.
     """
     failed = True
     try:
@@ -70,9 +70,10 @@ def make_controller(
     switch: bool = True,
     credential: str = "",
 ) -> str:
-    """Make a controller and return its name; it becomes the current one unless `switch` is false.
+    """Make a controller and return its name; it becomes current unless `switch` is False.
 
-    It counts as unfinished until the call ends, so that the next one takes it away if this one is killed.
+    The controller counts as unfinished until this call ends: if a signal kills the call, the next call
+    removes it.
     """
     folder = session.data_dir(cli)
     host = scope.host(cli)

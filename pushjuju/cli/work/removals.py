@@ -1,4 +1,4 @@
-"""What remove-machine, remove-unit and remove-application share: the plan, the question, the report.
+"""The steps of remove-machine, remove-unit and remove-application: plan, question, report.
 
 Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.go, machine/remove.go (3.6)
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
     from pushjuju.services.entities.model.sessions import Session
 
-# What the help of all three says.
+# shown in the help of all three commands
 HOW = """\
 --force puts what is not gone after a minute out of the model, without its hooks; with --no-wait at once.
 Asks first, unless --no-prompt is given or the model's `mode` is without `requires-prompts`."""
@@ -36,12 +36,12 @@ _REFUSALS = (NotFound, NotValid, NotPermitted, Conflict)
 
 @dataclass
 class Plan:
-    """What a removal is about, entity by entity. When one is refused all stay; the error names all faults.
+    """What a removal does to each entity. When one entity is refused all stay; the error names all faults.
 
     Attributes:
-        failed: The start of an error, with a place for the entity: `removing unit {} failed`.
-        lines: Entity -> what its removal means, line by line.
-        refused: The faults of the other entities.
+        failed: The start of an error, with `{}` for the entity: `removing unit {} failed`.
+        lines: Entity -> the lines that tell what its removal does.
+        refused: The errors of the entities that cannot be removed.
     """
 
     failed: str
@@ -50,10 +50,10 @@ class Plan:
 
     @classmethod
     def of(cls, names: Iterable[str], lines: Callable[[list[str]], list[str]], *, failed: str) -> Plan:
-        """Look at each entity.
+        """Make the plan for some entities.
 
         Args:
-            lines: The lines to show for the removal of some entities.
+            lines: A function that returns the lines to show for some entities.
         """
         plan = cls(failed)
         for name in names:
@@ -64,11 +64,11 @@ class Plan:
         return plan
 
     def text(self) -> list[str]:
-        """Return all lines."""
+        """Return the lines of all entities."""
         return [line for lines in self.lines.values() for line in lines]
 
     def carry_out(self, remove: Callable[[list[str]], None]) -> None:
-        """Remove all, or none."""
+        """Remove all entities, or none."""
         try:
             remove(list(self.lines))
         except _REFUSALS as error:
@@ -77,10 +77,10 @@ class Plan:
             raise error.prefixed(self.failed.format(named)) from None
 
     def check(self, cli: Cli) -> None:
-        """Report what is refused.
+        """Print all faults but the last.
 
         Raises:
-            PushjujuError: The last of it.
+            PushjujuError: The last fault.
         """
         for error in self.refused[:-1]:
             suggest.advise(error, cli)
@@ -90,7 +90,7 @@ class Plan:
 
 
 def force(*, force: bool, no_wait: bool) -> removal.Force | None:
-    """Return how a removal is forced, or None."""
+    """Return how to force a removal, or None when it is not forced."""
     if no_wait and not force:
         raise UsageError("--no-wait without --force not valid")
     return removal.Force(wait_s=0.0 if no_wait else removal.MAX_WAIT_S) if force else None
@@ -106,10 +106,10 @@ def confirm(
     dry_run: bool,
     needs_force: bool = False,
 ) -> bool:
-    """Show the plan for a dry run, or where the model's `mode` wants to be asked; then ask.
+    """Show the plan for a dry run, or when the model's `mode` requires prompts; then ask.
 
     Returns:
-        Whether the plan was shown.
+        True when the plan was shown.
     """
     plan.check(cli)
     asks = not no_prompt and removal_plan.asks_first(opened.ctx, opened.uuid)
@@ -125,12 +125,12 @@ def confirm(
 
 
 def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequence[str]) -> None:
-    """Show what the removal takes away, then work the model.
+    """Print what the removal removed, then work the model.
 
     Args:
-        plan: The plan that was carried out.
-        told: True when the plan was shown before.
-        touched: Entities whose errors are this command's.
+        plan: The plan after `carry_out`.
+        told: True when the user has seen the plan already.
+        touched: Entities whose failures make the command fail.
     """
     if not told:
         tell(cli, plan.text())
@@ -139,7 +139,7 @@ def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequen
 
 
 def _tell_kept(cli: Cli, opened: Session, names: Sequence[str]) -> None:
-    """Say which machines without units stay for storage, and what lets them go."""
+    """Print which machines without units stay because of their storage, and what lets them end."""
     at = hints.model_flag(cli, opened.ctx, opened.model)
     ids = list(filter(is_machine, names))
     for name, text, stored in removal_plan.kept(opened.ctx, opened.uuid, ids):
@@ -148,7 +148,7 @@ def _tell_kept(cli: Cli, opened: Session, names: Sequence[str]) -> None:
 
 
 def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool = False) -> None:
-    """Work a removal; then show what waits for its forced end, and leave that to a background process."""
+    """Work a removal; a background process goes on with what waits for its forced end."""
     try:
         drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
     finally:
@@ -160,6 +160,6 @@ def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool =
 
 
 def tell(cli: Cli, lines: Sequence[str]) -> None:
-    """Print the plan on stdout, as scripts read it."""
+    """Print the plan on stdout, where scripts read it."""
     if lines:
         cli.output.text("".join(f"{line}\n" for line in lines))

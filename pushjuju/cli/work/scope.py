@@ -1,8 +1,9 @@
-"""Where clouds and credentials are looked up or written: this client, a controller, or both.
+"""Where commands read and write clouds and credentials: this client, a controller, or both.
 
-Juju asks a user when neither --client nor --controller is given. Here a controller is a directory beside
-the client's files and its models use the client's clouds unless it has its own: reading looks at both,
-writing goes to the client. Mirrors: juju cmd/modelcmd/clientorcontroller.go (3.6)
+When neither --client nor --controller is given Juju asks the user. pushjuju does not ask: a controller is a
+directory beside the client's files, and its models use the client's clouds unless the controller has its own.
+So a command reads both, and writes those of the client. Mirrors: juju cmd/modelcmd/clientorcontroller.go
+(3.6)
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pushjuju.services.entities.model import sides
 
 
 def for_reading(cli: Cli, *, client: bool, controller: str) -> sides.Sides:
-    """Return where to look: both sides unless one was named."""
+    """Return where to read: the client and the controller, or the one that the flags name."""
     folder = session.data_dir(cli)
     named = controller or (
         "" if client else cli.env.get("JUJU_CONTROLLER") or folder.current_controller() or ""
@@ -24,7 +25,7 @@ def for_reading(cli: Cli, *, client: bool, controller: str) -> sides.Sides:
 
 
 def for_writing(cli: Cli, *, client: bool, controller: str) -> sides.Sides:
-    """Return where to write: the client unless a controller was named."""
+    """Return where to write: the client, or the controller that the flags name."""
     ctx = session.open_controller(cli, controller) if controller else None
     return sides.Sides(folder=session.data_dir(cli), host=host(cli), client=client or ctx is None, ctx=ctx)
 

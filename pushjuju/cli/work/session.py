@@ -1,4 +1,4 @@
-"""Which controller and which model a command means, and opening them.
+"""Opens the controller and the model that a command names.
 
 Mirrors: juju cmd/modelcmd/modelcommand.go, controller.go (3.6)
 """
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
 
 _SWEPT = "swept"
-_FIRST_CLAIM = "first claim"  # the number of the next claim when this call began
+_FIRST_CLAIM = "first claim"  # key in `Cli.extra` of the next claim's number when this call began
 
 
 def data_dir(cli: Cli) -> sessions.DataDir:
-    """Return the data directory of this call; what a dead process left unfinished there is gone."""
+    """Return the data directory, after the removal of controllers that dead processes left unfinished."""
     found = sessions.data_dir(cli.env)
     if _SWEPT not in cli.extra:
         cli.extra[_SWEPT] = True
@@ -33,10 +33,10 @@ def data_dir(cli: Cli) -> sessions.DataDir:
 
 
 def open_controller(cli: Cli, name: str = "") -> context.Context:
-    """Open a controller: the named one, else `JUJU_CONTROLLER`'s, else the current one.
+    """Open a controller: the named one, else that of `JUJU_CONTROLLER`, else the current one.
 
     Raises:
-        NotFound: None of these.
+        NotFound: There is no such controller, or no current one.
     """
     folder = data_dir(cli)
     chosen = controllers.current(folder, name or None, cli.env)
@@ -45,16 +45,16 @@ def open_controller(cli: Cli, name: str = "") -> context.Context:
         cli.extra[key] = context.open_context(folder, chosen, clock=cli.clock, environ=cli.env)
     found = cli.extra[key]
     assert isinstance(found, context.Context), "the key is ours alone"
-    found.store.require_file()  # a command that reads again and again must not get the cached text
+    found.store.require_file()  # a command that reads the files repeatedly must see changes
     return found
 
 
 def warn_of_controller(cli: Cli, name: str, error: PushjujuError, what: str = "") -> None:
-    """Warn, once in a call, that a controller among others cannot be read.
+    """Warn once in a call that a controller cannot be read.
 
     Args:
-        error: Why it cannot be read.
-        what: The consequence, as a clause.
+        error: Why the controller cannot be read.
+        what: What follows from this, as a clause.
     """
     key = f"warned of {name}"
     if key not in cli.extra:
@@ -64,7 +64,7 @@ def warn_of_controller(cli: Cli, name: str, error: PushjujuError, what: str = ""
 
 
 def warn_of_controllers(cli: Cli, unread: Mapping[str, PushjujuError], what: str) -> None:
-    """Warn as `warn_of_controller` of each controller that a request could not read."""
+    """Warn of each controller that a request could not read, as `warn_of_controller` does."""
     for name, error in unread.items():
         warn_of_controller(cli, name, error, what)
 
@@ -76,13 +76,13 @@ def split_model(text: str) -> tuple[str, str]:
 
 
 def open_model(cli: Cli, text: str = "") -> sessions.Session:
-    """Open a model: `-m`, else `JUJU_MODEL`, else the current one.
+    """Open a model: that of `-m`, else that of `JUJU_MODEL`, else the current one.
 
     Args:
-        text: `[controller:][owner/]model`, a UUID or the start of one; empty when not given.
+        text: `[controller:][owner/]model`, a UUID or the start of a UUID; empty without `-m`.
 
     Raises:
-        NotFound: No such controller or model, or none in focus.
+        NotFound: There is no such controller or model, or no current one.
     """
     controller, model = split_model(text or cli.env.get("JUJU_MODEL", ""))
     chosen = cli.env.get("JUJU_CONTROLLER", "")
@@ -101,28 +101,29 @@ def open_model(cli: Cli, text: str = "") -> sessions.Session:
 
 
 def require_change(opened: sessions.Session) -> None:
-    """Check that a model may be changed."""
+    """Check that no disabled set of commands forbids changes to a model."""
     sessions.require(opened.ctx, opened.uuid, blocks.CHANGE)
 
 
 def first_claim(cli: Cli) -> int | None:
-    """Return the lowest number of a claim that may work what this call wants, or None when that is not known.
+    """Return the number of the first claim that may belong to this call's work, or None when unknown.
 
-    It is of the time before the call wrote anything: a background process may be faster than the call itself.
+    The number is read before the call writes, because a background process may claim the work before the call
+    does.
     """
     found = cli.extra.get(_FIRST_CLAIM)
     return found if isinstance(found, int) else None
 
 
 def any_controller(cli: Cli, text: str = "") -> bool:
-    """Return True when a model must exist already: the user named it, or it is the current model."""
+    """Return True when a model must exist already: the user named one, or there is a current model."""
     named = text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER")
     return bool(named or data_dir(cli).controllers())
 
 
 @contextmanager
 def moving(cli: Cli) -> Iterator[None]:
-    """Remember where we were before the block went elsewhere: `switch -` goes back there."""
+    """Keep the current model for `switch -`, when the block makes another model current."""
     before = position(cli)
     yield
     if before and before != position(cli):
@@ -130,5 +131,5 @@ def moving(cli: Cli) -> Iterator[None]:
 
 
 def position(cli: Cli) -> str:
-    """Return the current model: `home:admin/web`, `home` without a model, or an empty text."""
+    """Return the current model as `home:admin/web`; `home` without a model; empty without a controller."""
     return sessions.position(data_dir(cli))

@@ -1,4 +1,4 @@
-"""The status document as commands show it: with finished texts for times."""
+"""The status document, with times as the texts that commands show."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def status_document(opened: Session, *, utc: bool) -> dict[str, Any]:
-    """Return the status of a model, times as `status` shows them."""
+    """Return the status document of a model, with times as `status` shows them."""
     found = status.document(opened.ctx, opened.model, stored_text(utc=utc))
     found["controller"] = {"timestamp": clock_text(found["controller"]["timestamp"], utc=utc)}
     return found
 
 
 def is_empty(document: Mapping[str, Any]) -> bool:
-    """Return True when a status document shows nothing but the model."""
+    """Return True when a status document has nothing but the model."""
     return not any(
         document.get(key) for key in ("machines", "applications", "application-endpoints", "offers")
     )

@@ -1,6 +1,6 @@
-"""How commands say what they are about, for problems to be told apart from problems elsewhere."""
+"""The subjects that stand for many entities in `touched` of `drive.settle`."""
 
 from __future__ import annotations
 
 EVERY_MACHINE = ("every machine",)
-"""What a command touched that is about the machines of the model, whatever runs on them."""
+"""Stands for all machines of the model in `touched`."""

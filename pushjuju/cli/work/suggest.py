@@ -1,4 +1,4 @@
-"""Finds the name that a user may have wanted. Imported when a command has failed."""
+"""Suggests the name that the user may have wanted. Imported only after an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def advise(error: PushjujuError, cli: Cli) -> None:
-    """Add the name that the user may have wanted to an error; failures in that are not reported."""
+    """Add a suggestion to an error; a failure of the search itself is not reported."""
     try:
         found = hint(error.subject, cli)
     except (PushjujuError, OSError):
@@ -27,7 +27,7 @@ def advise(error: PushjujuError, cli: Cli) -> None:
 
 
 def hint(subject: Subject | None, cli: Cli) -> str:
-    """Return `Did you mean:` with the nearest name, or an empty text."""
+    """Return `Did you mean:` with the most similar name, or an empty text."""
     if subject is None:
         return ""
     near = closest(subject.name, _candidates(subject.kind, cli))
@@ -35,7 +35,7 @@ def hint(subject: Subject | None, cli: Cli) -> str:
 
 
 def _is_alike(name: str, near: str) -> bool:
-    """Return True when a name may be a slip for another; the number of a unit alone says nothing."""
+    """Return True when a name may be a typing error for another; only the number of a unit is not enough."""
     application, _, number = name.rpartition("/")
     if application and number.isdigit():
         return name != near and distance(application, near.rpartition("/")[0]) <= (len(application) + 1) // 2

@@ -1,4 +1,4 @@
-"""Waiting for tasks: drive the model, show what they say, give up in time.
+"""Waits for tasks: works the model, prints what the tasks log, gives up at the time limit.
 
 Mirrors: juju cmd/juju/action/common.go (3.6)
 """
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from pushjuju.services.views.tasks import Task
 
 _POLL_S = 0.05
-_PATIENCE_S = 5.0  # with what else is under way, once all that is waited for is over
-_AGAIN_S = 5.0  # how often a background process is looked after while it is waited for
+_PATIENCE_S = 5.0  # how long to wait for other work after the tasks are over
+_AGAIN_S = 5.0  # how often to check that a background process still runs
 
 Say = Callable[[str], None]
 
 
 class TimedOut(PushjujuError, code="timed-out"):
-    """Tasks were not over in time."""
+    """Tasks were not over at the time limit."""
 
 
 class Waiter:
-    """Follows tasks until all of them are over.
+    """Waits for tasks and prints their log.
 
     Attributes:
         say: Prints a line of progress.
@@ -44,24 +44,24 @@ class Waiter:
     def __init__(
         self, cli: Cli, opened: Session, waited: Sequence[Task], seconds: float, *, say: Say, utc: bool
     ) -> None:
-        """Begin to wait.
+        """Prepare to wait.
 
         Args:
-            seconds: How long to wait; for ever when negative.
+            seconds: The time limit; negative for no limit.
             say: Prints a line of progress.
         """
         self._cli, self._opened, self._say, self._utc = cli, opened, say, utc
         self._tasks = list(waited)
         self._ends = None if seconds < 0 else cli.clock.monotonic() + seconds
-        self._named = 0  # tasks that are waited for, as the user was informed
-        self._seen = 0  # last line of the log that was shown
-        self._parted = False  # the log from what follows, by an empty line
+        self._named = 0  # number of tasks that were announced
+        self._seen = 0  # id of the last log line that was shown
+        self._parted = False  # True when an empty line was printed after the log
 
     def wait(self) -> None:
-        """Work the model, or let the background work it, until the tasks are over.
+        """Work the model, or wait for a background process, until the tasks are over.
 
         Raises:
-            TimedOut: The tasks are not over in time; they go on.
+            TimedOut: The tasks are not over at the time limit; they go on.
         """
         if not self._tasks or self._cli.rehearsal:
             return
@@ -76,10 +76,10 @@ class Waiter:
             raise
 
     def look(self) -> bool:
-        """Show what is new; return True when all is over.
+        """Print new lines of the log; return True when all tasks are over.
 
         Raises:
-            TimedOut: The tasks are not over in time.
+            TimedOut: Tasks are not over at the time limit.
         """
         ctx, numbers = self._opened.ctx, [task.id for task in self._tasks]
         left, lines = tasks.watch(ctx, self._opened.uuid, numbers, self._deadline(), self._seen)
@@ -97,12 +97,12 @@ class Waiter:
         return not left
 
     def _deadline(self) -> datetime | None:
-        """Return when the time was over, or None while there is some left; the clock may jump meanwhile."""
+        """Return when the time limit ended, or None before; the clock may jump meanwhile."""
         over = 0.0 if self._ends is None else self._cli.clock.monotonic() - self._ends
         return self._cli.clock.now() - timedelta(seconds=over) if over > 0 else None
 
     def _announce(self, left: set[int]) -> None:
-        """Name the task that is waited for, each one once, in order."""
+        """Announce each task once, in order, when the tasks before are over."""
         while self._named < len(self._tasks):
             if self._named and self._tasks[self._named - 1].id in left:
                 return
@@ -111,9 +111,9 @@ class Waiter:
 
 
 def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
-    """Drive the model in the foreground, or wait for the background process, until `look` says so.
+    """Work the model, or wait for the background process, until `look` returns True.
 
-    A hook elsewhere that takes long does not hold up what is over: the background process goes on with it.
+    A slow hook of another unit does not delay the return: the background process goes on with the hook.
     """
     if look():
         return
@@ -137,12 +137,12 @@ def attend(
     until: Callable[[], bool] = lambda: True,
     patience: float = float("inf"),
 ) -> Sequence[Problem]:
-    """Drive the model and look every so often; return what failed.
+    """Work the model and call `look` every 50 ms; return what failed.
 
     Args:
-        look: Shows what is new, and returns True when everything that is waited for is over.
-        until: Called at rest; while it returns False the wait goes on for what becomes due later.
-        patience: Seconds with what else is under way when all is over; then it is left to the background.
+        look: Prints what is new, and returns True when everything that the caller waits for is over.
+        until: Called when the model is at rest; while it returns False the worker waits for later due times.
+        patience: Seconds to wait for other work after `look` returned True; then the background goes on.
     """
 
     def leave() -> None:
@@ -152,7 +152,7 @@ def attend(
 
 
 def failures(found: Sequence[dict[str, object]]) -> str:
-    """Return the error of tasks whose script failed; empty when all went well."""
+    """Return the error text for tasks whose script failed; empty when none failed."""
     bad = []
     for task in found:
         results = task.get("results")
@@ -168,5 +168,5 @@ def failures(found: Sequence[dict[str, object]]) -> str:
 
 
 def is_over(status: str) -> bool:
-    """Return True when a task of this status is over."""
+    """Return True when a task with this status is over."""
     return TaskStatus(status).over

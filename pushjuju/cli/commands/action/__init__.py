@@ -1,1 +1,1 @@
-"""Actions, and commands that run on units and machines."""
+"""Commands for actions, and for shell commands on units and machines."""

@@ -1,4 +1,4 @@
-"""The application whose actions a command names."""
+"""Checks the application name of commands about actions."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ EXEC_WAIT_S = 300.0
 def _check_targets(
     machines: Iterable[str], names: Iterable[str], units: Iterable[str], *, every: bool
 ) -> None:
-    """Check what exec is aimed at."""
+    """Check which machines and units exec is to run on."""
     given = (("machines", machines), ("applications", names), ("units", units))
     if every:
         for noun, found in given:
@@ -51,7 +51,7 @@ def _check_targets(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecFlags:
-    """The flags of exec, as they were written."""
+    """The flags of exec on the command line."""
 
     model: str
     background: bool
@@ -93,7 +93,7 @@ class ExecFlags:
     see_also=("run", "ssh", "show-operation"),
 )
 def execute(cli: Cli, args: tuple[str, ...], flags: ExecFlags) -> None:
-    """Run shell commands and print what they say."""
+    """Run shell commands and print their output."""
     check_wait(cli, background=flags.background)
     _check_targets(flags.machine, flags.application, flags.unit, every=flags.every)
     seconds = flags.wait or EXEC_WAIT_S

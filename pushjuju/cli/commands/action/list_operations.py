@@ -18,7 +18,7 @@ from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.views import tasks
 
-_STATUSES = (  # in the order in which Juju names them
+_STATUSES = (  # in Juju's order
     TaskStatus.PENDING,
     TaskStatus.RUNNING,
     TaskStatus.COMPLETED,
@@ -79,7 +79,7 @@ def operations(
 
 
 def _check_filter(wanted: Mapping[str, Sequence[str]]) -> None:
-    """Refuse what can match nothing."""
+    """Refuse a filter that matches nothing."""
     faults = [
         f"invalid {noun} {quote(name)}"
         for noun, names, fits in (
@@ -100,7 +100,7 @@ def _check_filter(wanted: Mapping[str, Sequence[str]]) -> None:
 
 
 def _page(listing: tasks.Listing, offset: int, size: int) -> str:
-    """Return what stands above a part of the operations."""
+    """Return the line above a page of operations."""
     if not listing.more and not offset:
         return ""
     text = f"Displaying operation results {offset + 1} to {offset + len(listing.operations)}.\n"

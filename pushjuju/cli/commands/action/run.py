@@ -38,7 +38,7 @@ class _Asked:
 
 
 def _asked(args: tuple[str, ...]) -> _Asked:
-    """Read units, action and parameters from the command line."""
+    """Parse units, action and parameters from the command line."""
     units: list[str] = []
     rest = list(args)
     while rest and is_receiver(rest[0]):
@@ -69,7 +69,7 @@ def _pair(text: str) -> tuple[tuple[str, ...], str]:
 
 
 def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[str, object]:
-    """Merge the parameters of a file and of the command line; the latter win."""
+    """Return the parameters of a file and of the command line; those of the command line win."""
     found: dict[str, Any] = {}
     if path:
         found = values.yaml_map(values.read_file(path, cli.console.stdin), path)
@@ -85,7 +85,7 @@ def _parameters(cli: Cli, options: _Asked, path: str, *, as_text: bool) -> dict[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFlags:
-    """The flags of run, as they were written."""
+    """The flags of run on the command line."""
 
     model: str
     background: bool
@@ -115,7 +115,7 @@ class RunFlags:
     see_also=("actions", "show-operation", "show-task", "cancel-task"),
 )
 def run(cli: Cli, args: tuple[str, ...], flags: RunFlags) -> None:
-    """Run an action and print what it gives."""
+    """Run an action and print its results."""
     check_wait(cli, background=flags.background)
     options = _asked(args)
     parameters = _parameters(cli, options, flags.params, as_text=flags.string_args)

@@ -1,4 +1,4 @@
-"""What run and exec share: they start tasks, wait for them and show the results."""
+"""What run and exec share: start tasks, wait for them, print the results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _count(queued: operations.Enqueued) -> str:
 
 
 def _refused(cli: Cli, queued: operations.Enqueued) -> None:
-    """Say which receivers did not take it."""
+    """Print which receivers did not take the task."""
     if queued.errors:
         head = (
             "Some actions could not be scheduled:"
@@ -51,7 +51,7 @@ def _refused(cli: Cli, queued: operations.Enqueued) -> None:
         )
         cli.console.info("\n".join([head, *queued.errors]))
     for reason in queued.errors if cli.rehearsal else ():
-        cli.console.warn(reason)  # what a plan hands on
+        cli.console.warn(reason)  # `plan` shows the warnings of its command
 
 
 def start(say: Any, queued: operations.Enqueued) -> None:
@@ -82,7 +82,7 @@ def in_background(cli: Cli, opened: sessions.Session, queued: operations.Enqueue
 def show_results(
     cli: Cli, opened: sessions.Session, queued: operations.Enqueued, forms: Mapping[str, Any], *, utc: bool
 ) -> None:
-    """Print the results of tasks that are over."""
+    """Print the results of completed tasks."""
     _refused(cli, queued)
     if not queued.tasks:
         return

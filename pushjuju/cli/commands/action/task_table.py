@@ -1,4 +1,4 @@
-"""Operations and tasks as text. Pure: moments come in aware.
+"""Formats operations and tasks as text. Pure: moments have a time zone.
 
 Mirrors: juju cmd/juju/action/{common,run,exec,listoperations,showoperation}.go (3.6)
 """
@@ -17,7 +17,7 @@ from pushjuju.portable.yamltext import to_yaml
 
 _STREAMS = ("stdout", "stderr")
 _ENCODINGS = ("stdout-encoding", "stderr-encoding")
-_SHOWN_TASKS = 5  # ids in the table of operations
+_SHOWN_TASKS = 5  # number of ids that the table of operations shows
 _OPERATION = ("summary", "status", "fail", "error", "action", "timing", "tasks")
 _TASK = ("name", "host", "status", "timing", "log", "message", "results")
 _TIMING = ("enqueued", "started", "completed")
@@ -32,7 +32,7 @@ def moment_text(moment: datetime, *, utc: bool) -> str:
 
 
 def task_texts(task: Task, *, utc: bool) -> dict[str, object]:
-    """Return a task with its moments as text."""
+    """Return a task with its moments as texts."""
     shown: dict[str, object] = dict(task)
     if "log" in shown:
         shown["log"] = [f"{moment_text(line['time'], utc=utc)} {line['message']}" for line in task["log"]]
@@ -46,7 +46,7 @@ def _unix(key: str, value: Any) -> Any:
 
 
 def operation_texts(operation: Mapping[str, Any], *, utc: bool) -> Struct:
-    """Return an operation with its moments as text, in Juju's order."""
+    """Return an operation with its moments as texts, in Juju's order of keys."""
     shown = _ordered(operation, _OPERATION, utc)
     if "tasks" in shown:
         shown["tasks"] = {
@@ -73,7 +73,7 @@ def _text(moment: Any, utc: bool) -> Any:
 
 
 def run_formatters() -> dict[str, Callable[[Any], str]]:
-    """Return how `run` prints the map receiver -> task."""
+    """Return the formats of `run` for a map receiver -> task."""
     return {"plain": _plain_results}
 
 
@@ -89,14 +89,14 @@ def _plain_entry(task: Task) -> dict[str, object]:
 
 
 def plain_task(task: Task) -> str:
-    """Return one task as plain text: its values, a blank line, what it printed."""
+    """Return a task as plain text: its values, an empty line, its output."""
     failed = task["status"] == "failed"
     text = f"Action id {task['id']} failed: {task.get('message', '')}\n" if failed else ""
     return f"{text}{_values(task)}\n{_streams(task)}"
 
 
 def _values(task: Task) -> str:
-    """Return what a script set, as YAML; where there are no results at all, how it ended."""
+    """Return a task's results as YAML; for a task without results, its status."""
     results = task.get("results")
     if not results:
         return f"Task {task['id']} {task['status']}\n"
@@ -106,14 +106,14 @@ def _values(task: Task) -> str:
 
 
 def _streams(task: Task) -> str:
-    """Return what a script printed."""
+    """Return what a task's script printed."""
     results = task.get("results", {})
     texts = [str(results[stream]).strip("\n") for stream in _STREAMS if results.get(stream)]
     return "".join(f"{text}\n" for text in texts)
 
 
 def exec_formatters() -> dict[str, Callable[[Any], str]]:
-    """Return how `exec` prints the map receiver -> task."""
+    """Return the formats of `exec` for a map receiver -> task."""
     return {"plain": _plain_commands}
 
 
@@ -156,7 +156,7 @@ def _stamp(moment: datetime | None, utc: bool) -> str:
 
 
 def actions_table(descriptions: Mapping[str, str]) -> str:
-    """Return the table of `actions`; more lines of a description stand below its first."""
+    """Return the table of `actions`; further lines of a description are below its first line."""
     table = TabWriter()
     table.row(*heads("Action", "Description"))
     for name in sorted(descriptions):

@@ -1,4 +1,4 @@
-"""Operations and tasks as commands name, watch and show them."""
+"""Finds operations and tasks by the ids of the command line, and waits for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS = ("plain", "yaml", "json")
 
 
 def task_number(text: str, noun: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 18:  # the store has no greater numbers
+    if not text.isascii() or not text.isdigit() or len(text) > 18:  # the greatest number of an SQLite integer
         raise UsageError(f"{noun} ID {quote(text)} not valid")
     return int(text)
 
@@ -42,16 +42,16 @@ def follow(
     late: str,
     number: int,
 ) -> None:
-    """Wait as asked: with `--wait 0s` for ever, with a negative time not at all.
+    """Wait for tasks: `--wait 0s` waits without limit, a negative time does not wait.
 
     Args:
         seconds: `--wait`.
-        watch: `--watch`: for ever.
-        late: Juju's message when the time runs out.
+        watch: `--watch`: wait without limit.
+        late: Juju's message at the time limit.
         number: The number of the task or of the operation.
 
     Raises:
-        TimedOut: The tasks are not over in time; they go on.
+        TimedOut: The tasks are not over at the time limit; they go on.
 
     Mirrors: juju cmd/juju/action/showtask.go, showoperation.go (3.6)
     """

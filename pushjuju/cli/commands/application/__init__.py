@@ -1,1 +1,1 @@
-"""Applications and their units."""
+"""Commands for applications."""

@@ -1,4 +1,4 @@
-"""`show-application` as text. Pure."""
+"""Formats the document of `show-application`. Pure."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from pushjuju.cli.terminal.shapes import struct
 
 
 def show_application(form: str, document: Mapping[str, Any]) -> str:
-    """Return the applications of `show-application` (name -> application) as yaml, json or smart."""
+    """Return the document of `show-application` (name -> application) as yaml, json or smart."""
     return render(form, struct(document, "*show-application"))

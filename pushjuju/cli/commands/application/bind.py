@@ -19,7 +19,7 @@ from pushjuju.services.requests.application import settings
         flags.switch("force", "Allow endpoints to be bound to spaces that some units have no address in"),
         *flags.NO_WAIT,
     ),
-    details="Endpoints that are in the old default space follow the default to the new one.",
+    details="Endpoints that are in the old default space move to the new default space.",
     examples="    pushjuju bind web internal\n    pushjuju bind web internal db=backend\n",
     see_also=("spaces", "show-space", "deploy"),
 )

@@ -27,7 +27,7 @@ from pushjuju.cli.syntax.command import Cli, command
         *flags.NO_WAIT,
     ),
     details="A local charm is a directory or a .charm file; its path starts with `.` or `/`.\n"
-    "A git repository is written git+https://HOST/REPO@BRANCH#FOLDER; `local:NAME-N` means a charm that was\n"
+    "A git repository is written git+https://HOST/REPO@BRANCH#FOLDER; `local:NAME-N` is a charm that was\n"
     "uploaded to the model before. Any other word is the name of a charm\n"
     "in the model's store, its charmhub-url: Charmhub unless a mirror was named when the model was made.\n"
     "Without any controller one is made for machines on this computer.\n\n"

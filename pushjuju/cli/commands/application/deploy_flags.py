@@ -10,7 +10,7 @@ from pushjuju.cli.syntax.gnuflag import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployFlags:
-    """The flags of deploy, as they were written."""
+    """The flags of deploy on the command line."""
 
     model: str
     to: str
@@ -29,7 +29,7 @@ class DeployFlags:
     base: str = flags.text("base", "The base on which to deploy")
     revision: int = flags.number("revision", "The revision to deploy", default=-1)
     dry_run: bool = flags.switch("dry-run", "Just show what the deploy would do")
-    force: bool = flags.switch("force", "Allow a charm to be deployed on a base that it does not name")
+    force: bool = flags.switch("force", "Allow a charm to be deployed on a base that the charm does not name")
     storage: tuple[str, ...]
     device: dict[str, str] = flags.many("device", "For Kubernetes only", kind=Kind.KEY_VALUE, default="")
     resource: dict[str, str] = flags.many(

@@ -1,4 +1,4 @@
-"""The work of `deploy`: its flags become options, the request is made, its result is shown and driven.
+"""The steps of `deploy`: turn flags into options, make the request, show the result, work the model.
 
 Mirrors: juju cmd/juju/application deploy.go, deployer (3.6)
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pushjuju.services.requests.application.deploy import DeployOptions, ReadCharm
     from pushjuju.services.requests.application.new_application import Deployed
 
-Recorded: TypeAlias = "tuple[Session, Sequence[str]]"  # the model, and the applications that are worked
+Recorded: TypeAlias = "tuple[Session, Sequence[str]]"  # the model, and the applications to work
 
 _FOR_BUNDLES = ("overlay", "map_machines")
 _NOT_FOR_BUNDLES = (
@@ -48,7 +48,7 @@ def deploy(cli: Cli, argument: str, name: str, flags: DeployFlags) -> None:
 
 
 def _record(cli: Cli, argument: str, name: str, flags: DeployFlags) -> Recorded:
-    """Record what a charm or bundle asks for; a name of the store may be either."""
+    """Record a charm or a bundle; a name of the store may be either."""
     if bundles.names_bundle(argument):
         return _bundle(cli, argument, flags)
     _check_flags(flags)
@@ -68,7 +68,7 @@ def _record(cli: Cli, argument: str, name: str, flags: DeployFlags) -> Recorded:
 
 
 def _check_flags(flags: DeployFlags) -> None:
-    """Refuse what no charm takes, before anything is read."""
+    """Refuse flags that no charm allows, before any file is read."""
     if flags.series and flags.base:
         raise UsageError("--series and --base cannot be specified together")
     if flags.device:
@@ -76,7 +76,7 @@ def _check_flags(flags: DeployFlags) -> None:
 
 
 def _options(cli: Cli, argument: str, name: str, flags: DeployFlags) -> DeployOptions:
-    """Return what the flags ask for."""
+    """Return the flags as options of the request."""
     base = values.base(flags.base, flags.series, cli.console)
     config = values.settings(flags.config)
     return request.DeployOptions(
@@ -102,12 +102,12 @@ def _options(cli: Cli, argument: str, name: str, flags: DeployFlags) -> DeployOp
 
 
 def _fixed_revision(cli: Cli, flags: DeployFlags) -> bool:
-    """Return True when a revision is asked for without a channel, which bundles alone may do."""
+    """Return True when the flags name a revision without a channel, which only a bundle allows."""
     return "revision" in cli.given and not flags.channel
 
 
 def _refuse(cli: Cli, flags: DeployFlags, for_bundle: list[str]) -> None:
-    """Refuse for a charm what only bundles take."""
+    """Refuse flags that only a bundle allows."""
     if _fixed_revision(cli, flags):
         raise NotValid(request.NEEDS_CHANNEL)
     if for_bundle:
@@ -122,7 +122,7 @@ def _charm(cli: Cli, kind: arguments.ArgumentKind, options: DeployOptions, flags
         if kind is arguments.ArgumentKind.UPLOADED or session.any_controller(cli, flags.model):
             opened = session.open_model(cli, flags.model)
         else:
-            if kind is arguments.ArgumentKind.LOCAL:  # a charm that is refused makes no controller
+            if kind is arguments.ArgumentKind.LOCAL:  # a refused charm removes the new controller
                 read = request.read_local(options, Path(folder), cli.env, cli.console)
             opened = making.open_or_make_model(cli, flags.model)
         deployed = request.deploy(
@@ -149,7 +149,7 @@ def _tell(cli: Cli, deployed: Deployed, *, dry_run: bool) -> None:
 
 
 def _bundle(cli: Cli, argument: str, flags: DeployFlags) -> Recorded:
-    """Deploy a bundle of a file or of the model's store: show what it changes, and change it."""
+    """Deploy a bundle from a file or the model's store: show its changes, then make them."""
     _check_bundle_flags(cli, flags)
     options = requests.BundleOptions(
         bundle=argument,
@@ -190,7 +190,7 @@ def _bundle(cli: Cli, argument: str, flags: DeployFlags) -> Recorded:
 
 
 def _check_bundle_flags(cli: Cli, flags: DeployFlags) -> None:
-    """Refuse flags that mean one charm."""
+    """Refuse flags that only a charm allows."""
     if "revision" in cli.given and flags.channel:
         raise UsageError(
             "revision and channel are mutually exclusive when deploying a bundle. Please choose one."

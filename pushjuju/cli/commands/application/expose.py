@@ -23,8 +23,8 @@ from pushjuju.services.requests.application import expose as service
         flags.text("to-cidrs", "Networks that may reach the ports, comma separated"),
         *flags.NO_WAIT,
     ),
-    details="Without flags every port that the application opens is within reach of everybody.\n"
-    "Each call replaces what was said before of the same endpoints.",
+    details="Without flags everybody can reach each port that the application opens.\n"
+    "Each call replaces the earlier rules of the same endpoints.",
     examples="    pushjuju expose web\n    pushjuju expose web --to-cidrs 10.0.0.0/24,192.168.1.0/24\n"
     "    pushjuju expose web --endpoints logs --to-cidrs 10.0.0.0/24\n",
     see_also=("unexpose", "firewall-rules", "status"),
@@ -39,7 +39,7 @@ def expose(
     to_cidrs: str,
     no_wait: bool,
 ) -> None:
-    """Let an application's open ports be reached."""
+    """Open an application's ports for other networks."""
     opened = session.open_model(cli, model)
     service.expose(
         opened.ctx,

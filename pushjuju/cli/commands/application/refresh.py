@@ -30,14 +30,14 @@ from pushjuju.cli.syntax.gnuflag import FlagSpec, Kind
         ),
         *flags.NO_WAIT,
     ),
-    details="A charm of a store goes to the newest revision of its channel, or of the one that --channel\n"
-    "names. A local charm needs --path or --switch. Only what the new charm changes is sent to the\n"
-    "machines. With --base future units run on another base; those that are there stay as they are.",
+    details="A charm of a store changes to the newest revision of its channel, or of the channel that\n"
+    "--channel names. A local charm needs --path or --switch. Only files that differ are sent to the\n"
+    "machines. With --base future units run on another base; units that exist stay as they are.",
     examples="    pushjuju refresh postgresql --channel 16/stable\n    pushjuju refresh web --path ./web\n"
     "    pushjuju refresh web --switch ./other\n",
     into=RefreshFlags,
     see_also=("deploy",),
 )
 def refresh(cli: Cli, args: tuple[str, ...], flags: RefreshFlags) -> None:
-    """Put an application on another revision of its charm."""
+    """Change an application to another revision of its charm."""
     refreshing.refresh(cli, args[0], flags)

@@ -10,7 +10,7 @@ from pushjuju.cli.syntax.gnuflag import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshFlags:
-    """The flags of refresh, as they were written."""
+    """The flags of refresh on the command line."""
 
     model: str
     force: bool = flags.switch("force", "Allow a charm to be refreshed past checks of safety")

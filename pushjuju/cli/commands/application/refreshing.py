@@ -1,4 +1,4 @@
-"""The work of `refresh`: its flags become options, the request is made, its result is shown and driven.
+"""The steps of `refresh`: turn flags into options, make the request, show the result, work the model.
 
 Mirrors: juju cmd/juju/application/refresh.go (3.6)
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def refresh(cli: Cli, name: str, flags: RefreshFlags) -> None:
-    """Put an application on another revision of its charm, and work until it is at rest."""
+    """Change an application to another revision of its charm, and work until the model is at rest."""
     options = _options(name, flags)
     opened = session.open_model(cli, flags.model)
     done = request.refresh(opened.ctx, opened.uuid, options, notices=cli.console)
@@ -39,7 +39,7 @@ def refresh(cli: Cli, name: str, flags: RefreshFlags) -> None:
 
 
 def _options(name: str, flags: RefreshFlags) -> RefreshOptions:
-    """Return what the flags ask for."""
+    """Return the flags as options of the request."""
     config = values.settings(flags.config)
     if len(config.files) > 1:
         raise UsageError("only one config file can be given to refresh")
@@ -66,7 +66,7 @@ def _options(name: str, flags: RefreshFlags) -> RefreshOptions:
 def _tell_stayed(
     cli: Cli, options: RefreshOptions, done: Refreshed, stayed: Stayed, *, by_revision: bool
 ) -> None:
-    """Say what changed of an application whose charm is the newest already."""
+    """Print what changed of an application that has the newest charm already."""
     revision = f", revision {done.revision}" if by_revision else ""
     cli.console.info(f'charm "{done.charm}"{revision}: already up-to-date')
     if options.bind:

@@ -19,7 +19,7 @@ from pushjuju.services.views import removal_plan
     summary="Remove applications from the model.",
     at_least=(1, "no application specified"),
     flags=FLAGS,
-    details="Relations end first, then units run their last hooks; machines that become empty go too.\n"
+    details="Relations end first, then units run their last hooks; machines without units are removed too.\n"
     "A unit in error stays until it is resolved.\n" + removals.HOW,
     examples="    pushjuju remove-application wordpress\n"
     "    pushjuju remove-application wordpress mysql --no-prompt --destroy-storage\n"
@@ -52,6 +52,6 @@ def remove_application(
     if dry_run:
         return
     remove = partial(request.remove_applications, opened.ctx, opened.uuid)
-    homes = failures.around_of(opened.ctx, opened.uuid, args)  # they may go as well
+    homes = failures.around_of(opened.ctx, opened.uuid, args)  # the removal may end these
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
     removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))

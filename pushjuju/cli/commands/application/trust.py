@@ -25,7 +25,7 @@ from pushjuju.services.requests.application import settings
     see_also=("config",),
 )
 def trust(cli: Cli, args: tuple[str, ...], *, model: str, remove: bool, no_wait: bool) -> None:
-    """Let an application read the cloud's credential, or not any more."""
+    """Let an application read the cloud's credential; with `--remove`, stop this."""
     name = values.application_name(args)
     opened = session.open_model(cli, model)
     settings.set_trust(opened.ctx, opened.uuid, name, trusted=not remove)

@@ -21,12 +21,12 @@ from pushjuju.services.requests.application import expose as service
         flags.text("endpoints", "Only the ports opened for these endpoints, comma separated"),
         *flags.NO_WAIT,
     ),
-    details="Connections that are open go on. Machines of the same model reach each other in any case.",
+    details="Open connections stay open. Machines of the same model reach each other in any case.",
     examples="    pushjuju unexpose web\n    pushjuju unexpose web --endpoints logs\n",
     see_also=("expose",),
 )
 def unexpose(cli: Cli, args: tuple[str, ...], *, model: str, endpoints: str, no_wait: bool) -> None:
-    """Let an application's ports be reached no more."""
+    """Close an application's ports for other networks."""
     opened = session.open_model(cli, model)
     service.unexpose(opened.ctx, opened.uuid, args[0], firewall.split(endpoints))
     drive.settle(cli, opened.ctx, opened.uuid, touched=(args[0],), no_wait=no_wait)

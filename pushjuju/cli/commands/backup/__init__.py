@@ -1,1 +1,1 @@
-"""Copies of a controller."""
+"""Commands for backups of a controller."""

@@ -51,14 +51,14 @@ notes:{notes}
         flags.text("filename", "Download to this file", default=_NOT_SET),
     ),
     details="The archive holds the store of the controller with all its models, charms, resources and keys:\n"
-    "keep it where nobody else can read it. It is written into the current directory unless --filename\n"
-    "says otherwise, readable by you only. Everything goes on while it is made.",
+    "keep it where nobody else can read it. Only you can read the file, which is in the current\n"
+    "directory unless --filename says otherwise. Other commands go on during the backup.",
     examples="    pushjuju create-backup\n"
     "    pushjuju create-backup --filename shop.tar.gz 'before the move'\n",
     see_also=("restore-backup", "download-backup"),
 )
 def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: bool, filename: str) -> None:
-    """Write a copy of the controller."""
+    """Write a backup of the controller."""
     chosen = "filename" in cli.given
     if chosen and no_download:
         raise UsageError("cannot mix --no-download and --filename")
@@ -89,12 +89,12 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
 
 
 def _work_tree(path: Path) -> Path | None:
-    """Return the git work tree that a file lies in, or None when it lies in none."""
+    """Return the git work tree of a file, or None when the file is in no work tree."""
     return next((folder for folder in path.resolve().parents if (folder / ".git").exists()), None)
 
 
 def _described(made: backups.Backup, started: datetime, finished: datetime) -> str:
-    """Return Juju's document of a backup; a controller here is no machine, so the host stands for it."""
+    """Return Juju's text about a backup; a controller here has no machine, so it names this host."""
     with made.path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.sha1(usedforsecurity=False)).digest()
     release = platform.freedesktop_os_release() if Path("/etc/os-release").exists() else {}

@@ -19,12 +19,12 @@ from pushjuju.core.errors import AlreadyExists
     at_least=(1, "missing filename"),
     at_most=1,
     flags=(*flags.MODEL, *flags.LOGIN, flags.text("filename", "Where to put the copy")),
-    details="The store is on this computer, so the archive is copied. A file that is not here is refused.",
+    details="The store is on this computer, so the archive is copied from a path on this computer.",
     see_also=("create-backup",),
 )
 def download_backup(cli: Cli, args: tuple[str, ...], *, model: str, filename: str) -> None:
     """Copy an archive."""
-    if model:  # the archive is a file here, whatever the controller; but one that is not there is a mistake
+    if model:  # no controller is needed to copy a file; but naming an unknown controller is an error
         session.open_controller(cli, session.split_model(model)[0])
     source = Path(args[0]).expanduser()
     if not source.is_file():

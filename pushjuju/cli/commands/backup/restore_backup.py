@@ -18,15 +18,16 @@ from pushjuju.services.requests.controller import backups
     at_least=(1, "missing filename"),
     at_most=1,
     flags=(*flags.CONTROLLER, *flags.NO_PROMPT),
-    details="The store may be in use, damaged or gone: what was there is kept beside it. Integrity and\n"
-    "version of the archive are checked first; one of another controller is refused. Processes that work\n"
-    "on the store lose what they hold and go on with the restored content.\n\n"
+    details="The store may be in use, damaged or missing: the old store is kept beside the new one.\n"
+    "Integrity and version of the archive are checked first; the archive of another controller is\n"
+    "refused. Processes that work on the store lose their leases and go on with the restored\n"
+    "content.\n\n"
     "Machines are not touched: what was done on them since the backup stays done.",
     examples="    pushjuju restore-backup juju-backup-20250301-091500.tar.gz\n",
     see_also=("create-backup", "doctor"),
 )
 def restore_backup(cli: Cli, args: tuple[str, ...], *, controller: str, no_prompt: bool) -> None:
-    """Put a copy back."""
+    """Restore a backup."""
     source = Path(args[0]).expanduser()
     if not source.is_file():
         raise NotFound(f"open {source}: no such file or directory")

@@ -1,1 +1,1 @@
-"""Commands that are disabled for a model."""
+"""Commands that disable other commands for a model."""

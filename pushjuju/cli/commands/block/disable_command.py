@@ -10,7 +10,7 @@ from pushjuju.services.entities.basis import blocks
 from pushjuju.services.requests.model import blocks as request
 
 _DETAILS = (
-    "A set of commands that is disabled is refused, for everybody, until it is enabled again:\n\n"
+    "pushjuju refuses the commands of a disabled set, for all users, until the set is enabled again:\n\n"
     + "\n".join(f'"{name}" prevents:\n{blocking.listing(name)}\n' for name in blocks.SETS)
 )
 
@@ -27,7 +27,7 @@ _DETAILS = (
     see_also=("disabled-commands", "enable-command"),
 )
 def disable(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Forbid a set of commands."""
+    """Disable a set of commands."""
     name = set_block(args)
     opened = session.open_model(cli, model)
     request.disable(opened.ctx, opened.uuid, name, " ".join(args[1:]))

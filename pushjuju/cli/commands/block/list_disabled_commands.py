@@ -29,7 +29,7 @@ from pushjuju.services.views.listings import blocks
     see_also=("disable-command", "enable-command"),
 )
 def disabled(cli: Cli, _args: tuple[str, ...], *, model: str, every: bool) -> None:
-    """List what is disabled."""
+    """List the disabled commands."""
     if every:
         controller, _ = session.split_model(model)
         listed: list[Any] = blocks.of_controller(session.open_controller(cli, controller))
@@ -42,7 +42,7 @@ def disabled(cli: Cli, _args: tuple[str, ...], *, model: str, every: bool) -> No
 
 
 def formatters(*, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from a list of what is disabled to text."""
+    """Return format name -> function that formats a list of disabled commands."""
     return {
         "tabular": lambda listed: table(listed, colour=colour),
         "yaml": lambda listed: render("yaml", struct(listed, "[leaf")),
@@ -51,7 +51,7 @@ def formatters(*, colour: bool = False) -> dict[str, Formatter]:
 
 
 def table(listed: list[dict[str, Any]], *, colour: bool = False) -> str:
-    """Return the table of one model's disabled commands, or that of all models."""
+    """Return the table of disabled commands, of one model or of all models."""
     rows = TabWriter(colour=colour)
     if listed and "name" in listed[0]:
         rows.row(*heads("Name", "Model UUID", "Owner", "Disabled commands"))

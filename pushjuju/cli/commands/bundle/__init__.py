@@ -1,1 +1,1 @@
-"""Bundles: many applications at once."""
+"""Commands for bundles: descriptions of many applications."""

@@ -17,7 +17,7 @@ from pushjuju.workers.provision import precheck
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyFlags:
-    """The flags of apply, as they were written."""
+    """The flags of apply on the command line."""
 
     model: str
     no_prompt: bool
@@ -63,11 +63,11 @@ class ApplyFlags:
         ),
         *flags.NO_WAIT,
     ),
-    details="Shows what will be changed and asks. Resources, storage of units to come and bindings of\n"
-    "applications that are there are changed as well, which deploy leaves alone. Without --prune nothing\n"
-    "is removed, reset or unexposed; storage is destroyed only with --destroy-storage besides.\n\n"
-    "--save-plan writes the changes as JSON; --plan takes them from there, and refuses when the model\n"
-    "or the bundle is not what it was.",
+    details="Shows the changes and asks. Unlike deploy, apply also changes resources, storage of future\n"
+    "units and bindings of applications that exist. Without --prune nothing is removed, reset or\n"
+    "unexposed; storage is destroyed only with both --prune and --destroy-storage.\n\n"
+    "--save-plan writes the changes as JSON; --plan makes the changes of such a file, and refuses when\n"
+    "the model or the bundle has changed since.",
     examples="    pushjuju apply ./bundle.yaml\n    pushjuju apply ./bundle.yaml --prune\n"
     "    pushjuju apply ./bundle.yaml --save-plan plan.json\n"
     "    pushjuju apply ./bundle.yaml --plan plan.json --no-prompt\n",
@@ -94,7 +94,7 @@ def apply(cli: Cli, args: tuple[str, ...], flags: ApplyFlags) -> None:
 
 
 def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> requests.ApplyOptions:
-    """Return what the flags ask for."""
+    """Return the flags as options of the request."""
     if flags.destroy_storage and not flags.prune:
         raise UsageError("--destroy-storage needs --prune")
     if flags.revision >= 0 and flags.channel:
@@ -120,7 +120,7 @@ def _options(cli: Cli, bundle: str, flags: ApplyFlags) -> requests.ApplyOptions:
 
 
 def _agree(cli: Cli, flags: ApplyFlags, proposal: requests.Proposal) -> bool:
-    """Show the changes, and ask; return True when the changes are to be made."""
+    """Show the changes and ask; return True when the user agrees."""
     if proposal.fixed:
         lines = "\n".join(f"- {line}" for line in proposal.fixed)
         cli.console.info(f"Not changed, because no command can change it:\n{lines}")

@@ -1,4 +1,4 @@
-"""Documents of bundles as they are written."""
+"""Prepares bundles for the yaml and json writers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pushjuju.services.bundles.plan import as_bundle
 
 
 def document(value: Any) -> Any:
-    """Return data of a bundle in the form that is written: maps whose keys stay in order are so."""
+    """Return data of a bundle with ordered maps marked, so that their keys keep their order."""
     if isinstance(value, as_bundle.Fields):
         return Struct({key: document(item) for key, item in value.items()})
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Bundles on the command line: their flags, and the changes that they make, as they are shown."""
+"""What commands for bundles share: flags, and the list of changes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pushjuju.services.bundles.plan.changes import Change
 
 OVERLAY = flags.many("overlay", "Bundles to overlay on the primary bundle, applied in order")
-NOT_THERE = "not in the bundle"  # under which a plan finds what the model has beyond a bundle
+NOT_THERE = "not in the bundle"  # key in `Cli.extra`, for `plan`
 
 
 def storage(words: Iterable[str]) -> dict[str, dict[str, Directive]]:
-    """Read `APP:NAME=directive` words."""
+    """Parse `APP:NAME=directive` words."""
     found: dict[str, dict[str, Directive]] = {}
     for word in words:
         name, _, text = word.partition("=")
@@ -34,6 +34,6 @@ def storage(words: Iterable[str]) -> dict[str, dict[str, Directive]]:
 
 
 def tell_changes(cli: Cli, title: str, changes: Iterable[Change]) -> None:
-    """Print steps on stdout, as scripts read them."""
+    """Print changes on stdout, where scripts read them."""
     lines = (f"- {line}" for change in changes for line in change.lines)
     cli.output.text("".join(f"{line}\n" for line in (title, *lines)))

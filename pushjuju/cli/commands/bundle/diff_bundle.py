@@ -19,7 +19,7 @@ _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffFlags:
-    """The flags of diff-bundle, as they were written."""
+    """The flags of diff-bundle on the command line."""
 
     model: str
     overlay: tuple[str, ...]
@@ -49,7 +49,7 @@ class DiffFlags:
     see_also=("deploy", "export-bundle", "apply"),
 )
 def diff_bundle(cli: Cli, args: tuple[str, ...], flags: DiffFlags) -> None:
-    """Show what is different between a bundle and a model."""
+    """Show the differences between a bundle and a model."""
     _check_diff(flags)
     options = requests.DiffOptions(
         bundle=args[0],
@@ -66,7 +66,7 @@ def diff_bundle(cli: Cli, args: tuple[str, ...], flags: DiffFlags) -> None:
 
 
 def _check_diff(flags: DiffFlags) -> None:
-    """Refuse flags that make no sense."""
+    """Refuse contradicting flags and an unknown architecture."""
     if flags.series and flags.base:
         raise UsageError("--series and --base cannot be specified together")
     if flags.arch and flags.arch not in ("all", *_ARCHES):

@@ -29,8 +29,8 @@ from pushjuju.services.bundles import export
             "Write uploaded charms and resources beside the file, so that it can be deployed anywhere",
         ),
     ),
-    details="Offers and what is exposed to some networks only go to a second document, an overlay.\n"
-    "Without --with-charms a charm that was uploaded is named by its URL in this model.",
+    details="Offers, and endpoints exposed to single networks, are written to a second document, an\n"
+    "overlay. Without --with-charms the bundle names an uploaded charm by its URL in this model.",
     examples="    pushjuju export-bundle\n"
     "    pushjuju export-bundle --filename shop/bundle.yaml --with-charms\n",
     see_also=("deploy", "diff-bundle", "apply"),

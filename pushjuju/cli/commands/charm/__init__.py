@@ -1,1 +1,1 @@
-"""Charms: in stores, in source trees, on this computer."""
+"""Commands for charms: in stores, in source trees, in files."""

@@ -14,10 +14,10 @@ from pushjuju.cli.syntax.refusing import refusal
     summary="Agree to terms.",
     at_least=(1, "missing arguments"),
     flags=(*flags.CONTROLLER, *flags.LOGIN, flags.switch("yes", "Agree to terms non interactively")),
-    details="No charm asks for terms any more. With --yes there is nothing to agree to, and that is said.",
+    details="No charm asks for terms any more: the command changes nothing.",
 )
 def agree(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:
-    """Say that there are no terms."""
+    """Print that there are no terms."""
     del args
     check_term(cli, controller)
     if not yes:

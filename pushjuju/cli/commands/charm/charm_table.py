@@ -1,4 +1,4 @@
-"""`find` and `info` as users read them. Pure. Mirrors: juju cmd/juju/charmhub writers (3.6)"""
+"""Formats the results of `find` and `info`. Pure. Mirrors: juju cmd/juju/charmhub writers (3.6)"""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check_columns(letters: str) -> None:
 
 
 def found_table(found: Sequence[Entry], letters: str) -> str:
-    """Return what `find` found, one line each."""
+    """Return the results of `find` as a table."""
     chosen = [COLUMNS[letter] for letter in letters]
     table = TabWriter()
     table.row(*(head for head, _ in chosen))
@@ -63,10 +63,10 @@ def info_text(entry: Entry, *, arch: str, base: str, unicode: bool) -> str:
     """Return the text of `info`: a YAML document whose channels are a table.
 
     Args:
-        entry: As `catalogue.info_document` makes it.
-        arch: The architecture that was asked for; empty for all.
-        base: The base that was asked for; empty for all.
-        unicode: Whether marks beyond ASCII may be used.
+        entry: The document of `catalogue.info_document`.
+        arch: The architecture to show; empty for all.
+        base: The base to show; empty for all.
+        unicode: Whether the text may use characters beyond ASCII.
     """
     bundle = entry["type"] == "bundle"
     head: dict[str, Any] = {key: entry[key] for key in ("name", "publisher", "summary", "description")}

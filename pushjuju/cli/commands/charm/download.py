@@ -29,7 +29,7 @@ from pushjuju.services.supply import store_charms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DownloadFlags:
-    """The flags of download, as they were written."""
+    """The flags of download on the command line."""
 
     arch: str = flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY)
     series: str = flags.text("series", "Specify a series (deprecated)", default=EVERY)
@@ -48,15 +48,15 @@ class DownloadFlags:
     summary="Locates and then downloads a CharmHub charm.",
     at_least=(1, "expected a charm or bundle name"),
     flags=(*flags.CHARMHUB,),
-    details="A charm that was downloaded before comes out of the cache. A hyphen behind the name writes it\n"
-    "to the standard output.",
+    details="A charm that was downloaded before is copied from the cache. With a hyphen behind the name the\n"
+    "charm is written to the standard output.",
     examples="    pushjuju download postgresql --channel 14/stable\n"
     "    pushjuju download postgresql - > pg.charm\n",
     into=DownloadFlags,
     see_also=("info", "find"),
 )
 def download(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> None:
-    """Write a charm or bundle into a file."""
+    """Write a charm or bundle to a file."""
     to_stdout = _download_flags(cli, args, flags)
     name = store_name(args[0], what="Charmhub")
     store = open_store(cli, flags.charmhub_url)
@@ -86,7 +86,7 @@ def download(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> None:
 
 
 def _download_flags(cli: Cli, args: tuple[str, ...], flags: DownloadFlags) -> bool:
-    """Check the flags of `download`; return whether the archive goes to stdout."""
+    """Check the flags of `download`; return True when the archive is written to stdout."""
     if len(args) > 2 or (len(args) == 2 and args[1] != "-"):
         raise UsageError("expected a charm or bundle name, followed by hyphen to pipe to stdout")
     if flags.revision >= 0 and cli.given & {"arch", "base", "channel", "series"}:
@@ -110,7 +110,7 @@ def _ask(cli: Cli, name: str, flags: DownloadFlags) -> Ask:
 
 
 def _located(cli: Cli, store: store_charms.CharmStore, ask: Ask, *, base_given: bool) -> StoreCharm:
-    """Return the revision to download; a charm that is not for the default base is asked for its own."""
+    """Return the revision to download; a charm without the default base is found by its own base."""
     (found,) = store.resolve([ask])
     if not isinstance(found, HubError):
         return found
@@ -145,7 +145,7 @@ def _located(cli: Cli, store: store_charms.CharmStore, ask: Ask, *, base_given: 
 
 
 def _of_own_track(cli: Cli, store: store_charms.CharmStore, ask: Ask, base_given: bool) -> StoreCharm | None:
-    """Return what the default track of a charm without `latest` has, for another base if need be."""
+    """Return the revision in the default track of a charm that has no `latest`, for any of its bases."""
     asks = [replace(ask, channel=None)]
     if not base_given:
         asks.append(replace(asks[0], platform=replace(ask.platform, os="", track="")))
@@ -189,7 +189,7 @@ def _to_stdout(cli: Cli, path: Path) -> None:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """Write a file whole or not at all."""
+    """Copy a file: the target appears whole, or not at all."""
     try:
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pushjuju-") as folder:
             shutil.copyfile(path, Path(folder) / "new").replace(target)

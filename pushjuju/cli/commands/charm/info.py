@@ -28,7 +28,7 @@ from pushjuju.portable.gotypes import Struct
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfoFlags:
-    """The flags of info, as they were written."""
+    """The flags of info on the command line."""
 
     arch: str = flags.text("arch", f"Specify an arch <{'|'.join(STORE_ARCHES)}>", default=EVERY)
     series: str = flags.text("series", "Specify a series (deprecated)", default=EVERY)
@@ -49,8 +49,8 @@ class InfoFlags:
     at_most=1,
     formats=("tabular", "yaml", "json"),
     flags=(*flags.CHARMHUB,),
-    details="Channels of a track are listed from the safest to the newest. An arrow: the channel gives what\n"
-    "the one above it gives; a dash: nothing was released there.",
+    details="Channels of a track are listed from the safest to the newest. An arrow: the channel has the\n"
+    "same revision as the channel above; a dash: the channel has no release.",
     examples="    pushjuju info postgresql\n    pushjuju info --config postgresql --channel 14/stable\n",
     into=InfoFlags,
     see_also=("find", "download"),
@@ -75,7 +75,7 @@ def info(cli: Cli, args: tuple[str, ...], flags: InfoFlags) -> None:
     unicode = flags.unicode == "always" or (flags.unicode == "auto" and _speaks_unicode(cli))
 
     def text(_document: Any) -> str:
-        if not flags.config:  # documents have the options always
+        if not flags.config:  # yaml and json have the options in any case
             entry.get("charm", {}).pop("config", None)
         return formatters.info_text(entry, arch=arch, base=base.display if base else "", unicode=unicode)
 
@@ -83,7 +83,7 @@ def info(cli: Cli, args: tuple[str, ...], flags: InfoFlags) -> None:
 
 
 def _info_flags(cli: Cli, flags: InfoFlags) -> Base | None:
-    """Check the flags of `info`; return the base that was asked for."""
+    """Check the flags of `info`; return the base that they name."""
     if flags.unicode not in ("auto", "never", "always"):
         raise UsageError(f'unexpected unicode flag value "{flags.unicode}", expected <auto|never|always>')
     check_arch(flags.arch)
@@ -100,7 +100,7 @@ def _speaks_unicode(cli: Cli) -> bool:
 
 
 def _narrowed(entry: dict[str, Any], flags: InfoFlags, *, arch: str, base: Base | None) -> dict[str, Any]:
-    """Return an entry with what was asked for of its channels."""
+    """Return an entry with only the channels that the flags name."""
     wanted = {"name": base.os, "channel": base.track} if base else None
 
     def keeps(track: str, item: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from pushjuju.cli.syntax.command import Cli, command
     flags=(*flags.CONTROLLER, *flags.LOGIN),
 )
 def agreements(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:
-    """List no agreements."""
+    """Print that there are no agreements."""
     check_term(cli, controller)
     cli.output.write([], {"tabular": lambda _document: ""})
     if cli.output.form == "tabular":

@@ -23,17 +23,17 @@ from pushjuju.services.bundles import mirroring
     summary="Writes charms and their resources into a directory, or serves it.",
     at_least=(1, "expected a directory"),
     flags=(
-        flags.text("channel", "The channel of the charms that name none"),
-        flags.many("base", "A base to mirror for; repeatable. Without it the first that a charm names"),
+        flags.text("channel", "The channel of the charms that are given without a channel"),
+        flags.many("base", "A base to mirror for; repeatable. By default the first base that a charm names"),
         flags.text("arch", "The architecture to mirror for", default=DEFAULT_ARCH),
         flags.text("serve", "Serve the directory at HOST:PORT until it is interrupted"),
         *flags.CHARMHUB,
     ),
-    details="A model takes its charms from a mirror when it is made with\n"
+    details="A model gets its charms from a mirror when the model is made with\n"
     "    --config charmhub-url=file:///srv/charms            a directory on this computer\n"
     "    --config charmhub-url=mirror+http://HOST/charms     the same behind any web server\n"
-    "A bundle's file stands for all charms of the store that it names. What is in the directory stays\n"
-    "there and is not fetched again.",
+    "The file of a bundle stands for all store charms in the bundle. Charms in the directory stay there\n"
+    "and are not fetched again.",
     examples="    pushjuju mirror /srv/charms postgresql@14/stable grafana-agent --base ubuntu@22.04\n"
     "    pushjuju mirror /srv/charms --serve 0.0.0.0:8080\n",
     see_also=("deploy", "download"),
@@ -69,7 +69,7 @@ def mirror(
 
 
 def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[mirroring.Wanted]:
-    """Return what a word names: a charm, or all charms of a bundle's file."""
+    """Return the charms that an argument names: a charm, or all charms of a bundle's file."""
     if text.startswith((".", "/", "~")) or Path(text).suffix in (".yaml", ".yml", ".zip"):
         if not bundles.is_bundle(Path(text).expanduser()):
             raise NotFound(f'no bundle was found at "{text}"', hint="charms are named as in the store")
@@ -90,7 +90,7 @@ def _address(text: str) -> tuple[str, int]:
 
 
 def _serve(cli: Cli, folder: Path, address: tuple[str, int]) -> None:
-    """Serve a mirror until the command is interrupted."""
+    """Serve a mirror until Ctrl-C."""
     server = make_server(folder, address)
     host, port = server.server_address[:2]
     cli.console.info(
@@ -102,16 +102,16 @@ def _serve(cli: Cli, folder: Path, address: tuple[str, int]) -> None:
 
 
 def make_server(folder: Path, address: tuple[str, int]) -> ThreadingHTTPServer:
-    """Return a server of a mirror's files, and of nothing else."""
+    """Return a server for the files of a mirror."""
     mirroring.require(folder)
 
     class Handler(SimpleHTTPRequestHandler):
-        """Serves the files of a mirror; lists no folder, follows no link out of the mirror, writes no log."""
+        """Serves the files of a mirror: no folder listings, no links out of the mirror, no log."""
 
         extensions_map = {"": "application/octet-stream", ".json": "application/json"}  # noqa: RUF012
 
         def log_message(self, *_words: object) -> None:
-            """Keep quiet."""
+            """Write no log."""
 
         def translate_path(self, path: str) -> str:
             found = Path(super().translate_path(path))

@@ -28,15 +28,15 @@ _USUAL = Base("ubuntu", "24.04")
     summary="Packs a charm from its sources.",
     at_most=1,
     flags=(
-        flags.text("base", "The base to pack for; without it every base of the charm gets a file"),
+        flags.text("base", "The base to pack for; by default every base of the charm gets a file"),
         flags.text("platform", "The platform of charmcraft.yaml to pack for"),
         flags.text("destination", "The folder that the files are written to", short="d", default="."),
         flags.BUILD_SCRIPTS,
     ),
-    details="The directory holds a charmcraft.yaml, or a charm that is built already. Of the parts, the\n"
-    "plugins charm, uv, python, poetry, dump and nil are known; packages of Python are installed with pip,\n"
-    "for the Python of the base and the architecture of the platform. What cannot be built here is named.\n"
-    "deploy and refresh --path do the same.",
+    details="The directory holds a charmcraft.yaml, or a charm that is built already. Parts may use the\n"
+    "plugins charm, uv, python, poetry, dump and nil; pip installs Python packages for the Python\n"
+    "of the base and the architecture of the platform. Archives that cannot be built here are\n"
+    "left out, with a message. deploy and refresh --path pack in the same way.",
     examples="    pushjuju pack\n    pushjuju pack ./web --base ubuntu@22.04 -d dist\n"
     "    pushjuju pack ./web --platform arm64\n",
     see_also=("deploy", "refresh"),
@@ -50,7 +50,7 @@ def pack(
     destination: str,
     allow_build_scripts: bool,
 ) -> None:
-    """Write a charm's archives; an architecture that this computer cannot build for is left out."""
+    """Write a charm's archives; architectures that this computer cannot build for are left out."""
     path = Path(args[0] if args else ".").expanduser()
     if not path.is_dir():
         raise NotFound(f'no charm was found at "{path}"')
@@ -75,10 +75,10 @@ def pack(
 
 
 def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -> None:
-    """Write one archive of a charm.
+    """Write an archive of a charm.
 
     Raises:
-        InvalidCharm: It cannot be built here.
+        InvalidCharm: The charm cannot be built on this computer.
     """
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
         build = charm_places.Build(choose=target.choose, alone=target.alone, scripts=scripts)
@@ -93,7 +93,7 @@ def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -
 
 
 def _check_pure(tree: Path) -> None:
-    """Refuse machine code in an archive that is for any architecture."""
+    """Refuse machine code in an archive for all architectures."""
     found = sorted(path.name for path in (tree / "venv").rglob("*.so*"))
     if found:
         raise NotValid(
@@ -104,7 +104,7 @@ def _check_pure(tree: Path) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """One archive: for which machines, and what its name ends in; `alone`: there are others for others."""
+    """An archive to write: its machines, the end of its name, and whether it is the only archive."""
 
     base: Base
     arch: str = ""
@@ -112,7 +112,7 @@ class _Target:
     alone: bool = False
 
     def choose(self, _charm: model.Charm) -> tuple[Base, str]:
-        """Return what the sources are built for."""
+        """Return the base and the architecture to build for."""
         return self.base, self.arch
 
 
@@ -126,10 +126,11 @@ def _targets(path: Path, charm: model.Charm, wanted: Base | None, platform: str)
         raise NotValid(f'base "{wanted.display}" is not one of the charm\'s, which are: {names}')
     several = wanted is not None and len(charm.bases()) > 1
     if not charm_build.is_source(path):
-        bases = bases[:1]  # nothing is built: one archive is for all of them
+        bases = bases[:1]  # a built charm is not built again: one archive is for all bases
         return [_Target(base=item, suffix=_suffix(item, several)) for item in bases] or [_Target(base=_USUAL)]
     several = several or len(bases) > 1
-    # As charmcraft: `bases` without architectures are for this computer's, as packages may be machine code.
+    # as in charmcraft, `bases` without architectures stand for this computer's: packages may hold machine
+    # code
     data = tree.read_document(tree.resolve_root(path), charmcraft.FILE)
     named = charmcraft.names_architectures(data or b"")
     own = "" if named else architectures.own_arch()
@@ -149,13 +150,13 @@ def _suffix(base: Base, several: bool) -> str:
 
 
 def _arches(charm: model.Charm, base: Base, own: str) -> list[str]:
-    """Return the architectures that a charm names for a base, or `own` (empty: any) where it names none."""
+    """Return the architectures that a charm names for a base, else `own` (empty: any)."""
     entries = [item for item in charm.manifest.bases if item.base.matches(base)] if charm.manifest else []
     return list(dict.fromkeys(arch for item in entries for arch in item.architectures)) or [own]
 
 
 def _of_platform(path: Path, platform: str, wanted: Base | None) -> list[_Target]:
-    """Return the archives of a platform."""
+    """Return the archives to write for a platform."""
     listed = charmcraft.platforms(tree.read_document(tree.resolve_root(path), charmcraft.FILE) or b"")
     if platform not in listed:
         names = ", ".join(listed) or "none"

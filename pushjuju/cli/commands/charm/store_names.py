@@ -1,4 +1,4 @@
-"""Charm stores, and the names, channels and architectures that commands give them."""
+"""Opens charm stores, and parses names, channels and architectures of their charms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def open_store(cli: Cli, url: str) -> store_charms.CharmStore:
 
 
 def store_name(text: str, *, what: str) -> str:
-    """Return the name of a charm of a store."""
+    """Return the name of a charm in a store; refuse any other text."""
     try:
         url = charm_url.parse_url(text)
     except NotValid:
@@ -48,5 +48,5 @@ def alike_hint(store: store_charms.CharmStore, name: str) -> str:
 
 
 def parsed_channel(text: str) -> Channel:
-    """Return a channel."""
+    """Return a channel; refuse a text that is none."""
     return Channel.parse(text).normal()

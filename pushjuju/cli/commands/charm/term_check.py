@@ -1,4 +1,4 @@
-"""Names of terms."""
+"""Checks the controller of the commands about terms."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pushjuju.cli.work import session
 
 
 def check_term(cli: Cli, controller: str) -> None:
-    """Refuse a controller that is not there, though nothing is asked of it."""
+    """Refuse an unknown controller, although the command does not use the controller."""
     if controller:
         session.open_controller(cli, controller)

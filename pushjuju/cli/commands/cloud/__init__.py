@@ -1,1 +1,1 @@
-"""Clouds and their regions."""
+"""Commands for clouds and their regions."""

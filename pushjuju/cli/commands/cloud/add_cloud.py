@@ -39,7 +39,7 @@ _NO_CREDENTIAL = (
         flags.text("target-controller", "Refused: for JAAS only"),
     ),
     details="The file is Juju's YAML: clouds, then NAME, then type, endpoint, regions and so on.\n"
-    "Without a file it asks. Clouds are kept in clouds.toml, which you may edit.",
+    "Without a file the command asks. Clouds are kept in clouds.toml, which you may edit.",
     examples="    pushjuju add-cloud mycloud ~/mycloud.yaml\n"
     "    pushjuju add-cloud --client -f mycloud.yaml mycloud\n",
     see_also=("clouds", "update-cloud", "remove-cloud", "add-credential"),
@@ -55,7 +55,7 @@ def add_cloud(
     credential: str,
     target_controller: str,
 ) -> None:
-    """Add a cloud from a file or from answers."""
+    """Add a cloud from a file, or from the user's answers."""
     if target_controller:
         raise UsageError("--target-controller is for JAAS controllers only")
     if len(args) > 1 and file:
@@ -89,7 +89,7 @@ def _add_here(cli: Cli, where: sides.Sides, cloud: Cloud) -> None:
 
 
 def _add_there(cli: Cli, where: sides.Sides, cloud: Cloud, credential: str, controller: str) -> None:
-    """Add a cloud to the controller, with a credential of the client's."""
+    """Add a cloud to the controller, with a credential of the client."""
     definitions.put_on_controller(where, cloud)
     cli.console.info(f"Cloud {quote(cloud.name)} added to controller {quote(controller)}.")
     given = definitions.hand_over(where, cloud, credential)
@@ -105,7 +105,7 @@ def _add_there(cli: Cli, where: sides.Sides, cloud: Cloud, credential: str, cont
 
 
 def _interview(cli: Cli, where: sides.Sides, name: str) -> Cloud:
-    """Ask for a cloud."""
+    """Ask the user about a cloud."""
     asking = Asking(cli.console.stdin, cli.console.stdout)
     kinds = {kind.name: kind for kind in where.host.provider_types()}
     asked = sorted(name for name, kind in kinds.items() if kind.questions)

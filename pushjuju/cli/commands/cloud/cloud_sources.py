@@ -1,4 +1,4 @@
-"""Clouds of a controller, and clouds out of files."""
+"""Reads clouds of a controller, and clouds in files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pushjuju.services.views import cloud_documents as documents
 
 
 def controller_clouds(where: sides.Sides) -> dict[str, dict[str, Any]]:
-    """Return the clouds of the controller that was asked for, if any.
+    """Return the clouds of the controller that the flags name, if any.
 
-    Juju calls them all public, and has no descriptions of them.
+    Juju lists all of them as public, without descriptions.
     """
     if not where.ctx:
         return {}

@@ -1,4 +1,4 @@
-"""Clouds and regions as text. Pure. Mirrors: juju cmd/juju/cloud/list.go, regions.go, show.go (3.6)"""
+"""Formats clouds and regions. Pure. Mirrors: juju cmd/juju/cloud/list.go, regions.go, show.go (3.6)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AUTH_TYPES = re.compile(r"(?m)^( *)auth-types:\n((?:\1- [A-Za-z0-9-]+\n)+)")
 
 
 def clouds_table(controller: Documents, client: Documents, *, colour: bool = False) -> str:
-    """Return the table of `clouds`: name -> document of each side."""
+    """Return the table of `clouds`; the arguments map name -> document."""
     table = TabWriter(right=(1,), colour=colour)
     if controller:
         table.row("")
@@ -48,7 +48,7 @@ def _cells(name: str, cloud: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 
 def cloud_documents(form: str, documents: Documents) -> str:
-    """Return clouds by name, as `clouds --format yaml|json` has them."""
+    """Return clouds by name in the form of `clouds --format yaml|json`."""
     return flowing(form, {name: _struct(form, documents[name]) for name in sorted(documents)})
 
 
@@ -68,7 +68,7 @@ def show_cloud(form: str, shown: Sequence[tuple[str, Mapping[str, Any]]]) -> str
 
 
 def flowing(form: str, document: Any) -> str:
-    """Return a document as text; lists of auth types stand on one line, as in Juju's yaml."""
+    """Return a document as text, with lists of auth types on one line as in Juju's yaml."""
     text = render(form, document)
     if form != "yaml":
         return text
@@ -78,7 +78,7 @@ def flowing(form: str, document: Any) -> str:
 
 
 def _struct(form: str, document: Mapping[str, Any]) -> Struct:
-    """Return a cloud with its keys in order; the regions keep theirs in yaml, as they have a meaning."""
+    """Return a cloud with ordered keys; in yaml regions keep their order too: the first is the default."""
     found = Struct(document)
     if isinstance(found.get("regions"), Mapping) and form == "yaml":
         found["regions"] = Struct(found["regions"])
@@ -86,7 +86,7 @@ def _struct(form: str, document: Mapping[str, Any]) -> Struct:
 
 
 def regions(form: str, client: Mapping[str, Any] | None, controller: Mapping[str, Any] | None) -> str:
-    """Return the regions of a cloud on each side: name -> endpoints."""
+    """Return the regions of a cloud, of client and controller: name -> endpoints."""
     if form == "tabular":
         parts = (("Client Cloud Regions", client), ("Controller Cloud Regions", controller))
         lines = ["\n".join(["", title, *found]) + "\n" for title, found in parts if found]

@@ -28,8 +28,8 @@ from pushjuju.services.views import cloud_documents as documents
         ),
     ),
     details="Public clouds are shown once there is a credential for them, or with --all.\n"
-    "Files of a Juju client are looked for in JUJU_DATA, else in ~/.local/share/juju, and never changed;\n"
-    "what is known here already stays as it is.",
+    "--import-juju reads the files of a Juju client in JUJU_DATA, else in ~/.local/share/juju, and never\n"
+    "changes them; clouds and credentials that exist here already stay as they are.",
     examples="    pushjuju clouds\n    pushjuju clouds --all\n    pushjuju clouds --client --format yaml\n"
     "    pushjuju clouds --import-juju\n",
     see_also=("add-cloud", "credentials", "regions", "show-cloud", "update-cloud"),
@@ -60,7 +60,7 @@ def clouds(
 
 
 def _juju_client(cli: Cli, where: sides.Sides, *, take_over: bool) -> None:
-    """Take over what a Juju client has here, or hint to a user without clouds that it can be taken over."""
+    """Import the files of a Juju client, or print that they can be imported when the user has no clouds."""
     source = juju_client.folder(cli.env)
     if take_over:
         if not juju_client.has_any(cli.env):

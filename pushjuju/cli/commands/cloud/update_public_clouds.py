@@ -13,11 +13,11 @@ from pushjuju.portable.quote import quote
     summary="Updates public cloud information available to Juju.",
     at_most=0,
     flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
-    details="The list of public clouds comes with the program and its plugins; it changes with them.",
+    details="The list of public clouds is part of pushjuju and its plugins; a new version brings a new list.",
     see_also=("clouds",),
 )
 def update_public_clouds(cli: Cli, _args: tuple[str, ...], *, client: bool, controller: str) -> None:
-    """Say that the list is as new as the program."""
+    """Print that the list is up to date."""
     where = scope.for_writing(cli, client=client, controller=controller)
     if where.client:
         cli.console.info(

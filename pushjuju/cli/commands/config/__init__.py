@@ -1,1 +1,1 @@
-"""Settings and constraints of applications, models and controllers."""
+"""Commands for settings and constraints of applications, models and controllers."""

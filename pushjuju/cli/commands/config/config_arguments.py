@@ -1,4 +1,4 @@
-"""Arguments of the config family: get one, get all, set, reset, from a file; and which of these go together.
+"""Parses the arguments of the config commands: get one, get all, set, reset, set from a file.
 
 Pure. Mirrors: juju cmd/juju/config/config.go (3.6)
 """
@@ -15,11 +15,11 @@ from pushjuju.portable.quote import quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigArgs:
-    """The request of a config command.
+    """What a config command is to do.
 
     Attributes:
-        key: The one key to get; empty for all.
-        file: YAML file to set from, or empty.
+        key: The key to get; empty for all keys.
+        file: The YAML file with the values to set; empty for none.
     """
 
     key: str = ""
@@ -34,7 +34,7 @@ class ConfigArgs:
 
 
 def parse(args: Sequence[str], *, file: str = "", reset: Sequence[str] = ()) -> ConfigArgs:
-    """Read the arguments behind the entity."""
+    """Parse the arguments after the name of the entity."""
     keys = [arg for arg in args if "=" not in arg]
     changes = pairs(arg for arg in args if "=" in arg)
     actions = [

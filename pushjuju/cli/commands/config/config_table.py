@@ -1,4 +1,4 @@
-"""`config`, `model-config` and `constraints` as text. Pure.
+"""Formats `config`, `model-config` and `constraints`. Pure.
 
 Mirrors: juju cmd/juju/application/config.go, cmd/juju/model/config.go, constraints.go (3.6)
 """
@@ -20,17 +20,17 @@ _USERDATA_SHOWN = "<value set, see pushjuju model-config cloudinit-userdata>"
 
 
 def bare_value(value: Any) -> str:
-    """Return the value of one asked key: a text as it is, all else as YAML, with a newline."""
+    """Return the value of a single key: a text unchanged, other values as YAML, with a newline."""
     return f"{value}\n" if isinstance(value, str) else render("yaml", value)
 
 
 def application(document: Mapping[str, Any]) -> Any:
-    """Return an application's config, ready for yaml and json."""
+    """Return an application's config in the form for yaml and json."""
     return struct(document, "config")
 
 
 def model_formatters(*, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from `key -> {value, source}` to text."""
+    """Return format name -> function that formats `key -> {value, source}`."""
     return {
         "tabular": lambda document: model_table(document, colour=colour),
         "yaml": lambda document: render("yaml", struct(_visible(document), "*leaf")),
@@ -70,7 +70,7 @@ def constraints(form: str, values: Mapping[str, Any]) -> str:
 
 
 def default_formatters(*, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from `key -> {default, controller, regions}` to text."""
+    """Return format name -> function that formats `key -> {default, controller, regions}`."""
     return {
         "tabular": lambda document: _defaults_table(document, colour=colour),
         "yaml": lambda document: render("yaml", struct(document, "*model-default")),
@@ -95,7 +95,7 @@ def _default_cell(entry: Mapping[str, Any], name: str) -> str:
 
 
 def controller_formatters(*, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from the settings of a controller to text."""
+    """Return format name -> function that formats the settings of a controller."""
 
     def table(document: Mapping[str, Any]) -> str:
         rows = TabWriter(colour=colour)

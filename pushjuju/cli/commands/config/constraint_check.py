@@ -1,4 +1,4 @@
-"""Whether a cloud can ever fulfil new constraints."""
+"""Checks new constraints against what the cloud can fulfil."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What the commands about constraints share."""
+"""What the commands for constraints share."""
 
 from __future__ import annotations
 
 FORMATS = ("constraints", "yaml", "json")
 
 DETAILS = (
-    "Machines that are there stay as they are. Everything that was set before is replaced; an empty value\n"
-    "(mem=) keeps what the model says from counting."
+    "Machines that exist stay as they are. The new constraints replace all earlier ones; an empty value\n"
+    "(mem=) overrides the constraint of the model."
 )

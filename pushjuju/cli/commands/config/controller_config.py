@@ -24,7 +24,7 @@ from pushjuju.services.views.listings import settings
         *flags.CONFIG_NO_RESET,
         flags.switch("ignore-read-only-fields", "Ignore read only fields that might cause errors"),
     ),
-    details="What concerns an API server, a database or agents is kept, and has no effect here.",
+    details="Settings for Juju's database and agents are kept, but have no effect.",
     examples="    pushjuju controller-config\n    pushjuju controller-config auditing-enabled=false\n",
     see_also=("controllers", "model-config", "show-cloud"),
 )
@@ -51,7 +51,7 @@ def controller_config(
 
 
 def _changeable(cli: Cli, changes: dict[str, object]) -> dict[str, object]:
-    """Return what may be set."""
+    """Return the changes without read-only settings; warn of these."""
     if fixed := request.fixed(changes):
         listed = " ".join(fixed)
         cli.console.warn(f"invalid or read-only controller config values ignored: [{listed}]")

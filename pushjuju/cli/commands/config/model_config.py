@@ -48,7 +48,7 @@ def model_config_command(
 
 
 def _set(cli: Cli, opened: sessions.Session, options: request.ModelConfigOptions) -> None:
-    """Change the configuration; warn of unknown keys, but like Juju, set them all the same."""
+    """Change the configuration; warn of unknown keys, but set these too, as Juju does."""
     for key in request.unknown_keys(opened.ctx, opened.model, options, scope.host(cli)):
         cli.console.warn(
             f'key "{key}" is not defined in the current model configuration: possible misspelling'
@@ -61,13 +61,13 @@ def _set(cli: Cli, opened: sessions.Session, options: request.ModelConfigOptions
 
 
 def _changes(cli: Cli, options: config_arguments.ConfigArgs, *, skip_read_only: bool) -> dict[str, object]:
-    """Return the new values: the file's first, then those of the command line."""
+    """Return the new values; for a key in both, the command line wins over the file."""
     merged: dict[str, object] = {}
     if options.file:
         for key, entry in values.yaml_map(
             values.read_file(options.file, cli.console.stdin), options.file
         ).items():
-            # The form that `model-config --format yaml` prints is taken back.
+            # accept what `model-config --format yaml` prints
             merged[key] = entry["value"] if isinstance(entry, dict) and "value" in entry else entry
     merged.update(options.values)
     if skip_read_only:

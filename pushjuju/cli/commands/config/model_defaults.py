@@ -29,8 +29,8 @@ from pushjuju.services.requests.model import model_defaults as request
         flags.text("cloud", "Set or show default values for this cloud"),
         flags.text("region", "Set or show default values for this region, or cloud/region"),
     ),
-    details="Models that are there stay as they are. The nearest wins: the region's value, the cloud's, the\n"
-    "controller's, and Juju's own default at last.",
+    details="Models that exist stay as they are. A value of the region wins over one of the cloud, then\n"
+    "of the controller, then over Juju's own default.",
     examples="    pushjuju model-defaults\n    pushjuju model-defaults test-mode=true\n"
     "    pushjuju model-defaults --region lab/east http-proxy=http://10.0.0.1:3128\n"
     "    pushjuju model-defaults --reset test-mode\n",
@@ -72,7 +72,7 @@ def model_defaults(
 
 
 def _of_region(entry: dict[str, Any], region: str) -> dict[str, object]:
-    """Return an entry with the values of a single region."""
+    """Return an entry with the values of one region."""
     mine = [item for item in entry.get("regions", ()) if item["name"] == region]
     kept = {key: value for key, value in entry.items() if key != "regions"}
     return {**kept, "regions": mine} if mine else kept
@@ -92,7 +92,7 @@ def _changes(
 
 
 def _plain(entry: Any, region: str) -> Any:
-    """Return the value of a key in the form that `model-defaults --format yaml` prints; any other as it is.
+    """Return the value of a key from the form that `model-defaults --format yaml` prints; else unchanged.
 
     Mirrors: juju cmd/juju/model/defaults.go CoerceFormat (3.6)
     """

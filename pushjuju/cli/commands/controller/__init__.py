@@ -1,1 +1,1 @@
-"""Controllers."""
+"""Commands for controllers."""

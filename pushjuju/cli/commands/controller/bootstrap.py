@@ -16,14 +16,14 @@ from pushjuju.workers.provision import checkup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapFlags:
-    """The flags of bootstrap, as they were written."""
+    """The flags of bootstrap on the command line."""
 
     constraints: tuple[str, ...] = flags.many(
         "constraints", "Constraints of the controller model", kind=Kind.CONSTRAINTS, default=""
     )
     bootstrap_constraints: tuple[str, ...] = flags.many(
         "bootstrap-constraints",
-        "Checked, and of no use: there is no controller machine",
+        "Checked, then ignored: there is no controller machine",
         kind=Kind.CONSTRAINTS,
         default="",
     )
@@ -78,7 +78,7 @@ class BootstrapFlags:
     see_also=("add-model", "controllers", "destroy-controller"),
 )
 def bootstrap(cli: Cli, args: tuple[str, ...], flags: BootstrapFlags) -> None:
-    """Create a controller, and its first model when asked."""
+    """Create a controller; with --add-model, also its first model."""
     if flags.clouds or flags.regions:
         return _list(cli, flags.regions)
     cloud = args[0] if args else making.FIRST_CLOUD
@@ -110,7 +110,9 @@ def _options(cli: Cli, flags: BootstrapFlags) -> request.BootstrapOptions:
     config = values.model_settings(flags.config)
     defaults = values.model_settings(flags.model_default)
     constraints = values.constraints(flags.constraints, cli.console)
-    values.constraints(flags.bootstrap_constraints, cli.console)  # checked, and of no use
+    values.constraints(
+        flags.bootstrap_constraints, cli.console
+    )  # only checked: there is no controller machine
     return request.BootstrapOptions(
         credential=flags.credential,
         config=config,
@@ -131,7 +133,7 @@ def _pool(texts: Sequence[str]) -> request.StoragePool:
 
 
 def _reach(cli: Cli, text: str, credential: str) -> str:
-    """Return `cloud/region` of a cloud that answers and takes the credential, and say what it would cost."""
+    """Return `cloud/region` after a check that the cloud answers and accepts the credential."""
     folder, host = session.data_dir(cli), scope.host(cli)
     found = request.place(folder, host, text, credential)
     answer = found.is_remote and checkup.reach(

@@ -1,4 +1,4 @@
-"""The end of a controller: questions, remaining models, its directory."""
+"""Steps of the commands that end a controller: ask, list remaining models, delete the directory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.requests.controller import controllers as service
 from pushjuju.services.requests.model import destroy_model
 
-ENDS = "controller ends"  # the time, as a plan gets it
+ENDS = "controller ends"  # key in `Cli.extra` of the time limit, for `plan`
 
 STILL_ALL = "The models go on dying; give the command again to end it."
 
@@ -41,7 +41,7 @@ def ask_for_controller(cli: Cli, name: str) -> None:
 
 
 def tell_left(cli: Cli, ctx: context.Context, left: Sequence[sessions.Model]) -> None:
-    """Say what a controller waits for."""
+    """Print what the removal of a controller waits for."""
     if there := sum(models.exists(ctx, model.uuid) for model in left):
         hosts, applications = destroy_model.counts(ctx, left)
         waited = emptied([(there, "model"), (hosts, "machine"), (applications, "application")])
@@ -49,7 +49,7 @@ def tell_left(cli: Cli, ctx: context.Context, left: Sequence[sessions.Model]) ->
 
 
 def remove_directory(cli: Cli, name: str) -> None:
-    """Delete a controller's directory; nothing of it may be open."""
+    """Delete a controller's directory; the caller has closed its files."""
     opened = cli.extra.pop(f"controller {name}", None)
     if opened is not None:
         opened.close()

@@ -1,4 +1,4 @@
-"""`controllers` and `show-controller` as text. Pure.
+"""Formats `controllers` and `show-controller`. Pure.
 
 Mirrors: juju cmd/juju/controller/listcontrollersformatters.go, showcontroller.go (3.6)
 """
@@ -20,7 +20,7 @@ _CACHED = "Use --refresh option with this command to see the latest information.
 
 
 def formatters(*, refreshed: bool, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from the controllers document to text."""
+    """Return format name -> function that formats the controllers document."""
     return {
         "tabular": lambda document: ("" if refreshed else _CACHED) + _table(document, colour=colour),
         "yaml": lambda document: _flowing(render("yaml", struct(document, "controllers"))),
@@ -29,7 +29,7 @@ def formatters(*, refreshed: bool, colour: bool = False) -> dict[str, Formatter]
 
 
 def _flowing(text: str) -> str:
-    """Write the list of addresses on one line, as Juju's yaml has it."""
+    """Return yaml with the list of addresses on one line, as in Juju's yaml."""
     return _ENDPOINTS.sub(
         lambda found: f"{found[1].rstrip()} [{', '.join(re.findall('- (.+)', found[2]))}]\n", text
     )
@@ -41,7 +41,7 @@ def _controllers_json(document: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _json_names(entry: Mapping[str, Any]) -> dict[str, object]:
-    """Return the entry under the names that Juju's json has."""
+    """Return the entry with the names of Juju's json."""
     renamed = {"uuid" if key == "controller-uuid" else key: value for key, value in entry.items()}
     machines = renamed.get("controller-machines")
     if machines:
@@ -83,7 +83,7 @@ def _availability(machines: Mapping[str, int] | None) -> str:
 
 
 def show_controller(form: str, document: Mapping[str, Any]) -> str:
-    """Return the controllers of `show-controller` (name -> controller) as yaml or json."""
+    """Return the document of `show-controller` (name -> controller) as yaml or json."""
     shown = document if form == "yaml" else {name: _show_json(entry) for name, entry in document.items()}
     text = render(form, struct(shown, "*show-controller"))
     return _flowing(text) if form == "yaml" else text

@@ -66,8 +66,8 @@ To enable controller destruction, please run:
         flags.switch("force", "Force destroy models ignoring any errors"),
         NO_WAIT,
     ),
-    details="All models must be gone, or --destroy-all-models makes them go. Then the controller's\n"
-    "directory, with its store, its keys and its archives, is deleted.",
+    details="The controller must have no models, unless --destroy-all-models is given, which destroys them\n"
+    "first. Then the controller's directory is deleted, with its store, its keys and its archives.",
     examples="    pushjuju destroy-controller home --destroy-all-models\n",
     see_also=("kill-controller", "unregister", "enable-destroy-controller"),
 )

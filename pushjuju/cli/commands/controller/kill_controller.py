@@ -25,7 +25,7 @@ from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.lifecycle import removal
 from pushjuju.workers.provision import killing
 
-KILLS = "controller kills"  # ... that what is left of models then is ended directly
+KILLS = "controller kills"  # key in `Cli.extra`, for `plan`: models to end directly
 
 
 @command(
@@ -38,16 +38,20 @@ KILLS = "controller kills"  # ... that what is left of models then is ended dire
         *flags.LOGIN,
         *flags.NO_PROMPT,
         flags.duration(
-            "timeout", "Time for the orderly way before all is ended directly", short="t", default="5m"
+            "timeout",
+            "Time for an orderly end before the instances are ended directly",
+            short="t",
+            default="5m",
         ),
     ),
-    details="First as destroy-controller --destroy-all-models --destroy-storage --force does. What is not\n"
-    "gone after the time, or cannot be: its instances are ended through the cloud directly, and machines\n"
-    "that were given to us are left as they are. A controller whose store cannot be read is deleted alone.",
+    details="First does what destroy-controller --destroy-all-models --destroy-storage --force does. For\n"
+    "models that remain after the timeout, the cloud ends the instances directly; manual machines\n"
+    "are left as they are. When the store of a controller cannot be read, only the controller's\n"
+    "directory is deleted.",
     see_also=("destroy-controller", "unregister"),
 )
 def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout: float) -> None:
-    """Tear a controller down, whatever state it is in."""
+    """Remove a controller, whatever state it is in."""
     name = args[0]
     session.data_dir(cli).controller(name)
     try:
@@ -73,7 +77,7 @@ def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout
 
 
 def _kill_blind(cli: Cli, name: str, error: StoreError, *, no_prompt: bool) -> None:
-    """Delete a controller whose store cannot be read, so that its machines are not known."""
+    """Delete a controller whose store cannot be read; its machines are unknown and stay."""
     cli.console.warn(f"{error.message}\nThe machines of the controller are unknown and are left alone.")
     if cli.rehearsal:
         raise error
@@ -83,7 +87,7 @@ def _kill_blind(cli: Cli, name: str, error: StoreError, *, no_prompt: bool) -> N
 
 
 def _kill_model(cli: Cli, ctx: context.Context, model: sessions.Model, until: float) -> None:
-    """Let a model go by itself until the time is up, then end it through its cloud."""
+    """Wait for the end of a model until the timeout, then end its instances through the cloud."""
     if time.monotonic() < until:
         try:
             await_removal(cli, ctx, model, forced=True, until=until)

@@ -15,8 +15,8 @@ from pushjuju.services.requests.controller import controllers as service
 @command(
     "switch",
     usage="[<controller>|<model>|<controller>:|:<model>|<controller>:<model>|-]",
-    details="`-` goes back to where you were before. A bare word is a controller, if one has\n"
-    "that name, else a model of the current controller.",
+    details="`-` goes back to the previous model. A word without a colon is a controller, if a controller\n"
+    "has that name, else a model of the current controller.",
     summary="Selects or identifies the current controller and model.",
     at_most=1,
     flags=flags.LOGIN,
@@ -45,7 +45,7 @@ def switch(cli: Cli, args: tuple[str, ...]) -> None:
 
 
 def _previous(folder: sessions.DataDir) -> str:
-    """Return where we were before."""
+    """Return the model or controller that was current before."""
     found = str(folder.main().get("previous") or "")
     if not found:
         raise NotFound("no previous model found: not found", hint="pushjuju models    lists the models")
@@ -53,7 +53,7 @@ def _previous(folder: sessions.DataDir) -> str:
 
 
 def _target(cli: Cli, folder: sessions.DataDir, text: str) -> tuple[str, str | None]:
-    """Return (controller, model to focus or None) of the argument; a bare word may be either."""
+    """Return (controller, model to make current or None) that the argument names."""
     controller, model = session.split_model(text)
     if ":" in text:
         chosen = controller or service.current(folder, None, cli.env)

@@ -21,10 +21,10 @@ from pushjuju.cli.work import session
         flags.text("stream", "There are no agents: of no use", void=True),
         flags.text("local-dir", "There are no agents: of no use", void=True),
     ),
-    details="There are no agents on machines, so there is nothing to copy; that is said, with exit status 0.",
+    details="There are no agents on machines, so the command copies nothing; its exit status is 0.",
 )
 def sync_agent_binary(cli: Cli, _args: tuple[str, ...], *, model: str) -> None:
-    """Say that there is nothing to copy."""
+    """Print that there is nothing to copy."""
     if model:
         session.open_model(cli, model)
     cli.console.info("There are no agents: nothing to copy.")

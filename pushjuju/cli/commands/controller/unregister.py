@@ -15,8 +15,8 @@ from pushjuju.services.requests.controller import controllers as service
     at_least=(1, "controller name must be specified"),
     at_most=1,
     flags=flags.NO_PROMPT,
-    details="The controller's directory is set aside, with its store and keys, under the data directory in\n"
-    "`unregistered`; machines and models stay as they are. Moved back, it is there again.",
+    details="The controller's directory, with its store and keys, is moved to `unregistered` in the data\n"
+    "directory; machines and models stay as they are. To get the controller back, move its directory back.",
     examples="    pushjuju unregister home\n",
     see_also=("destroy-controller", "kill-controller", "controllers"),
 )

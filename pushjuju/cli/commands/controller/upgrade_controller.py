@@ -19,13 +19,13 @@ from pushjuju.cli.work import session
         flags.switch("build-agent", NO_AGENTS, void=True),
         *MORE,
     ),
-    details=f"{DETAILS}\nThe store is brought up to date by itself when a newer pushjuju opens it.",
+    details=f"{DETAILS}\nA newer pushjuju migrates the store when it opens the store.",
     see_also=("upgrade-model", "version"),
 )
 def upgrade_controller(
     cli: Cli, _args: tuple[str, ...], *, controller: str, agent_version: str, agent_stream: str
 ) -> None:
-    """Say that a controller is as new as pushjuju is."""
+    """Print that the controller has the version of pushjuju."""
     check_version(agent_version, agent_stream)
     session.open_controller(cli, controller)
     cli.console.info("no upgrades available")

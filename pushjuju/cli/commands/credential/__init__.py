@@ -1,1 +1,1 @@
-"""Credentials for clouds."""
+"""Commands for credentials of clouds."""

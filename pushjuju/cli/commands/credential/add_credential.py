@@ -37,14 +37,14 @@ _ANY_REGION = "any region, credential is not region specific"
     at_least=(1, "Usage: pushjuju add-credential <cloud-name> [-f <credentials.yaml>]"),
     at_most=1,
     flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, FILE, REGION),
-    details="Without a file it asks. What the cloud calls secret is sealed in credentials.toml.",
+    details="Without a file the command asks. credentials.toml keeps secret attributes encrypted.",
     examples="    pushjuju add-credential google\n    pushjuju add-credential aws -f ~/credentials.yaml\n",
     see_also=("credentials", "remove-credential", "update-credential", "autoload-credentials"),
 )
 def add_credential(
     cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, file: str, region: str
 ) -> None:
-    """Add the credentials of a file, or one that the user is asked for."""
+    """Add the credentials of a file, or ask the user for a credential."""
     where, name = scope.for_writing(cli, client=client, controller=controller), args[0]
     cloud, kind = credentials.known_cloud(where, name)
     if not credentials.auth_types(cloud, kind):
@@ -68,7 +68,7 @@ def add_credential(
 
 
 def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
-    """Return what a file of credentials says: cloud -> its credentials."""
+    """Return the credentials in a file: cloud -> its credentials."""
     try:
         return read_credentials(values.yaml_map(values.read_file(path, cli.console.stdin), path))
     except NotValid as error:
@@ -76,7 +76,7 @@ def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
 
 
 def _tell_kept(cli: Cli, cloud: str, new: Sequence[str], known: Sequence[str], verb: str, path: str) -> None:
-    """Say which credentials the client has now, and which it had already."""
+    """Print which credentials were added and which exist already."""
     for name in known:
         cli.console.info(
             f"ERROR credential {quote(name)} for cloud {quote(cloud)} already exists locally, use "
@@ -92,7 +92,7 @@ def _tell_kept(cli: Cli, cloud: str, new: Sequence[str], known: Sequence[str], v
 def _interview(
     cli: Cli, where: sides.Sides, cloud: Cloud, kind: plugin_host.ProviderType, region: str
 ) -> tuple[dict[str, StoredCredential], str]:
-    """Ask for a credential; return it, and whether it was added or updated."""
+    """Ask for a credential; return it, and `added` or `updated`."""
     asking = Asking(cli.console.stdin, cli.console.stdout)
     name = asking.enter(
         "credential name",
@@ -139,7 +139,7 @@ def _ask_auth_type(asking: Asking, allowed: Sequence[str]) -> str:
 
 
 def _ask_attribute(asking: Asking, attr: plugin_host.Attr) -> tuple[str, str]:
-    """Return the key and the value of an answer; the path of a file where the text comes from one."""
+    """Ask for an attribute; return its key and value. For a text in a file the value is the path."""
     if attr.choices:
         return attr.name, asking.select(attr.name, attr.name, attr.choices, attr.choices[0])
     if attr.file_attr or attr.file_path:

@@ -22,13 +22,13 @@ from pushjuju.services.requests.cloud import credentials, definitions
     summary="Attempts to automatically detect and add credentials for a cloud.",
     at_most=1,
     flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
-    details="Looks into the files and variables of the clouds' own tools: AWS, OpenStack, Google Cloud,\n"
-    "Azure, DigitalOcean, and what plugins know. Values are never shown.",
+    details="Reads the files and environment variables of the clouds' own tools: AWS, OpenStack, Google\n"
+    "Cloud, Azure, DigitalOcean, and those of plugins. Secret values are never shown.",
     examples="    pushjuju autoload-credentials\n    pushjuju autoload-credentials ec2\n",
     see_also=("add-credential", "credentials", "default-credential", "remove-credential"),
 )
 def autoload_credentials(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:
-    """Find credentials and offer to keep them."""
+    """Find credentials and ask which of them to keep."""
     where = scope.for_writing(cli, client=client, controller=controller)
     wanted = _type_meant(where, args[0].lower()) if args else ""
     cli.console.info("\nLooking for cloud and credential information on local client...")
@@ -49,7 +49,7 @@ def autoload_credentials(cli: Cli, args: tuple[str, ...], *, client: bool, contr
 
 
 def _type_meant(where: sides.Sides, word: str) -> str:
-    """Return a type of cloud; the name of a cloud stands for its type."""
+    """Return a cloud type; a cloud's name stands for the type of the cloud."""
     kinds = sorted(kind.name for kind in where.host.provider_types())
     if word in kinds:
         return word

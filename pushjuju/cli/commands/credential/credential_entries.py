@@ -1,4 +1,4 @@
-"""Credentials as commands find, complete, keep and upload them."""
+"""Functions that the commands for credentials share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def upload(
     found: Mapping[str, StoredCredential],
     verb: str,
 ) -> None:
-    """Write credentials to the controller, and say so."""
+    """Write credentials to the controller, and print the result."""
     ctx = where.controller
     name = ctx.controller.name
     if not credentials.upload(where, cloud, kind, found):

@@ -1,4 +1,4 @@
-"""Credentials as text. Pure. Mirrors: juju cmd/juju/cloud/listcredentials.go (3.6)"""
+"""Formats credentials. Pure. Mirrors: juju cmd/juju/cloud/listcredentials.go (3.6)"""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Documents = Mapping[str, Mapping[str, Any]]
 
 
 def credentials(form: str, controller: Documents | None, client: Documents | None) -> str:
-    """Return the document of `credentials`: cloud -> credentials of each side; None leaves a side out."""
+    """Return the document of `credentials`: cloud -> credentials; None leaves out a side."""
     pairs = (("controller-credentials", controller), ("client-credentials", client))
     if form == "json":
         shown = {
@@ -35,7 +35,7 @@ def _heads_first(entry: Mapping[str, Any]) -> Struct:
 
 
 def _nested(entry: Mapping[str, Any]) -> Struct:
-    """Return the credentials of one cloud under the names that Juju's json has."""
+    """Return the credentials of a cloud with the names of Juju's json."""
     named = {}
     for name, item in entry.items():
         if isinstance(item, Mapping):
@@ -61,14 +61,14 @@ def credentials_table(controller: Documents | None, client: Documents | None, *,
 
 
 def _names(entry: Mapping[str, Any]) -> list[str]:
-    """Return the names of the credentials, the default one first and marked."""
+    """Return the names of the credentials, the default first and with a mark."""
     default = entry.get("default-credential")
     names = sorted(name for name, item in entry.items() if isinstance(item, Mapping) and name != default)
     return [f"{default}*", *names] if default in entry else names
 
 
 def show_credential(controller: Mapping[str, Any], client: Mapping[str, Any]) -> str:
-    """Return what `show-credential` prints: cloud -> name -> {content, models} of each side."""
+    """Return the text of `show-credential` from cloud -> name -> {content, models}."""
     pairs = (("controller-credentials", controller), ("client-credentials", client))
     shown = Struct(
         (

@@ -1,4 +1,4 @@
-"""The trial of a credential on a model, as requests ask for it."""
+"""Tries a credential on the cloud of a model, for requests that change credentials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushjuju.workers.machine import credentials
 
 
 def credential_trial(cli: Cli, host: plugin_host.PluginHost) -> request.Trial:
-    """Return what asks the cloud of a model whether a credential will do."""
+    """Return a function that asks the cloud of a model whether it accepts a credential."""
 
     def problems(
         ctx: context.Context, model: sessions.Model, name: str, item: StoredCredential

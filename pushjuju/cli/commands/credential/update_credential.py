@@ -28,7 +28,7 @@ from pushjuju.services.requests.cloud import update_credentials as request
         REGION,
         flags.switch("force", "Force update controller side credential, ignore validation errors"),
     ),
-    details="Models whose machines waited for a good credential go on.",
+    details="Models that wait for a valid credential go on.",
     examples="    pushjuju update-credential aws mysecrets -f mine.yaml\n",
     see_also=("add-credential", "credentials"),
 )
@@ -42,7 +42,7 @@ def update_credential(
     region: str,
     force: bool,
 ) -> None:
-    """Replace credentials that are there."""
+    """Replace existing credentials."""
     if len(args) > 2:
         raise UsageError("only a cloud name and / or credential name need to be provided")
     if not file and not args:
@@ -85,7 +85,7 @@ def _tell(cli: Cli, where: sides.Sides, report: request.UpdateReport, *, force: 
 
 
 def _tell_tried(cli: Cli, where: sides.Sides, result: request.Updated, *, force: bool) -> None:
-    """Say for which models a credential is good."""
+    """Print for which models a credential is valid."""
     good = [model for model, problems in result.models.items() if not problems]
     bad = {model: problems for model, problems in sorted(result.models.items()) if problems}
     for line in (["Credential valid for:"] if good else []) + [f"  {model}" for model in good]:

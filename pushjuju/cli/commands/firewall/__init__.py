@@ -1,1 +1,1 @@
-"""Firewall rules under their old names."""
+"""Commands for firewall rules, which Juju keeps under these old names."""

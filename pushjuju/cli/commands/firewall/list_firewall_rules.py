@@ -30,7 +30,7 @@ def _table(rules: list[dict[str, Any]]) -> str:
     at_most=0,
     formats=("tabular", "yaml", "json"),
     flags=flags.MODEL,
-    details="Who may reach well known services within a model. Deprecated: model-config tells it too.",
+    details="Shows who may reach well known services of a model. Deprecated: model-config shows this too.",
     see_also=("set-firewall-rule", "expose"),
 )
 def firewall_rules(cli: Cli, args: tuple[str, ...], *, model: str) -> None:  # noqa: ARG001

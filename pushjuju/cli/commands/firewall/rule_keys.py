@@ -1,4 +1,4 @@
-"""What the commands of firewall rules warn of."""
+"""The deprecation warning of the commands for firewall rules."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The hooks that ran on units, and replays of their decisions."""
+"""Commands that show past hooks, and replay decisions."""

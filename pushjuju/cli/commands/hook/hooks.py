@@ -1,4 +1,4 @@
-"""hooks: shows which hooks ran: when, how long, how they ended, what they changed."""
+"""hooks: shows which hooks ran: when, how long, with which result and changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FOLLOW_S = 0.3
 
 _LIMIT = 50
 
-_LONGEST_H = 1  # hooks that began earlier are not waited for
+_LONGEST_H = 1  # `--follow` does not wait for the end of hooks that began before this
 
 
 @command(
@@ -36,18 +36,16 @@ _LONGEST_H = 1  # hooks that began earlier are not waited for
         flags.many("hook", "Only runs of this hook; repeat it for several"),
         flags.switch("failed", "Only runs that failed"),
         flags.number(
-            "limit", "Only the newest so many; 0 for all that is kept", kind=Kind.UINT, default=_LIMIT
+            "limit", "Only this many of the newest runs; 0 for all runs", kind=Kind.UINT, default=_LIMIT
         ),
-        flags.text(
-            "since", "Only what ran since: a duration (2h30m) or a time (2025-03-01, 2025-03-01T09:12)"
-        ),
-        flags.switch("follow", "Go on and show runs as they end; json then is one document for each line"),
+        flags.text("since", "Only runs since a duration (2h30m) or a time (2025-03-01, 2025-03-01T09:12)"),
+        flags.switch("follow", "Go on and show runs when they end; json is then one document per line"),
         flags.switch("utc", "Display timestamps in the UTC timezone"),
         *flags.COLOUR,
     ),
     details="Runs are kept as long as the history of statuses: model-config max-status-history-age.\n"
-    "Changes name relation keys, ports and keys of the charm's state, never values. A run's id\n"
-    "is what `replay` takes; the start of it is enough.",
+    "Changes name relation keys, ports and keys of the charm's state, never values. `replay` takes the\n"
+    "id of a run, or the start of the id.",
     examples="    pushjuju hooks web/0 --since 1h\n    pushjuju hooks --failed --limit 5\n"
     "    pushjuju hooks --follow --hook config-changed\n",
     see_also=("explain", "replay", "debug-log", "show-status-log"),
@@ -84,12 +82,12 @@ def hooks(
 
 
 def _follow(cli: Cli, opened: sessions.Session, wanted: hook_runs.Wanted, *, utc: bool) -> None:
-    """Show runs as they end, until the reader has enough."""
+    """Show runs when they end, until Ctrl-C."""
     look = run_table.Look(utc=utc, colour=cli.output.colour)
     cli.on_interrupt = "Following ended."
     seen = set[str]()
     backlog = hook_runs.history(opened.ctx, opened.uuid, wanted)
-    # What was there before the backlog's limit is not shown; what still runs is shown when it ends.
+    # skip runs before the backlog; a run that is still under way is shown at its end
     wanted = replace(wanted, most=0, since=wanted.since or cli.clock.now() - timedelta(hours=_LONGEST_H))
     older = hook_runs.history(opened.ctx, opened.uuid, wanted)
     seen.update(run.operation for run in older if run.committed and run not in backlog)
@@ -103,7 +101,7 @@ def _follow(cli: Cli, opened: sessions.Session, wanted: hook_runs.Wanted, *, utc
 
 
 def _moment(text: str, now: datetime) -> datetime:
-    """Read `--since`: a duration back from now, or a time; local unless it has a zone."""
+    """Parse `--since`: a duration back from now, or a time, local unless it has a zone."""
     try:
         return now - timedelta(seconds=abs(parse_duration(text)))
     except (ValueError, OverflowError):

@@ -1,4 +1,4 @@
-"""replay: decides again from the facts of an earlier decision, and shows the difference."""
+"""replay: repeats an earlier decision from its recorded facts, and shows the difference."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.services.views import decisions
 from pushjuju.workers import deciding
 
-DIFFERS = 2  # exit status of a decision that would be another one today
+DIFFERS = 2  # exit status when today's decision differs
 
 
 @command(
     "replay",
     usage="<operation> | <unit>",
-    summary="Decides once more what was decided, from what was seen then, and tells the difference.",
+    summary="Repeats an earlier decision from its recorded facts, and shows the difference.",
     at_most=1,
     formats=("tabular", "yaml", "json"),
     flags=(
@@ -33,17 +33,17 @@ DIFFERS = 2  # exit status of a decision that would be another one today
         ),
         *flags.COLOUR,
     ),
-    details="Nothing is changed and no machine is asked. Every operation that `hooks` tells of can be\n"
-    "replayed, whether it ran well or failed, and each unit's last decision.\n"
-    "The answer shows what each part of the resolver said, in its order.\n\n"
+    details="Nothing is changed and no machine is contacted. Every operation that `hooks` lists can be\n"
+    "replayed, and the last decision of each unit. The output lists the result of each part of the\n"
+    "resolver, in the order in which they ran.\n\n"
     "Exit status: 0 when today's resolver decides the same, 2 when it decides otherwise, 1 on errors.\n"
-    "With --format json the record is in the answer: it can be sent along with a report and be\n"
-    "replayed elsewhere with --file. It names units, relations and hashes of settings, no values.",
+    "With --format json the output contains the record: another user can replay it with --file.\n"
+    "The record names units, relations and hashes of settings, no values.",
     examples="    pushjuju replay web/0\n    pushjuju replay 3f2a\n    pushjuju replay --file report.json\n",
     see_also=("explain", "hooks"),
 )
 def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
-    """Decide again."""
+    """Repeat a decision."""
     if bool(args) == bool(file):
         raise UsageError(
             "no operation or unit specified" if not args else "give an operation or --file, not both"
@@ -62,7 +62,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
 
 
 def _from_file(cli: Cli, path: str) -> decisions.Decided:
-    """Read a record that another user sent."""
+    """Read the record of a decision from a file."""
     try:
         text = (
             cli.console.stdin.read() if path == "-" else Path(path).expanduser().read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`replay` as a document and as text. Pure."""
+"""Formats the result of `replay`. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pushjuju.workers import deciding
 
 
 def document(found: decisions.Decided, again: deciding.Replayed) -> Struct:
-    """Return a decision that was taken again as a document."""
+    """Return the document of a repeated decision."""
     return Struct(
         {
             **struct(subject=found.subject, unit=found.unit, operation=found.operation, hook=found.title),
@@ -41,7 +41,7 @@ def _decision(decision: deciding.Decision) -> Struct:
 
 
 def text(document: Mapping[str, Any], *, colour: bool = False) -> str:
-    """Return the text of a replayed decision."""
+    """Return the text of a repeated decision."""
     table = TabWriter(colour=colour)
     about = " ".join(filter(None, (document.get("unit", ""), document.get("hook", ""))))
     table.row("Decision of", about or document["subject"])

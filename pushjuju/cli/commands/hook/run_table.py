@@ -1,4 +1,4 @@
-"""`hooks` as documents and as text. Pure."""
+"""Formats hook runs for `hooks`. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COLOURS = {"ok": GREEN, "missing": GRAY, "failed": RED, "killed": RED, "running
 
 
 def struct(**fields: Any) -> Struct:
-    """Return an ordered map without what is empty; `_` in names is `-` in keys."""
+    """Return an ordered map without empty values; `_` in names becomes `-` in keys."""
     kept = ((key.replace("_", "-"), value) for key, value in fields.items())
     return Struct((key, value) for key, value in kept if value not in (None, "", [], {}, ()))
 
@@ -34,7 +34,7 @@ def moment_or_none(moment: datetime | None) -> Moment | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How runs are shown."""
+    """How to format runs."""
 
     utc: bool = False
     colour: bool = False
@@ -62,7 +62,7 @@ def run_document(run: HookRun) -> Struct:
 
 
 def run_text(run: HookRun, form: str, look: Look) -> str:
-    """Return one run that has ended, as `--follow` shows it."""
+    """Return a run that has ended, in the form of `--follow`."""
     if form == "tabular":
         return "  ".join(str(cell) for cell in _cells(run, look) if cell) + "\n"
     document = run_document(run)
@@ -96,7 +96,7 @@ def _cells(run: HookRun, look: Look) -> tuple[str, ...]:
 
 
 def took_text(seconds: float | None) -> str:
-    """Return a duration: `35ms`, `1.2s`, `3m20s`; empty when it is not known."""
+    """Return a duration as `35ms`, `1.2s` or `3m20s`; empty when it is unknown."""
     if seconds is None:
         return ""
     if seconds < 1:
@@ -108,7 +108,7 @@ def took_text(seconds: float | None) -> str:
 
 
 def changes_text(changes: Mapping[str, Any]) -> str:
-    """Return what a run changed, in one line."""
+    """Return the changes of a run in one line."""
     words = []
     for number, sides in changes.get("relations", {}).items():
         keys = [*(f"{key} (app)" for key in sides.get("app", ())), *sides.get("unit", ())]

@@ -1,1 +1,1 @@
-"""Machines."""
+"""Commands for machines."""

@@ -41,16 +41,16 @@ from pushjuju.workers.provision import enlist, precheck
         flags.text("private-key", "Private key to use for the ssh: connection"),
         flags.text("public-key", "Public key to install on the host"),
         flags.text(
-            "from", "Take in all hosts of an ssh_config, Ansible inventory or Terraform state", dest="source"
+            "from", "Add all hosts of an ssh_config, Ansible inventory or Terraform state", dest="source"
         ),
         *flags.NO_WAIT,
     ),
-    details="`ssh:[user@]host[:port]` takes a machine that is there already; only what the\n"
-    "model's proxies and cloudinit-userdata ask for is installed on it.\n"
-    "`lxd:N` makes a container on machine N, `lxd` one on a new machine.\n"
-    "--disks gives the new machines volumes of their own, which go with them: `[pool,]size[,count]`,\n"
-    "several blank-separated.\n"
-    "--from takes all that a file names; those that are in the model already are left as they are.",
+    details="`ssh:[user@]host[:port]` adds a machine that exists already; pushjuju changes only what the\n"
+    "model's proxies and cloudinit-userdata ask for.\n"
+    "`lxd:N` makes a container on machine N, `lxd` a container on a new machine.\n"
+    "--disks gives the new machines volumes of their own, which end with the machines:\n"
+    "`[pool,]size[,count]`, several with blanks between.\n"
+    "--from adds all hosts in a file; hosts that are in the model already stay as they are.",
     examples="    pushjuju add-machine ssh:root@10.0.0.7\n    pushjuju add-machine -n 2\n"
     "    pushjuju add-machine --disks 'ebs,100G,2 loop,5G'\n"
     "    pushjuju add-machine --from inventory.ini\n",
@@ -116,7 +116,7 @@ def add_machine(
 def _take_in_file(
     cli: Cli, model: str, source: str, *, private_key: str, public_key: str, no_wait: bool
 ) -> None:
-    """Take in the hosts of a file; one that cannot be taken does not stop the others."""
+    """Add the hosts of a file; a host that cannot be added does not stop the others."""
     path = Path(source).expanduser()
     if path.is_dir():
         raise NotValid(f"{source} is a directory", hint="name the inventory file in that directory")
@@ -154,7 +154,7 @@ def _take_in_file(
 def _enlist(
     cli: Cli, opened: sessions.Session, hosts: Sequence[enlist.GivenHost], public_keys: Sequence[str]
 ) -> list[str | PushjujuError]:
-    """Return the id of each host's machine, or the error for that host."""
+    """Return for each host the id of its machine, or the error."""
 
     with progress(cli.console) as report:
         return enlist.take_in(opened.ctx, opened.uuid, hosts, public_keys, tell=report, warn=cli.console.warn)

@@ -1,4 +1,4 @@
-"""`machines` and `show-machine` as text. Pure. Mirrors: juju cmd/juju/machine (3.6)"""
+"""Formats `machines` and `show-machine`. Pure. Mirrors: juju cmd/juju/machine (3.6)"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushjuju.cli.terminal.shapes import struct
 
 
 def formatters(*, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from `{model, machines}` to text."""
+    """Return format name -> function that formats `{model, machines}`."""
     return {
         "tabular": lambda document: machine_table(document["machines"], colour=colour),
         "yaml": lambda document: render("yaml", struct(document, "machines")),

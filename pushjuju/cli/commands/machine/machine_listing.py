@@ -1,4 +1,4 @@
-"""What machines and show-machine share."""
+"""What `machines` and `show-machine` share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines as a table: a section of `status`, and the whole of `machines`. Pure.
+"""The table of machines: a section of `status`, and the output of `machines`. Pure.
 
 Mirrors: juju cmd/juju/status/output_tabular.go printMachines (3.6)
 """
@@ -14,11 +14,11 @@ from pushjuju.cli.terminal.tabwriter import TabWriter
 
 
 def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str:
-    """Return the table of machines, containers behind their host; empty without machines.
+    """Return the table of machines, each container below its host; empty without machines.
 
     Args:
-        machines: Machine id -> machine as in the status document.
-        colour: Whether to colour it.
+        machines: Machine id -> entry of the status document.
+        colour: Whether the table has colours.
     """
     if not machines:
         return ""
@@ -26,7 +26,7 @@ def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str
 
 
 def machine_table(machines: Mapping[str, Any], *, colour: bool = False) -> str:
-    """Return the table of machines; without machines, its header alone."""
+    """Return the table of machines; without machines, only its header."""
     table = TabWriter(colour=colour)
     table.row(*heads("Machine", "State", "Address", "Inst id", "Base", "AZ", "Message"))
     _add(table, machines)
@@ -49,10 +49,10 @@ def _add(table: TabWriter, machines: Mapping[str, Any]) -> None:
 
 
 def state_of(machine: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the state word and the message to show.
+    """Return the state and the message to show.
 
-    A failed change of the machine's LXD profile hides its own state. The agent's own message follows: why a
-    machine without units is kept.
+    A failed change of the machine's LXD profile replaces the state. The message may also say why a machine
+    without units is kept.
     """
     if "status-error" in machine:
         return "error", machine["status-error"]

@@ -24,7 +24,7 @@ from pushjuju.services.views import removal_plan
         flags.switch("force", "Completely remove a machine and all its dependencies"),
         flags.switch("keep-instance", "Do not stop the running cloud instance"),
     ),
-    details="Units and containers keep a machine from going; --force removes them too.\n" + removals.HOW,
+    details="A machine with units or containers is not removed; --force removes these too.\n" + removals.HOW,
     examples="    pushjuju remove-machine 5\n"
     "    pushjuju remove-machine 6 --force\n"
     "    pushjuju remove-machine 6 --force --no-wait\n"
@@ -56,7 +56,7 @@ def remove_machine(
         what="machine removal",
         no_prompt=no_prompt,
         dry_run=dry_run,
-        needs_force=not force and len(besides) > len(ids),  # more goes than the machines themselves
+        needs_force=not force and len(besides) > len(ids),  # the removal ends containers and units too
     )
     if dry_run:
         return

@@ -17,7 +17,7 @@ from pushjuju.services.entities.machine import upgrade_machine
 from pushjuju.services.entities.model import sessions
 from pushjuju.services.requests.machine import upgrade_machine as request
 
-_STEPS = {"prepare": 3, "complete": 2}  # -> number of arguments
+_STEPS = {"prepare": 3, "complete": 2}  # step -> number of arguments
 
 _READY = (
     "Juju is now ready for the machine base to be updated.\n"
@@ -35,17 +35,15 @@ _READY = (
         *flags.MODEL,
         *flags.LOGIN,
         flags.switch("force", "Upgrade although a charm on the machine does not name the base"),
-        flags.switch(
-            "yes", "Agree that this cannot be taken back once it began, without being asked", short="y"
-        ),
+        flags.switch("yes", "Do not ask for confirmation; the upgrade cannot be cancelled", short="y"),
         *flags.NO_WAIT,
     ),
     details=(
-        "Two steps frame what you do yourself on the machine, for example `do-release-upgrade`.\n\n"
+        "Run `prepare` before, and `complete` after, your upgrade of the machine (`do-release-upgrade`).\n\n"
         "`prepare` lets every unit of the machine run its pre-series-upgrade hook. Then the units rest: no\n"
         "hook runs there, whatever changes, and the machine cannot be removed.\n\n"
-        "`complete` lets them run post-series-upgrade and gives the machine its new base. What has changed\n"
-        "meanwhile is told to the charms afterwards.\n\n"
+        "`complete` lets the units run post-series-upgrade and gives the machine its new base.\n"
+        "Afterwards the charms run hooks for what has changed meanwhile.\n\n"
         "Every charm on the machine must name the base, unless `--force` is given."
     ),
     examples="    pushjuju upgrade-machine 3 prepare ubuntu@24.04\n    pushjuju upgrade-machine 3 complete\n",
@@ -63,7 +61,7 @@ def upgrade(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, yes: bo
 
 
 def _step(args: Sequence[str]) -> str:
-    """Return the step that the user named."""
+    """Return the step that the arguments name."""
     if len(args) < min(_STEPS.values()):
         raise UsageError("wrong number of arguments")
     machine, step, *_ = args
@@ -81,7 +79,7 @@ def _step(args: Sequence[str]) -> str:
 
 
 def _base(cli: Cli, text: str) -> Base:
-    """Read the base to upgrade to; an old series name comes with a warning."""
+    """Parse the base to upgrade to; an old series name gives a warning."""
     if "@" in text:
         base = Base.parse(text)
     else:
@@ -145,7 +143,7 @@ def _ready(cli: Cli, machine: str, *, what: str) -> str:
 
 
 def _locked(cli: Cli, machine: str, status: SeriesStatus) -> str:
-    """Return how far an upgrade is that was begun before, and what its next step is."""
+    """Return the state of an upgrade that began earlier, and its next step."""
     name = quote(machine)
     if status is SeriesStatus.PREPARE_COMPLETED:
         return (
@@ -158,16 +156,16 @@ def _locked(cli: Cli, machine: str, status: SeriesStatus) -> str:
 
 
 class _Follower:
-    """Shows the messages of an upgrade while the upgrade runs."""
+    """Prints the messages of an upgrade while it runs."""
 
     def __init__(
         self, cli: Cli, opened: sessions.Session, machine: str, affected: Sequence[str], *, seen: int
     ) -> None:
-        """Begin to follow.
+        """Prepare to follow an upgrade.
 
         Args:
-            affected: Units of the machine, whose failures are shown.
-            seen: The last message that is old.
+            affected: Units of the machine; their failures are shown.
+            seen: The last message before this upgrade.
         """
         self._cli, self._opened, self._machine = cli, opened, machine
         self._affected, self._seen = affected, seen
@@ -196,7 +194,7 @@ class _Follower:
         raise Conflict(_locked(self._cli, self._machine, self._status))
 
     def look(self) -> bool:
-        """Print new messages; return True when the upgrade got as far as it can."""
+        """Print new messages; return True when the step is reached or cannot be reached."""
         ctx, uuid = self._opened.ctx, self._opened.uuid
         found = request.progress(ctx, uuid, self._machine, self._affected, self._seen)
         self._status, self._failed = found.status, found.failed

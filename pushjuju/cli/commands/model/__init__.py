@@ -1,1 +1,1 @@
-"""Models."""
+"""Commands for models."""

@@ -65,5 +65,5 @@ def add_model(
 
 
 def _checked(cli: Cli, ctx: context.Context, settings: dict[str, object]) -> request.Check:
-    """Return what lets a cloud refuse settings of its own."""
+    """Return a function that lets the cloud refuse settings."""
     return partial(checkup.check_settings, ctx, settings, warn=cli.console.warn)

@@ -42,10 +42,9 @@ _STILL = "Model {model} goes on dying{until}; '{program} update-status' continue
         NO_WAIT,
     ),
     details="Removes all applications, machines and storage of a model, then the model itself.\n"
-    "Asks for its name first, unless --no-prompt is given. Where there is persistent storage,\n"
-    "--destroy-storage or --release-storage has to say what becomes of it.\n"
-    "--force goes on past errors: a unit in error ends at once, without its hooks; --timeout says how long\n"
-    "each other step may take (1m), as of a machine that does not answer.",
+    "Asks for its name first, unless --no-prompt is given. A model with persistent storage needs\n"
+    "--destroy-storage or --release-storage. --force ignores errors: a unit in error ends at once, without\n"
+    "its hooks; every other step may take the --timeout (1m), for example on a machine that does not answer.",
     examples="    pushjuju destroy-model test\n"
     "    pushjuju destroy-model test --no-prompt --destroy-storage\n"
     "    pushjuju destroy-model home:test --no-prompt --force --no-wait\n",
@@ -62,7 +61,7 @@ def destroy_model(
     force: bool,
     no_wait: bool,
 ) -> None:
-    """Destroy a model with all that is in it."""
+    """Destroy a model with all its entities."""
     forced = force_of("--timeout", force=force, no_wait=no_wait, timeout=timeout)
     said = storage_fate(destroy=destroy_storage, release=release_storage)
     opened = session.open_model(cli, args[0])
@@ -99,7 +98,7 @@ def _confirm(cli: Cli, ctx: context.Context, model: sessions.Model, *, released:
 
 
 def _affected(there: request.Contents, *, released: bool) -> list[str]:
-    """Return the lines that list what a model's end removes, as Juju's client prints them."""
+    """Return the lines about what the end of a model removes, as Juju's client prints them."""
     hosts, names = there.machines, there.applications
     lines = []
     if hosts:

@@ -59,5 +59,5 @@ def list_models(
 
 
 def _counts(machines: int, cores: int, units: int) -> formatters.Counts:
-    """Return the counts as the table shows them; dashes for cores and units that the model does not have."""
+    """Return the counts for the table; a dash where the model has no cores or units."""
     return formatters.Counts(machines=machines, cores=cores or None, units=units or None)

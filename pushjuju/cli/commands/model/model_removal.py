@@ -1,4 +1,4 @@
-"""What destroys models: checks, questions, the way to the end."""
+"""Steps of the commands that destroy models: check flags, make models die, wait for the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pushjuju.workers import background
 
 _LOOK_AGAIN_S = 0.2
 
-_START_S = 10.0  # how long a background process may take to begin
+_START_S = 10.0  # how long a background process may take to start
 
 _IDLE_S = 3.0  # how long a dying model may stand still before the user is warned
 
@@ -35,7 +35,7 @@ NO_WAIT = flags.switch("no-wait", "Rush through destruction without waiting for 
 
 
 def force_of(flag: str, *, force: bool, no_wait: bool, timeout: float | None) -> removal.Force | None:
-    """Return how a destruction is forced, or None."""
+    """Return how to force a destruction, or None when it is not forced."""
     if timeout is not None and not force:
         raise UsageError(f"{flag} can only be used with --force (dangerous)")
     if timeout is not None and timeout < 0:
@@ -47,7 +47,7 @@ def force_of(flag: str, *, force: bool, no_wait: bool, timeout: float | None) ->
 
 
 def storage_fate(*, destroy: bool, release: bool) -> bool | None:
-    """Return what becomes of storage: True destroyed, False released, None when the model must have none."""
+    """Return True to destroy storage, False to release it, None when the model must have none."""
     if destroy and release:
         raise UsageError("--destroy-storage and --release-storage cannot both be specified")
     return True if destroy else False if release else None
@@ -64,7 +64,7 @@ def begin_removal(
     *,
     destroy_storage: bool | None,
 ) -> str:
-    """Make models die, all of them or, after a refusal, none; return what waits for that, in words."""
+    """Make all models die, or none if one is refused; return what has to end before, in words."""
     if not destroy_model.destroy_models(ctx, doomed, force, destroy_storage=destroy_storage):
         return ""
     hosts, applications = destroy_model.counts(ctx, doomed)
@@ -74,11 +74,11 @@ def begin_removal(
 def await_removal(
     cli: Cli, ctx: context.Context, model: sessions.Model, *, forced: bool, until: float | None = None
 ) -> None:
-    """Wait until a model is gone, as Juju's client does, also when another process works on the removal.
+    """Wait until a model is removed, as Juju's client does, whichever process works on the removal.
 
     Args:
-        forced: Whether failures of hooks count for nothing.
-        until: The moment of the monotonic clock that ends the wait, or None to wait for ever.
+        forced: Whether to ignore failures of hooks.
+        until: When to give up, on the monotonic clock; None to wait without limit.
     """
     idle_s = started = 0.0
     told = ""

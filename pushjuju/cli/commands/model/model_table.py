@@ -1,4 +1,4 @@
-"""`models` and `show-model` as text. Pure.
+"""Formats `models` and `show-model`. Pure.
 
 Mirrors: juju cmd/juju/controller/listmodels.go, cmd/juju/model/show.go (3.6)
 """
@@ -18,7 +18,7 @@ from pushjuju.cli.terminal.tabwriter import TabWriter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The size of a model as the table shows it; None where it is not known."""
+    """Numbers of machines, cores and units of a model; None where a number is unknown."""
 
     machines: int | None = None
     cores: int | None = None
@@ -28,13 +28,13 @@ class Counts:
 def formatters(
     counts: Mapping[str, Counts], *, controller: str, user: str, uuid: bool = False, colour: bool = False
 ) -> dict[str, Formatter]:
-    """Return format name -> function from the models document to text.
+    """Return format name -> function that formats the models document.
 
     Args:
-        counts: Model UUID -> its counts.
-        user: The user whose models are shown without their owner.
+        counts: Model UUID -> numbers of the model.
+        user: The user whose own models are shown without an owner.
         uuid: Whether the table has the UUID column.
-        colour: Whether to colour it.
+        colour: Whether the table has colours.
     """
 
     def table(document: Any) -> str:
@@ -83,12 +83,12 @@ def _count(number: int | None) -> str:
 
 
 def show_model(form: str, document: Mapping[str, Any]) -> str:
-    """Return the models of `show-model` (short name -> model) as yaml or json."""
+    """Return the document of `show-model` (short name -> model) as yaml or json."""
     return render(form, struct(document, "*show-model"))
 
 
 def switched(before: str, after: str) -> str:
-    """Return what `switch` says: `home:admin/a -> home:admin/b`, or that nothing changed."""
+    """Return the output of `switch`: `home:admin/a -> home:admin/b`, or that nothing changed."""
     return f"{after} (no change)" if before == after else f"{before} -> {after}"
 
 

@@ -1,4 +1,4 @@
-"""Times in the documents of models."""
+"""Formats times in the documents of models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushjuju.cli.terminal.times import friendly, rfc3339, with_texts
 
 
 def with_times(cli: Cli, document: dict[str, object], *, exact: bool = False) -> dict[str, object]:
-    """Return a document with its moments as texts: relative to now, or in full."""
+    """Return a document with its moments as texts: relative to now, or exact."""
     now = cli.clock.now()
 
     def text(moment: datetime) -> str:
@@ -22,7 +22,7 @@ def with_times(cli: Cli, document: dict[str, object], *, exact: bool = False) ->
 
 
 def _say_never(document: dict[str, Any]) -> None:
-    """Write what Juju writes for users who never connected."""
+    """Write Juju's text for users who never connected."""
     for model in document.get("models", document.values()):
         for entry in (model, *model.get("users", {}).values()) if isinstance(model, dict) else ():
             if "last-connection" in entry and entry["last-connection"] is None:

@@ -16,7 +16,7 @@ from pushjuju.services.requests.cloud import credentials
     at_least=(2, "Usage: pushjuju set-credential [options] <cloud name> <credential name>"),
     at_most=2,
     flags=(*flags.MODEL, *flags.LOGIN),
-    details="Machines that are there are worked with the new credential from now on.",
+    details="The model uses the new credential for all its machines from now on.",
     examples="    pushjuju set-credential lab kim\n",
     see_also=("credentials", "show-credential", "update-credential"),
 )

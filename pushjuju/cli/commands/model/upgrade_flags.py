@@ -1,4 +1,4 @@
-"""Shared by upgrade-model and upgrade-controller."""
+"""What upgrade-model and upgrade-controller share."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MORE = (
 )
 
 DETAILS = (
-    "There are no agents on machines: everything that runs there comes with the next contact. What pushjuju\n"
-    "offers of Juju is the version that 'pushjuju version' shows, and a newer pushjuju brings a newer one."
+    "There are no agents on machines: each contact sends what runs there. 'pushjuju version' shows the\n"
+    "version of Juju that pushjuju emulates; to get a newer version, install a newer pushjuju."
 )
 
 
 def check_version(version: str, stream: str) -> None:
-    """Refuse a version that is no version, and every one but our own."""
+    """Refuse an invalid version, and every version but the emulated one."""
     if stream and stream not in _STREAMS:
         raise UsageError(f'agent stream "{stream}" not valid', hint=f"known streams: {', '.join(_STREAMS)}")
     if not version:

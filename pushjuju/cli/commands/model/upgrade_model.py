@@ -20,7 +20,7 @@ from pushjuju.cli.work import session
 def upgrade_model(
     cli: Cli, _args: tuple[str, ...], *, model: str, agent_version: str, agent_stream: str
 ) -> None:
-    """Say that a model is as new as pushjuju is."""
+    """Print that the model has the version of pushjuju."""
     check_version(agent_version, agent_stream)
     session.open_model(cli, model)
     cli.console.info("no upgrades available")

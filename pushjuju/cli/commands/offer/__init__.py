@@ -1,1 +1,1 @@
-"""Offers, and applications of other models."""
+"""Commands for offers, and for applications of other models."""

@@ -21,13 +21,13 @@ from pushjuju.services.requests.relation import consume as crossmodel
     at_least=(1, "no remote offer specified"),
     at_most=2,
     flags=(*flags.MODEL, *flags.LOGIN),
-    details="Relations to it are made with integrate. The path is\n"
+    details="`integrate` then relates the offer. The path is\n"
     "[<controller name>:][<model owner>/]<model name>.<offer name>.",
     examples="    pushjuju consume othermodel.mysql\n    pushjuju consume owner/othermodel.mysql db\n",
     see_also=("integrate", "offer", "remove-saas"),
 )
 def consume(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Let a model consume an offer."""
+    """Add an offer of another model to a model."""
     if len(args) > 1 and not is_application(args[1]):
         raise UsageError(f"invalid application name {quote(args[1])}")
 

@@ -27,7 +27,7 @@ _FORM = 'endpoints must conform to format "<application-name>:<endpoint-name>[,.
     at_least=(1, "an offer must at least specify application endpoint"),
     at_most=2,
     flags=(*flags.CONTROLLER, *flags.LOGIN),
-    details="The offer is called as the application unless it gets a name; one of that name is replaced.",
+    details="By default the offer has the application's name; it replaces an existing offer of that name.",
     examples="    pushjuju offer mysql:db\n    pushjuju offer mymodel.mysql:db\n"
     "    pushjuju offer db2:db,log hosted-db2\n",
     see_also=("consume", "integrate", "remove-offer"),

@@ -1,4 +1,4 @@
-"""`offers`, `find-offers` and `show-offer` in all their formats. Pure.
+"""Formats `offers`, `find-offers` and `show-offer`. Pure.
 
 Mirrors: juju cmd/juju/crossmodel/{list,find,show}formatter.go (3.6)
 """
@@ -22,7 +22,7 @@ Document = Mapping[str, Any]
 def _marked(
     table: Callable[[Any], str], told: Callable[[Any], Any] = lambda found: found
 ) -> dict[str, Formatter]:
-    """Return the formats of a document of offers; `told` turns its times into texts."""
+    """Return the formats of a document of offers; `told` formats the times in the document."""
     return {
         "tabular": lambda document: table(told(document)),
         "yaml": lambda document: render("yaml", struct(told(document), "*offer")),
@@ -53,7 +53,7 @@ def shown() -> dict[str, Formatter]:
 
 
 def connections(document: Document) -> str:
-    """Return the table of who is related to which offer."""
+    """Return the table of the relations to each offer."""
     table = TabWriter()
     table.row("Offer", "User", "Relation ID", "Status", "Endpoint", "Interface", "Role", "Ingress subnets")
     for name, offer in sorted(document.items()):
@@ -79,7 +79,7 @@ def _connection(offer: Document, link: Document) -> tuple[str, ...]:
 
 
 def summary(document: Document) -> str:
-    """Return the table of the offers, each endpoint on a line."""
+    """Return the table of offers, with a line for each endpoint."""
     table = TabWriter()
     table.row("Offer", "Application", "Charm", "Connected", "Store", "URL", "Endpoint", "Interface", "Role")
     for name, offer in sorted(document.items()):
@@ -97,7 +97,7 @@ def summary(document: Document) -> str:
 
 
 def places(document: Document) -> str:
-    """Return the table of offers that were found."""
+    """Return the table of `find-offers`."""
     table = TabWriter()
     table.row("Store", "URL", "Access", "Interfaces")
     for url, offer in sorted(document.items()):
@@ -129,7 +129,7 @@ def _beside(offer: Document) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _lines(text: str) -> list[str]:
-    """Break a description into lines; what is too long is cut."""
+    """Break a description into lines; the end of a long description is cut."""
     if len(text) > _LONGEST:
         text = text[: _LONGEST - len(_CUT)] + _CUT
     words = text.split()

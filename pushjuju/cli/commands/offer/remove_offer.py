@@ -27,12 +27,12 @@ from pushjuju.services.requests.relation import offers
         flags.switch("force", "Remove the offer as well as any relations to the offer"),
         flags.switch("yes", "Do not prompt for confirmation", short="y"),
     ),
-    details="A name alone means an offer of the current model.",
+    details="A name without a model is the name of an offer in the current model.",
     examples="    pushjuju remove-offer prod.hosted-mysql\n    pushjuju remove-offer hosted-mysql --force\n",
     see_also=("find-offers", "offer"),
 )
 def remove_offer(cli: Cli, args: tuple[str, ...], *, controller: str, force: bool, yes: bool) -> None:
-    """Take offers back."""
+    """Remove offers."""
     ctx = session.open_controller(cli, controller)
     urls = [_offer_url(ctx, arg) for arg in args]
     if len({url.controller for url in urls}) > 1:
@@ -58,7 +58,7 @@ def _settle_all(cli: Cli, ctx: context.Context, places: Sequence[str]) -> None:
 
 
 def _offer_url(ctx: context.Context, text: str) -> OfferUrl:
-    """Read an offer's URL; a name alone means one of the current model."""
+    """Parse an offer's URL; a name without a model stands for an offer in the current model."""
     try:
         return parse(text)
     except NotValid:

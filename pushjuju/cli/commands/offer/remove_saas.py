@@ -22,12 +22,12 @@ from pushjuju.services.requests.relation import consume as crossmodel
         flags.switch("force", "Completely remove an application and all its dependencies"),
         flags.switch("no-wait", "Rush through the removal without waiting for each step; only with --force"),
     ),
-    details="Its relations end first: their units run the hooks of that in both models.",
+    details="The relations of the application end first: units in both models run the hooks for that.",
     examples="    pushjuju remove-saas hosted-mysql\n    pushjuju remove-saas -m test-model hosted-mariadb\n",
     see_also=("consume", "offer"),
 )
 def remove_saas(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
-    """Let a model consume offers no more."""
+    """Remove applications of other models from a model."""
     for arg in args:
         if not is_application(arg):
             raise UsageError(f"invalid SAAS application name {quote(arg)}")

@@ -1,1 +1,1 @@
-"""What a command would do."""
+"""The command `plan`, which shows what another command would do."""

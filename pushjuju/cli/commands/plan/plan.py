@@ -31,14 +31,14 @@ from pushjuju.services.requests.controller import copies
 from pushjuju.services.views import inventory as stocks
 from pushjuju.workers import rehearsal as rehearsals
 
-CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
+CHANGES = 2  # exit status when something would change, as of `terraform plan -detailed-exitcode`
 
-_YES = "y\n" * 100  # nothing is at stake in a copy
+_YES = "y\n" * 100  # answers to the questions of the planned command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Side:
-    """How a copy ends: what would happen in it, and what there is then."""
+    """The end of a rehearsal: the operations that would run, and the entities that are left."""
 
     rehearsal: rehearsals.Rehearsal
     inventory: stocks.Inventory
@@ -52,11 +52,11 @@ class _Side:
     at_least=(1, "no command specified: plan -- <command> ..."),
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, *flags.COLOUR),
-    details="The command runs on a copy of the controller's store. No machine is reached, and nothing is\n"
-    "kept. The plan tells what would be added, changed and removed when all is at rest again, and\n"
-    "which hooks would run on which units. Each hook is taken to succeed without writing anything;\n"
-    "what depends on more is listed as not known. The order is the real one for each unit and one\n"
-    "possible one for machines, which work beside each other. Questions are answered with yes.\n\n"
+    details="The command runs on a copy of the controller's store. No machine is contacted, and nothing is\n"
+    "recorded. The plan shows what would be added, changed and removed until the model is at rest, and\n"
+    "which hooks would run on which units. The plan assumes that each hook succeeds and writes nothing;\n"
+    "effects that depend on more are listed as unknown. The order is exact for each unit; machines work\n"
+    "in parallel, so the order between machines may differ. Questions are answered with yes.\n\n"
     "Exit status: 0 nothing would change, 2 something would, 1 on errors.",
     examples="    pushjuju plan -- deploy ./web -n 2\n    pushjuju plan -- remove-application db\n"
     "    pushjuju plan -- destroy-model shop --destroy-storage\n    pushjuju plan -- run web/leader backup\n"
@@ -75,10 +75,10 @@ def plan(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
 
 
 def _check(words: Sequence[str]) -> None:
-    """Refuse what cannot be planned.
+    """Refuse a command that cannot be planned.
 
     Raises:
-        PushjujuError: It has no plan; exit status 1, for 2 means changes.
+        PushjujuError: The command has no plan. The exit status is 1 also for wrong flags: 2 means changes.
     """
     if not words or words[0].startswith("-"):
         raise PushjujuError("no command specified: plan -- <command> ...")
@@ -117,10 +117,10 @@ def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
 
 
 def _side(ctx: contexts.Context, *, kills: bool = False) -> _Side:
-    """Rehearse what is due in a copy, and take stock.
+    """Rehearse the due work of a copy, and list the entities that are left.
 
     Args:
-        kills: Models that go and do not come to their end are ended directly.
+        kills: End dying models directly that would not end by themselves, as kill-controller does.
     """
     found = rehearsals.rehearse(ctx)
     if kills:
@@ -134,7 +134,7 @@ def _side(ctx: contexts.Context, *, kills: bool = False) -> _Side:
 def _compared(
     words: Sequence[str], inner: Cli, ctx: contexts.Context, before: _Side | None, after: _Side
 ) -> Plan:
-    """Return what is other with the command than without it; `before` is None for a new controller."""
+    """Return the differences with and without the command; `before` is None for a new controller."""
     now = before.inventory if before is not None else {}
     changes = stocks.changes(ctx, now, after.inventory)
     blocked = after.rehearsal.blocked
@@ -142,7 +142,7 @@ def _compared(
         changes.insert(0, _of_controller("add", ctx.controller.name))
     elif controller_removal.ENDS in inner.extra and not blocked:
         when = {"when": inner.extra[controller_removal.ENDS]}
-        # What only the controller holds is deleted together with the controller.
+        # entities of the controller itself are removed together with the controller
         changes = [change for change in changes if change.model]
         changes.append(_of_controller("remove", ctx.controller.name, when))
     return Plan(
@@ -160,14 +160,14 @@ def _of_controller(action: str, name: str, fields: Mapping[str, str] | None = No
 
 
 def _left(inner: Cli) -> Sequence[str]:
-    """Return what a bundle that was deployed does not have."""
+    """Return what the model has and the deployed bundle does not have."""
     found = inner.extra.get(NOT_THERE, ())
     assert isinstance(found, list | tuple), "the key is that of bundles alone"
     return [str(line).strip().removeprefix("- ") for line in found]
 
 
 def _without(cli: Cli, opened: contexts.Context, folder: Path) -> _Side | None:
-    """Return what would happen, and be, without the command; None when it makes the controller."""
+    """Return the rehearsal without the command, or None when the command makes the controller."""
     ctx = copies.open_copy(folder, opened.controller.name, clock=cli.clock, environ=cli.env)
     if ctx is None:
         return None
@@ -180,7 +180,7 @@ def _without(cli: Cli, opened: contexts.Context, folder: Path) -> _Side | None:
 def _steps(
     before: rehearsals.Rehearsal | None, after: rehearsals.Rehearsal
 ) -> list[tuple[rehearsals.Foreseen, bool]]:
-    """Mark the operations that would run without the command too."""
+    """Return each operation, with True when it would run without the command too."""
     anyway = Counter(_same(step) for step in (before.steps if before is not None else ()))
     found = []
     for step in after.steps:
@@ -191,15 +191,15 @@ def _steps(
 
 
 def _same(step: rehearsals.Foreseen) -> tuple[str, ...]:
-    """Return the key by which two operations count as the same."""
+    """Return the key that two operations share when they count as the same."""
     return (step.model, step.machine, step.unit, step.title)
 
 
 def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path) -> Cli:
-    """Run a command line on a copy of a data directory; return the call, with what it opened.
+    """Run a command line on a copy of a data directory; return its `Cli`, with what it opened.
 
     Raises:
-        PushjujuError: The command refused; with exit status 1, for 2 means changes.
+        PushjujuError: The command failed. The exit status is 1 also for wrong flags: 2 means changes.
     """
     env = {key: value for key, value in cli.env.items() if key != "JUJU_DATA"}
     env |= {"PUSHJUJU_DATA": str(folder), **({"JUJU_MODEL": model} if model else {})}
@@ -207,7 +207,7 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
     console = Console(stdin=stdin, stdout=io.StringIO(), stderr=io.StringIO(), env=env)
     inner = Cli(console=console, output=Output(console), clock=cli.clock, program=cli.program, rehearsal=True)
     try:
-        root = click.get_current_context().find_root().command  # holds nothing of this call
+        root = click.get_current_context().find_root().command  # the root keeps no state of this call
         with root.make_context(cli.program, ["--no-alias", *words], obj=inner) as context:
             root.invoke(context)
     except UsageError as error:
@@ -215,7 +215,7 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
         raise PushjujuError(error.message, detail=error.detail, hint=error.hint) from error
     except PushjujuError as error:
         _close(inner)
-        for part in ("message", "detail", "hint"):  # the copy is deleted before the user could read it
+        for part in ("message", "detail", "hint"):  # the copy is deleted
             setattr(error, part, getattr(error, part).replace(str(folder), str(source)))
         raise
     except BaseException:
@@ -230,7 +230,7 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
 
 
 def _controller(inner: Cli) -> contexts.Context | None:
-    """Return the controller that a command opened, if it opened one."""
+    """Return the controller that a command opened, or None."""
     return next((item for item in inner.extra.values() if isinstance(item, contexts.Context)), None)
 
 

@@ -1,4 +1,4 @@
-"""A plan as a document and as text. Pure."""
+"""Formats plans. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIGNS = {"add": paint("+", GREEN), "change": paint("~", YELLOW), "remove": pain
 
 
 def document(plan: Plan) -> Struct:
-    """Return a plan as a document."""
+    """Return the document of a plan."""
     return Struct(
         {
             "command": list(plan.command),
@@ -52,7 +52,7 @@ def _change(change: Change) -> Struct:
 
 
 def table(plan: Plan, *, colour: bool = False) -> str:
-    """Return a plan as text."""
+    """Return the text of a plan."""
     if not plan.changed:
         return "Nothing would change.\n" + _left(plan)
     parts = (_changes(plan, colour), _hooks(plan, colour), _blocked(plan), _unknown(plan), _left(plan))
@@ -91,7 +91,7 @@ def _hooks(plan: Plan, colour: bool) -> str:
 
 
 def _blocked(plan: Plan) -> str:
-    """Return what stands in the way."""
+    """Return the obstacles of a removal."""
     return "".join(("\nIn the way:\n", *(f"  {line}\n" for line in plan.blocked))) if plan.blocked else ""
 
 
@@ -101,7 +101,7 @@ def _unknown(plan: Plan) -> str:
 
 
 def _left(plan: Plan) -> str:
-    """Return what only `apply --prune` takes away."""
+    """Return what only `apply --prune` removes."""
     head = "\nNot in the bundle, and left alone (`apply --prune` does this):\n"
     return "".join((head, *(f"  {line}\n" for line in plan.left))) if plan.left else ""
 

@@ -1,6 +1,7 @@
-"""Which commands `plan` takes, and why it does not take the others. Data only.
+"""Which commands `plan` accepts, and why it refuses the others. Data only.
 
-Whatever can change a model, or the controller, is planned; a test holds that each command is in one place.
+Every command that can change a model or the controller can be planned. A test checks that each command is in
+exactly one of the tables.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ _TAKEN = """
     update-secret-backend update-status update-storage-pool upgrade-machine
 """
 PLANNED = frozenset(_TAKEN.split())
-_READS = "it changes nothing that a plan could tell of"
+_READS = "it changes nothing that a plan could show"
 _CLIENT = "it changes files of this client, and no model"
 _FILES = "it writes a file, and changes no model"
-_PERSON = "what a person does there cannot be known, and it changes no model"
+_PERSON = "what the user does there is unknown, and it changes no model"
 _NOT_HERE = "pushjuju does not do it"
 _GROUPS = {
     _READS: """
@@ -51,7 +52,7 @@ NOT_PLANNED = {
     **{word: why for why, words in _GROUPS.items() for word in words.split()},
     "api": "it serves until it is stopped",
     "change-user-password": "a password is not shown, and it changes no model",
-    "controller": "it works what is due, which `plan -- update-status` tells",
+    "controller": "it works what is due, which `plan -- update-status` shows",
     "plan": "a plan changes nothing",
-    "restore-backup": "the copy takes the place of the whole store; no change of a model that could be told",
+    "restore-backup": "it replaces the whole store, which a plan cannot show",
 }

@@ -1,4 +1,4 @@
-"""What a plan holds."""
+"""The result of `plan`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ class Plan:
     """The foreseen effects of a command.
 
     Attributes:
-        changes: Things that would come, go, or be other than they are.
-        steps: Operations on machines, each with whether it would run without the command too.
-        unknown: Effects that cannot be foreseen, one sentence each.
-        left: Entities that the model has and the deployed bundle has not, with the steps that would remove
-            them.
-        blocked: Obstacles of a removal, one sentence each: the removal would not end.
+        changes: Entities that would be added, removed or changed.
+        steps: Operations on machines, each with True when it would run without the command too.
+        unknown: Effects that the plan does not know, one sentence each.
+        left: The steps that would remove entities that the deployed bundle does not have.
+        blocked: Why removals would not end, one sentence each.
     """
 
     command: Sequence[str]
@@ -33,5 +32,5 @@ class Plan:
 
     @property
     def changed(self) -> bool:
-        """Whether the command would do anything."""
+        """Whether the command would change anything."""
         return bool(self.changes) or any(not anyway for _, anyway in self.steps)

@@ -1,1 +1,1 @@
-"""The program itself: help, versions, schemas, plugins, its background work."""
+"""Commands for the program itself: help, version, schemas, plugins, background work, the API."""

@@ -19,13 +19,13 @@ from pushjuju.core.errors import UsageError
     flags=(
         *flags.CONTROLLER,
         flags.text("listen", "Addresses to listen at, HOST[:PORT][,...]", default="127.0.0.1:17070"),
-        flags.text("user", "client-config: the user whose account it is", default="admin"),
+        flags.text("user", "client-config: the user of the account", default="admin"),
     ),
-    details="The server records what clients ask for, and starts background processes that work on it;\n"
-    "`controller run --api` does both in one process. It ends with Ctrl-C or SIGTERM. A user logs in with\n"
-    "the password that change-user-password sets.\n\n"
-    "`api client-config` writes the files by which Juju's clients find the controller into a new folder,\n"
-    "for the variable JUJU_DATA, with a new password of the user. It needs the server's --listen.",
+    details="The server records the requests of clients, and starts background processes for the work;\n"
+    "`controller run --api` does both in one process. The server ends with Ctrl-C or SIGTERM. A\n"
+    "user logs in with the password that change-user-password sets.\n\n"
+    "`api client-config` writes the files that Juju's clients need into a new folder, the value for\n"
+    "JUJU_DATA, with a new password for the user. Give it the same --listen as the server.",
     examples="    pushjuju api --listen 192.0.2.7\n"
     "    pushjuju api client-config ~/.local/share/juju --listen 192.0.2.7\n",
     see_also=("controller", "change-user-password", "add-user", "grant"),

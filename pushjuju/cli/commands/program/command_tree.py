@@ -1,4 +1,4 @@
-"""All commands of the program, as help, manual page and plans need them."""
+"""Imports all commands of the program, for help, manual page and completion."""
 
 from __future__ import annotations
 

@@ -16,14 +16,15 @@ SHELLS = ("bash", "zsh", "fish")
     summary="Prints the script that completes commands, flags and names in a shell.",
     at_least=(1, "no shell specified: completion bash|zsh|fish"),
     at_most=1,
-    details="Names are live: models, applications, units, machines, endpoints, storage, actions, settings.\n"
-    "They come from the store of the controller that the line means; no machine is asked.",
+    details="Completes names of models, applications, units, machines, endpoints, storage, actions and\n"
+    "settings. They come from the store of the controller that the command line names; no machine\n"
+    "is contacted.",
     examples="    source <(pushjuju completion bash)\n    source <(pushjuju completion zsh)\n"
     "    pushjuju completion fish | source\n",
     see_also=("help",),
 )
 def completion(cli: Cli, args: tuple[str, ...]) -> None:
-    """Print a shell's script."""
+    """Print the completion script of a shell."""
     if args[0] not in SHELLS:
         raise UsageError(f'unknown shell "{args[0]}": completion knows bash, zsh and fish')
     folder = Path(__file__).parents[2] / "shells"

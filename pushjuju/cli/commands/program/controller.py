@@ -1,4 +1,4 @@
-"""controller: runs a controller process: `controller run` works all that comes due, until it is stopped."""
+"""controller: `controller run` works all due work until it is stopped; `renew-key` changes the key."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from pushjuju.workers import serving
     at_most=1,
     flags=(
         *flags.CONTROLLER,
-        flags.switch("until-idle", "run: end when nothing was due for a while"),
+        flags.switch("until-idle", "run: end when nothing has been due for a while"),
         flags.text("api", "run: serve the API at this address too, HOST[:PORT][,...]"),
-        flags.switch("forget-old", "renew-key: take the old keys out of the file"),
+        flags.switch("forget-old", "renew-key: delete the old keys from the file"),
     ),
-    details="For a service manager. Several may run beside each other and beside commands. With --api,\n"
-    "Juju's clients can connect; 127.0.0.1 stands for this host alone, port 17070 is the usual one.\n\n"
-    "`controller renew-key` makes a new key for the secrets in the store and seals all of them with it.\n"
-    "The old key stays in the file, for copies of the store from before, unless --forget-old is given.",
+    details="For a service manager. Several processes, and other commands, may run at the same time. With\n"
+    "--api, Juju's clients can connect: 127.0.0.1 accepts only this host; Juju's usual port is\n"
+    "17070.\n\n"
+    "`controller renew-key` makes a new key and encrypts all secrets of the store with the new key. The\n"
+    "old key stays in the file, for older copies of the store, unless --forget-old is given.",
     see_also=("api", "update-status"),
 )
 def controller(
     cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool, api: str, forget_old: bool
 ) -> None:
-    """Work the queue of a controller, or renew its key."""
+    """Work the queue of a controller, or change its key."""
     if args[0] not in ("run", "renew-key"):
         raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` and `renew-key`')
     if (forget_old and args[0] == "run") or ((until_idle or api) and args[0] != "run"):
@@ -49,7 +50,7 @@ def _run(cli: Cli, controller: str, *, until_idle: bool, api: str) -> None:
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working on what becomes due in controller {ctx.controller.name}, until {end}")
-    with progress(cli.console, lines=True) as report:  # the log of a service
+    with progress(cli.console, lines=True) as report:  # lines of the log, which the service manager keeps
         warn = cli.console.warn
         beside = serve_api.serving()(cli, ctx, api).beside() if api else None
         serving.serve(ctx, tell=report, warn=warn, until_idle=until_idle, beside=beside)

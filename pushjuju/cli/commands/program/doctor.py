@@ -1,4 +1,4 @@
-"""doctor: says what this computer has and lacks for a cloud, and how to mend it."""
+"""doctor: shows what this computer lacks for a cloud, and how to fix it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pushjuju.workers.provision import checkup
         flags.switch("schedule", "Add a line to your crontab that runs update-status every five minutes"),
     ),
     formats=("tabular", "yaml", "json"),
-    details="It also says whether something runs `update-status` regularly. No command needs that:\n"
-    "each works what is due.",
+    details="Shows also whether something runs `update-status` regularly. That is optional: each command\n"
+    "works what is due.",
     examples="    pushjuju doctor local\n    pushjuju doctor --schedule\n",
     see_also=("plugins", "update-status"),
 )
 def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) -> None:
-    """Look at what the clouds need."""
+    """Check what the clouds need on this computer."""
     folder = session.data_dir(cli)
     if schedule:
         regular.schedule(folder)

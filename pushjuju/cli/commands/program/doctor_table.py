@@ -1,4 +1,4 @@
-"""`doctor` as a table. Pure."""
+"""The table of `doctor`. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEVELS = {"ok": GREEN, "warning": YELLOW, "error": RED}
 
 
 def findings(entries: Sequence[Mapping[str, str]], *, colour: bool = False) -> str:
-    """Return the table of what `doctor` found: `subject`, `level` (ok, warning, error), `message`, `fix`."""
+    """Return the table of the checks: `subject`, `level` (ok, warning, error), `message`, `fix`."""
     table = TabWriter(colour=colour)
     table.row(*heads("Subject", "Level", "Message"))
     for entry in entries:

@@ -1,4 +1,4 @@
-"""The hook tools that there is help for."""
+"""Prints the help of hook tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pushjuju.services.views import hook_tools as view
 
 
 def hook_tools(cli: Cli, args: tuple[str, ...], *, of_actions: bool | None) -> None:
-    """Print the help of one tool, or the list: all, those of actions only, or all but those."""
+    """Print the help of one tool, or a list: all tools, those for actions only, or the others."""
     found = view.tools(cli.env, cli.console.warn)
     if of_actions is not None:
         found = {

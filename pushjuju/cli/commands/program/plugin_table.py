@@ -1,4 +1,4 @@
-"""`plugins` as a table. Pure."""
+"""The table of `plugins`. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""plugins: lists the plugins: where they come from, the hooks they have, and why one is not used."""
+"""plugins: lists the plugins: their origin and hooks, and why a plugin is not used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushjuju.cli.work import scope
 
 @command(
     "plugins",
-    summary="Lists the plugins: where they come from, the hooks they have, and why one is not used.",
+    summary="Lists the plugins: their origin and hooks, and why a plugin is not used.",
     at_most=0,
     formats=("tabular", "yaml", "json"),
     examples="    pushjuju plugins\n    pushjuju plugins --format json\n",

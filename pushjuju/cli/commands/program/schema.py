@@ -1,4 +1,4 @@
-"""schema: prints the JSON schema of what a command writes with --format json."""
+"""schema: prints the JSON schema of the document that a command writes with --format json."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FOLDER = Path(__file__).parents[2] / "schemas"
     usage="[<command>]",
     summary="Prints the JSON schema of what a command writes with --format json.",
     at_most=1,
-    details="Without a command: the names of those that have one, which are pushjuju's own commands.\n"
-    "What Juju has is written as Juju writes it.",
+    details="Without a command: prints which commands have a schema. Only pushjuju's own commands have one:\n"
+    "Juju's commands write the documents of Juju.",
     examples="    pushjuju schema\n    pushjuju schema hooks > hooks.schema.json\n",
     see_also=("explain", "plan", "hooks", "replay", "show-relation"),
 )
 def schema(cli: Cli, args: tuple[str, ...]) -> None:
-    """Print a schema, or the names of all."""
+    """Print a schema, or the commands that have one."""
     names = sorted(path.stem for path in FOLDER.glob("*.json"))
     if not args:
         return cli.output.text("".join(f"{name}\n" for name in names))

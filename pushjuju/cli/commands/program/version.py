@@ -15,7 +15,7 @@ from pushjuju.portable.gotypes import Struct
     formats=("smart", "yaml", "json"),
     flags=(flags.switch("all", "Prints all version information", dest="everything"),),
     at_most=0,
-    details="The version is that of the Juju whose behaviour is offered; --all adds pushjuju's own.",
+    details="Prints the version of Juju that pushjuju emulates; --all adds pushjuju's own version.",
     examples="    pushjuju version\n    pushjuju version --all --format json\n",
 )
 def version(cli: Cli, _args: tuple[str, ...], *, everything: bool) -> None:

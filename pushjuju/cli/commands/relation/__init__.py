@@ -1,1 +1,1 @@
-"""Relations."""
+"""Commands for relations."""

@@ -27,8 +27,9 @@ _EVERYWHERE = ("0.0.0.0/0", "::/0")
         flags.text("via", "For cross-model relations: the subnets that traffic comes from"),
         *flags.NO_WAIT,
     ),
-    details="An endpoint must be named where more than one pair of endpoints fits. One side may be an offer\n"
-    "of another model: [<controller>:][<owner>/]<model>.<offer>[:<endpoint>]; it is consumed first.",
+    details="Name an endpoint when more than one pair of endpoints fits. One side may be an offer of\n"
+    "another model: [<controller>:][<owner>/]<model>.<offer>[:<endpoint>]; the command consumes\n"
+    "the offer first.",
     examples="    pushjuju integrate wordpress mysql\n    pushjuju integrate wordpress:db mysql:server\n"
     "    pushjuju integrate wordpress admin/prod.mysql --via 192.168.0.0/16\n",
     see_also=("consume", "find-offers", "remove-relation", "suspend-relation"),
@@ -48,13 +49,13 @@ def integrate(cli: Cli, args: tuple[str, ...], *, model: str, via: str, no_wait:
 
 
 def _ends(args: Sequence[str]) -> tuple[list[str], OfferUrl | None]:
-    """Return both ends as `APP[:ENDPOINT]`, and the offer that one of them is."""
+    """Return both ends as `APP[:ENDPOINT]`, and the offer among them, or None."""
     names, found = [], []
     for arg in args:
         try:
             url = parse(arg)
         except NotValid:
-            names.append(arg)  # an application of this model, or nothing at all
+            names.append(arg)  # the request refuses names that do not exist
             continue
         found.append(url)
         names.append(f"{url.offer}:{url.endpoint}" if url.endpoint else url.offer)
@@ -64,7 +65,7 @@ def _ends(args: Sequence[str]) -> tuple[list[str], OfferUrl | None]:
 
 
 def _subnets(via: str) -> list[str]:
-    """Read the value of `--via`."""
+    """Parse `--via`: networks with commas."""
     subnets = [part.strip() for part in via.split(",") if part.strip()]
     for subnet in subnets:
         if subnet in _EVERYWHERE:
@@ -77,5 +78,5 @@ def _subnets(via: str) -> list[str]:
 
 
 def _in_parts(error: AlreadyExists) -> AlreadyExists:
-    """Lay the error out as Juju does: what failed, why, what to look at."""
+    """Return the error with its parts on lines of their own, as Juju prints them."""
     return AlreadyExists(error.what, detail=f"{error.why} (already exists):\n\n", hint=error.hint)

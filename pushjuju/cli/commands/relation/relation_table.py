@@ -1,4 +1,4 @@
-"""`show-relation` as a document and as text. Pure."""
+"""Formats `show-relation`. Pure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pushjuju.portable.gotypes import Struct
 if TYPE_CHECKING:
     from pushjuju.services.views.relation_view import Member, RelationSide, RelationView
 
-_WIDEST = 48  # of a value in the table of data bags
+_WIDEST = 48  # the width of a value in the table of data bags, in characters
 
 
 def relation_document(view: RelationView) -> Struct:
-    """Return a relation as a document."""
+    """Return the document of a relation."""
     status = view.status
     told = (
         struct(current=status.status, message=status.message, since=moment_or_none(status.since))
@@ -62,7 +62,7 @@ def _member(unit: Member) -> Struct:
 
 
 def relation_table(document: Mapping[str, Any], *, colour: bool = False) -> str:
-    """Return a relation as text: what it is, then the data of both sides beside each other."""
+    """Return the text of a relation: its state, then the data of both sides next to each other."""
     status = document.get("relation-status", {})
     words = [document["scope"], document["life"], *(["suspended"] if document.get("suspended") else [])]
     head = TabWriter(colour=colour)
@@ -75,7 +75,7 @@ def relation_table(document: Mapping[str, Any], *, colour: bool = False) -> str:
 
 
 def _beside(left: Mapping[str, Any], right: Mapping[str, Any] | None, *, colour: bool) -> str:
-    """Return two columns: each side's head, application data, units with their data."""
+    """Return two columns, one per side: heading, application data, units with their data."""
     columns = [_lines(left), _lines(right) if right else []]
     table = TabWriter(colour=colour)
     for one, other in zip_longest(*columns, fillvalue=""):

@@ -1,4 +1,4 @@
-"""Ids and endpoints on the command line."""
+"""Parses ids and endpoints of relations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushjuju.services.requests.relation import integrate as service
 
 
 def applications_of(args: Sequence[str]) -> list[str]:
-    """Return the applications of `APP[:ENDPOINT]` words."""
+    """Return the applications in `APP[:ENDPOINT]` words."""
     try:
         return [endpoints.parse_endpoint(arg)[0] for arg in args]
     except NotValid as error:

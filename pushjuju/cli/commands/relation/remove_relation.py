@@ -17,15 +17,15 @@ from pushjuju.services.requests.relation import integrate as service
     flags=(
         *flags.MODEL,
         *flags.LOGIN,
-        flags.switch("force", "Put units that do not leave in time out of the relation, without hooks"),
-        flags.switch("no-wait", "Put them out at once; only with --force"),
+        flags.switch("force", "Remove units that do not leave in time from the relation, without hooks"),
+        flags.switch("no-wait", "Remove these units at once; only with --force"),
     ),
-    details="`status --relations` and `show-unit` tell the ids of relations.",
+    details="`status --relations` and `show-unit` show the ids of relations.",
     examples="    pushjuju remove-relation wordpress mysql\n    pushjuju remove-relation 4\n",
     see_also=("integrate", "status"),
 )
 def remove_relation(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
-    """End a relation."""
+    """Remove a relation."""
     forced = removals.force(force=force, no_wait=no_wait)
     if len(args) == 1:
         check_id(args[0])

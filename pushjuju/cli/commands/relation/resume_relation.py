@@ -17,5 +17,5 @@ from pushjuju.cli.syntax.command import Cli, command
     see_also=("suspend-relation",),
 )
 def resume_relation(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Let suspended relations go on."""
+    """Resume suspended relations."""
     set_suspended(cli, args, model, suspended=False, message="", no_wait=no_wait)

@@ -1,4 +1,4 @@
-"""show-relation: shows a relation with the data of both sides beside each other."""
+"""show-relation: shows a relation with the data of both sides next to each other."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from pushjuju.services.views import relation_view
     at_most=2,
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, *flags.COLOUR),
-    details="A peer relation is named by its one side. `status --relations` tells the ids.\n"
-    "Units that left keep their data until the relation is gone; they are shown as `left`.",
+    details="For a peer relation, name its only side. `status --relations` shows the ids. The data of\n"
+    "units that left are kept, and shown as `left`, until the relation is removed.",
     examples="    pushjuju show-relation wordpress mysql\n    pushjuju show-relation 4 --format json\n",
     see_also=("show-unit", "integrate", "status"),
 )
 def show_relation(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show one relation."""
+    """Show a relation."""
     if not (len(args) == 1 and integrate.is_id(args[0])):
         for arg in args:
             if not is_application(arg.partition(":")[0]):

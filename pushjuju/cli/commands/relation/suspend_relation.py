@@ -10,7 +10,7 @@ from pushjuju.cli.syntax.command import Cli, command
 @command(
     "suspend-relation",
     usage="<relation id>[ <relation id>...]",
-    summary="Suspends relations: their units leave them, until they are resumed.",
+    summary="Suspends relations: units leave a relation until it is resumed.",
     at_least=(1, "no relation ids specified"),
     flags=(
         *flags.MODEL,

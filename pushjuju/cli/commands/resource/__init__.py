@@ -1,1 +1,1 @@
-"""Resources of applications."""
+"""Commands for resources of applications."""

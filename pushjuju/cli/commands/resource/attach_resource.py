@@ -18,14 +18,14 @@ from pushjuju.services.requests.application import attach_resource as request
     at_least=(1, "missing application name"),
     at_most=2,
     flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
-    details="The name is the one that the charm's metadata.yaml gives the resource. The file is copied into\n"
-    "the controller's store; the application's units then run upgrade-charm, and get the new file when\n"
-    "they ask for it with resource-get.",
+    details="The name of the resource is that in the charm's metadata.yaml. The file is copied into the\n"
+    "controller's store; the application's units then run upgrade-charm, where resource-get returns the\n"
+    "new file.",
     examples="    pushjuju attach-resource mysql plugins=./plugins.tgz\n",
     see_also=("resources", "charm-resources"),
 )
 def attach_resource(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Give an application another file for a resource."""
+    """Set another file for an application's resource."""
     if len(args) < 2:
         raise UsageError("no resource specified")
     application, argument = args

@@ -36,7 +36,7 @@ from pushjuju.services.views import resource_documents
     see_also=("resources", "attach-resource"),
 )
 def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str) -> None:
-    """List what a charm declares."""
+    """List the resources of a charm."""
     if charm_places.kind_of(args[0], cli.env, cli.console) is arguments.ArgumentKind.CHARMHUB:
         found = resource_documents.in_store(_in_store(cli, args[0], model=model, channel=channel))
     else:
@@ -48,11 +48,11 @@ def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str
 
 
 def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, charms.ResourceMeta]:
-    """Return what a local charm declares."""
+    """Return the resources of a local charm."""
     if "channel" in cli.given:
         raise NotValid("--channel chooses among a store's charms: this one is local")
     if model:
-        session.open_model(cli, model)  # one that is not there is an error, as for every command
+        session.open_model(cli, model)  # an unknown model is an error, as for every command
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         origin = "" if charm_places.is_brought(argument) else None
         path = charm_places.bring(argument, Path(folder), cli.env, cli.console)

@@ -1,4 +1,4 @@
-"""Resources as tables. Pure. Mirrors: juju cmd/juju/resource output_tabular.go (3.6)"""
+"""Formats resources as tables. Pure. Mirrors: juju cmd/juju/resource output_tabular.go (3.6)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def table(found: Sequence[Shown], *, of_unit: bool) -> str:
-    """Return the resources of an application, or those of a unit."""
+    """Return the resources of an application, or of a unit."""
     writer = TabWriter()
     writer.row("Resource", *(() if of_unit else ("Supplied by",)), "Revision")
     for item in found:
@@ -21,7 +21,7 @@ def table(found: Sequence[Shown], *, of_unit: bool) -> str:
 
 
 def details(found: Sequence[Detail], *, of_unit: bool) -> str:
-    """Return what units have beside what they should have."""
+    """Return the revisions that units have, next to the revisions that they should have."""
     writer = TabWriter()
     writer.row(*(() if of_unit else ("Unit",)), "Resource", "Revision", "Expected")
     for item in found:
@@ -31,7 +31,7 @@ def details(found: Sequence[Detail], *, of_unit: bool) -> str:
 
 
 def updates(found: Sequence[Update]) -> str:
-    """Return the resources that the store has newer ones of, behind the table of what is there."""
+    """Return the resources that have a newer revision in the store, as a second table."""
     writer = TabWriter()
     writer.row("Resource", "Revision")
     for item in found:
@@ -40,7 +40,7 @@ def updates(found: Sequence[Update]) -> str:
 
 
 def charm_table(found: Sequence[Mapping[str, Any]]) -> str:
-    """Return what a charm declares."""
+    """Return the table of a charm's resources."""
     writer = TabWriter()
     writer.row("Resource", "Revision")
     for item in found:

@@ -1,4 +1,4 @@
-"""The output of the commands about resources."""
+"""Texts that the commands for resources share."""
 
 from __future__ import annotations
 

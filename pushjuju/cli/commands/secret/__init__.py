@@ -1,1 +1,1 @@
-"""Secrets and where they are kept."""
+"""Commands for secrets and their backends."""

@@ -15,7 +15,7 @@ from pushjuju.services.requests.secret import user_secrets as service
     usage="<name> [<key>[#base64|#file]=<value> ...]",
     summary="Adds a new secret.",
     flags=(*flags.MODEL, *CONTENT),
-    details=f"{BASE64}Values on a command line can be seen by others on this computer: --file hides them.",
+    details=f"{BASE64}Others on this computer can see values on a command line: use --file to hide them.",
     examples="    pushjuju add-secret my-apitoken token#file=/path/to/token\n",
     see_also=("update-secret", "grant-secret", "secrets"),
 )

@@ -19,8 +19,9 @@ from pushjuju.services.requests.secret import backends
     usage="<backend-name> <backend-type> [<key>=<value> ...]",
     summary="Add a new secret backend to the controller.",
     flags=(*flags.CONTROLLER, CONFIG, flags.text("import-id", "Add the backend with the specified ID")),
-    details="Key values override the file's. Others on this computer can see a token on a command line: "
-    "--config hides it.\nA model uses a backend after: model-config secret-backend=NAME",
+    details="Values on the command line win over those of the file, but others on this computer can see\n"
+    "them: put a token into the file. `model-config secret-backend=NAME` makes a model use the\n"
+    "backend.",
     examples="    pushjuju add-secret-backend myvault vault --config /path/to/cfg.yaml\n",
     see_also=("secret-backends", "update-secret-backend", "remove-secret-backend"),
 )

@@ -1,4 +1,4 @@
-"""Settings of secret backends as flags and files give them."""
+"""Parses the settings of secret backends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONFIG = FlagSpec(name="config", kind=Kind.PATH, default="", help="Path to yaml-
 
 
 def settings_of_words(words: Sequence[str]) -> dict[str, str]:
-    """Read `key=value` words; no error shows a value."""
+    """Parse `key=value` words; errors do not show values."""
     found: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")

@@ -17,7 +17,7 @@ from pushjuju.services.views.listings import secret_backends
     at_most=0,
     formats=("tabular", "yaml", "json"),
     flags=(*flags.CONTROLLER, REVEAL),
-    details="Asks each whether it is there.",
+    details="Checks whether each backend can be reached.",
     examples="    pushjuju secret-backends\n    pushjuju secret-backends --format yaml\n",
     see_also=("add-secret-backend", "show-secret-backend", "model-config"),
 )

@@ -20,7 +20,7 @@ from pushjuju.services.views.listings import user_secrets as view
     at_most=0,
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, flags.text("owner", "Include secrets for the specified owner")),
-    details="Content is shown by show-secret alone.",
+    details="Only show-secret shows the content of a secret.",
     examples="    pushjuju secrets\n    pushjuju secrets --owner application-mysql --format yaml\n",
     see_also=("add-secret", "remove-secret", "show-secret", "update-secret"),
 )
@@ -35,7 +35,7 @@ def secrets(cli: Cli, _args: tuple[str, ...], *, model: str, owner: str) -> None
 
 
 def _owner(text: str) -> owners.Owner:
-    """Read a tag: `application-web`, `unit-web-0`, `model-UUID`."""
+    """Parse the tag of an owner: `application-web`, `unit-web-0`, `model-UUID`."""
     kind, _, name = text.partition("-")
     unit = "/".join(name.rsplit("-", 1))
     if kind == "application" and is_application(name):

@@ -16,7 +16,7 @@ from pushjuju.services.requests.secret import user_secrets as service
     usage="<ID>|<name>",
     summary="Removes an existing secret.",
     flags=(*flags.MODEL, flags.number("revision", "Remove the specified revision")),
-    details="Removes all revisions, or the one that is named.",
+    details="Removes all revisions, or only the revision of --revision.",
     examples="    pushjuju remove-secret my-secret\n    pushjuju remove-secret my-secret --revision 4\n",
     see_also=("add-secret", "update-secret"),
 )

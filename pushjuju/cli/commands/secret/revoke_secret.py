@@ -14,12 +14,12 @@ from pushjuju.services.requests.secret import user_secrets as service
     usage=GRANTS,
     summary="Revoke access to a secret.",
     flags=(*flags.MODEL, *flags.LOGIN),
-    details="Takes back what grant-secret gave; a hook that runs cannot read the secret from then on.",
+    details="Ends a grant of grant-secret; also a hook that is running cannot read the secret any more.",
     examples="    pushjuju revoke-secret my-secret postgresql,redis\n",
     see_also=("grant-secret", "show-secret"),
 )
 def revoke_secret(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Take grants back."""
+    """Revoke grants of a secret."""
     which, names = granted_to(args)
     opened = session.open_model(cli, model)
     service.revoke(opened.ctx, opened.uuid, which, names)

@@ -1,4 +1,4 @@
-"""Arguments of the commands about secrets."""
+"""Parses the arguments of the commands for secrets."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ CONTENT = (
 )
 
 BASE64 = (
-    "A value with the suffix #base64 on its key is in base64 already; #file names a file that holds it.\n"
+    "With the suffix #base64 on its key, a value is in base64 already; with #file, the value is in a file.\n"
 )
 
 
 def content_given(cli: Cli, words: Sequence[str], file: str) -> Content:
-    """Read what arguments and `--file` give."""
+    """Return the content that the arguments and `--file` give."""
     document = user_secrets.read_settings(file, values.read_file(file, cli.console.stdin)) if file else {}
     return content_of(words, document, lambda path: Path(path).expanduser().read_bytes())
 
 
 def go_on(cli: Cli, opened: sessions.Session) -> None:
-    """Let units that see the change run their hooks."""
+    """Work the model: units that see the change run their hooks."""
     drive.settle(cli, opened.ctx, opened.uuid, touched=[])
 
 
@@ -40,7 +40,7 @@ GRANTS = "<ID>|<name> <application>[,<application>...]"
 
 
 def granted_to(args: Sequence[str]) -> tuple[str, list[str]]:
-    """Read secret and applications."""
+    """Parse a secret and names of applications."""
     if len(args) < 2:
         raise UsageError("missing secret URI or application name")
     if len(args) > 2:

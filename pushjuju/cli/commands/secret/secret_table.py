@@ -1,4 +1,4 @@
-"""`secrets`, `show-secret` and the backends as text. Pure.
+"""Formats secrets and their backends. Pure.
 
 Mirrors: juju cmd/juju/secrets/list.go, cmd/juju/secretbackends/list.go (3.6)
 """
@@ -18,7 +18,7 @@ _LONGEST = 80
 
 
 def secrets(form: str, document: Mapping[str, Any]) -> str:
-    """Return secrets (id -> secret) as yaml or json; content stands inline in yaml, below `Data` in json."""
+    """Return secrets (id -> secret) as yaml or json; only json has the content in a map `Data`."""
     told = with_texts(dict(document), lambda moment: Moment(rfc3339(moment)))
     return render(form, {secret: _struct(entry, form) for secret, entry in told.items()})
 
@@ -39,7 +39,7 @@ def _struct(entry: Mapping[str, Any], form: str) -> Struct:
 
 
 def table(document: Mapping[str, Any], now: datetime) -> str:
-    """Return the table of `secrets`: by owner, the most often changed first."""
+    """Return the table of `secrets`, sorted by owner, then by number of changes, largest first."""
     writer = TabWriter(right=(4,))
     writer.row("ID", "Name", "Owner", "Rotation", "Revision", "Last updated")
     listed = sorted(document.items(), key=lambda item: (item[1]["owner"], -item[1]["revision"], item[0]))

@@ -24,10 +24,10 @@ from pushjuju.services.requests.secret import user_secrets as service
             name="auto-prune",
             kind=Kind.OPTIONAL_BOOL,
             default="unset",
-            help="Delete revisions that nobody tracks",
+            help="Delete revisions that no application tracks",
         ),
     ),
-    details=f"{BASE64}New values replace all of the old ones, in a new revision.",
+    details=f"{BASE64}New values replace all old values, in a new revision.",
     examples="    pushjuju update-secret my-apitoken token#file=/path/to/token --auto-prune\n",
     see_also=("add-secret", "show-secret"),
 )

@@ -43,4 +43,4 @@ def update_backend(
     backends.update(
         ctx, scope.host(cli), args[0], {**settings_of_file(cli, config), **given}, gone, force=force
     )
-    drive.background(cli, ctx)  # what waited for it goes on
+    drive.background(cli, ctx)  # units that waited for the backend go on

@@ -1,1 +1,1 @@
-"""Network spaces and subnets."""
+"""Commands for network spaces and subnets."""

@@ -16,12 +16,12 @@ from pushjuju.services.views.listings import applications
     usage="<name> [<CIDR1> <CIDR2> ...]",
     summary="Add a new network space.",
     flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
-    details="The subnets are those that machines of the model have addresses in.",
+    details="A subnet must be one in which machines of the model have addresses.",
     examples="    pushjuju add-space db 10.0.0.0/24\n",
     see_also=("spaces", "subnets", "move-to-space"),
 )
 def add_space(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Make a space."""
+    """Add a space."""
     name, cidrs = name_and_cidrs(args, optional=True)
     opened = session.open_model(cli, model)
     with failing_to(f"cannot add space {quote(name)}"):

@@ -28,7 +28,7 @@ from pushjuju.services.views import space_documents
     see_also=("spaces", "reload-spaces"),
 )
 def subnets(cli: Cli, _args: tuple[str, ...], *, model: str, space: str, zone: str) -> None:
-    """List subnets, without zones: machines cannot tell in which zone a subnet is."""
+    """List subnets; without zones, because machines do not know the zone of a subnet."""
     if space and not is_space(space):
         raise UsageError(f"{quote(space)} is not a valid space name")
     opened = session.open_model(cli, model)

@@ -19,7 +19,7 @@ from pushjuju.services.views.listings import applications
     formats=("human", "tabular", "yaml", "json"),
     flags=(
         *flags.MODEL,
-        flags.switch("force", "Although applications are bound to the space that their machines leave"),
+        flags.switch("force", "Move even if applications are bound to the space that their machines leave"),
         *flags.NO_WAIT,
     ),
     examples="    pushjuju move-to-space db 172.31.1.0/28 172.31.16.0/20\n",

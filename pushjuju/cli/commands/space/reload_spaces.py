@@ -13,12 +13,12 @@ from pushjuju.services.requests.machine import spaces
     summary="Reloads spaces and subnets from substrate.",
     at_most=0,
     flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
-    details="Every machine is asked for its addresses. A subnet of the space alpha in which no machine has\n"
-    "an address is forgotten.",
+    details="Reads the addresses of every machine. A subnet of the space alpha in which no machine has an\n"
+    "address is removed.",
     see_also=("spaces", "add-space", "subnets"),
 )
 def reload_spaces(cli: Cli, _args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Ask all machines for their addresses."""
+    """Read the addresses of all machines."""
     opened = session.open_model(cli, model)
     touched = spaces.reload(opened.ctx, opened.uuid)
     drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)

@@ -27,10 +27,10 @@ _UNSAFE = "WARNING! This command will remove the space with the following existi
     flags=(
         *flags.MODEL,
         *flags.LOGIN,
-        flags.switch("force", "Also where bindings or constraints name it"),
+        flags.switch("force", "Remove even if bindings or constraints name the space"),
         flags.switch("yes", "Do not prompt for confirmation", short="y"),
     ),
-    details="Its subnets go to space alpha, and so do bindings that are forced away.",
+    details="The subnets move to space alpha; with --force bindings do, too.",
     examples="    pushjuju remove-space db\n    pushjuju remove-space db --force --yes\n",
     see_also=("add-space", "spaces", "show-space"),
 )

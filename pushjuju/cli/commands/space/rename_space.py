@@ -16,12 +16,12 @@ from pushjuju.services.requests.machine import spaces
     usage="<old-name> <new-name>",
     summary="Rename a network space.",
     at_most=2,
-    flags=(*flags.MODEL, *flags.LOGIN, flags.text("rename", "the new name, in place of the second argument")),
+    flags=(*flags.MODEL, *flags.LOGIN, flags.text("rename", "The new name, instead of the second argument")),
     examples="    pushjuju rename-space db sql\n",
     see_also=("spaces", "show-space"),
 )
 def rename_space(cli: Cli, args: tuple[str, ...], *, model: str, rename: str) -> None:
-    """Give a space another name."""
+    """Rename a space."""
     words = [*args, *([rename] if rename else [])]
     if len(words) < 2:
         raise UsageError(f"{BAD}{'new' if args else 'old'}-name is required")

@@ -1,4 +1,4 @@
-"""Network spaces as text. Pure. Mirrors: juju cmd/juju/space list.go, move.go (3.6)"""
+"""Formats network spaces. Pure. Mirrors: juju cmd/juju/space list.go, move.go (3.6)"""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pushjuju.portable.gotypes import Struct
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose cells are padded and stand behind tabs, with a row of blanks at its end.
+    """Return a table with padded cells, a tab between cells, and a line of blanks at the end.
 
-    Mirrors: gosuri/uitable, which Juju uses for these alone
+    Mirrors: gosuri/uitable, which Juju uses only for these tables
     """
     every = [*rows, [""] * len(rows[0])]
     widths = [max(len(row[column]) for row in every) for column in range(len(rows[0]))]
@@ -20,7 +20,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def table(spaces: Sequence[Mapping[str, Any]]) -> str:
-    """Return `spaces`: a subnet a line."""
+    """Return the table of `spaces`, with a line for each subnet."""
     rows = [["Name", "Space ID", "Subnets"]]
     for space in spaces:
         first, *rest = sorted(space["subnets"]) or [""]
@@ -30,20 +30,20 @@ def table(spaces: Sequence[Mapping[str, Any]]) -> str:
 
 
 def names(found: Sequence[str]) -> str:
-    """Return `spaces --short`."""
+    """Return the output of `spaces --short`."""
     return "".join(f"{name}\n" for name in ("Space", *sorted(found)))
 
 
 def moved(item: Mapping[str, str]) -> Struct:
-    """Return an entry of `move-to-space`, its keys in Juju's order."""
+    """Return an entry of `move-to-space` with its keys in Juju's order."""
     return Struct((key, item[key]) for key in ("from", "to", "cidr"))
 
 
 def moved_lines(found: Sequence[Mapping[str, str]]) -> str:
-    """Return what was moved as sentences."""
+    """Return a sentence for each subnet that was moved."""
     return "".join(f"Subnet {item['cidr']} moved from {item['from']} to {item['to']}\n" for item in found)
 
 
 def moved_table(found: Sequence[Mapping[str, str]]) -> str:
-    """Return what was moved as a table."""
+    """Return the table of the subnets that were moved."""
     return _aligned([["Space From", "Space To", "CIDR"], *([*item.values()] for item in found)])

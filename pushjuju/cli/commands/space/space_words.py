@@ -1,4 +1,4 @@
-"""Names and subnets of spaces on the command line."""
+"""Parses names and subnets of spaces."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def space_name(text: str) -> str:
 
 
 def name_and_cidrs(args: Sequence[str], *, optional: bool) -> tuple[str, list[str]]:
-    """Read `NAME CIDR...`."""
+    """Parse the arguments `NAME CIDR...`."""
     if not args:
         raise UsageError(f"{BAD}space name is required")
     found: list[str] = []
@@ -49,7 +49,7 @@ def _cidr(text: str) -> str:
 
 @contextmanager
 def failing_to(what: str) -> Iterator[None]:
-    """Say in an error what could not be done."""
+    """Put what the command could not do in front of an error's message."""
     try:
         yield
     except PushjujuError as error:

@@ -1,1 +1,1 @@
-"""SSH to machines and units, and the keys that may."""
+"""Commands for SSH to machines and units, and for the SSH keys of models."""

@@ -12,9 +12,9 @@ from pushjuju.cli.syntax.command import Cli, command
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugCodeFlags(DebugFlags):
-    """The flags of debug-code, as they were written."""
+    """The flags of debug-code on the command line."""
 
-    at: str = flags.text("at", "Interpreted by the charm for where you want to stop", default="all")
+    at: str = flags.text("at", "Where to stop, in the words of the charm", default="all")
 
 
 @command(
@@ -25,11 +25,11 @@ class DebugCodeFlags(DebugFlags):
     interspersed=False,
     flags=(*FLAGS, PTY),
     details="As debug-hooks, but the hooks run by themselves in their windows, with JUJU_DEBUG_AT set:\n"
-    "charms that know it stop there and open their debugger.",
+    "charms that support the variable stop there and open their debugger.",
     examples="    pushjuju debug-code web/0 config-changed\n    pushjuju debug-code --at=hook web/0\n",
     into=DebugCodeFlags,
     see_also=("debug-hooks", "ssh"),
 )
 def debug_code(cli: Cli, args: tuple[str, ...], flags: DebugCodeFlags) -> None:
-    """Run hooks in windows of their own, with JUJU_DEBUG_AT."""
+    """Run hooks in windows of a session, with JUJU_DEBUG_AT set."""
     start_debugging(cli, args, flags, kind="code", at=flags.at)

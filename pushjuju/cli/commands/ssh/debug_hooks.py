@@ -15,12 +15,13 @@ from pushjuju.cli.syntax.command import Cli, command
     at_least=(1, "no unit name specified"),
     interspersed=False,
     flags=(*FLAGS, PTY),
-    details="The hooks and actions that are named, or all of them, open a window with everything they have;\n"
-    "how the shell there ends is how they end. Leaving the session lets hooks run by themselves again.",
+    details="Each named hook or action, or all of them, opens a window with a shell in the hook's\n"
+    "environment instead of running; the exit status of the shell is that of the hook. After the\n"
+    "session hooks run by themselves again.",
     examples="    pushjuju debug-hooks web/0\n    pushjuju debug-hooks web/leader config-changed start\n",
     into=DebugFlags,
     see_also=("debug-code", "ssh", "resolved"),
 )
 def debug_hooks(cli: Cli, args: tuple[str, ...], flags: DebugFlags) -> None:
-    """Open a shell for the user in the place of hooks."""
+    """Open a shell for the user instead of running hooks."""
     start_debugging(cli, args, flags, kind="hooks", at="")

@@ -1,6 +1,6 @@
-"""What `debug-hooks` runs on the machine: a tmux session, and a lock that lives as long as its terminal.
+"""The script of `debug-hooks` on the machine: a tmux session, and a lock until its terminal ends.
 
-Pure. The machine's side is `runner.remote.operation.debugging`: hooks open their windows there.
+Pure. `runner.remote.operation.debugging` opens the windows of the hooks on the machine.
 Mirrors: juju worker/uniter/runner/debug/client.go (3.6)
 """
 
@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pushjuju.core.names import unit_tag
 
 BASE = "/var/lib/juju/pushjuju"
-# Machines of Juju have tmux from their first boot; here it is installed at first use. Descriptor 8 holds
-# the lock; nothing that outlives the terminal may inherit the descriptor. The process that waits for the
-# lock in the background cleans up, however the session ends.
+# Juju's machines have tmux from their first boot; here the first session installs tmux. Descriptor 8
+# holds the lock: a process that outlives the terminal must not inherit the descriptor. A background process
+# waits for the lock and cleans up, however the session ends.
 _SCRIPT = r"""
 missing() { ! command -v tmux >/dev/null; }
 has() { command -v "$1" >/dev/null; }
@@ -74,16 +74,16 @@ def script(
     program: str = "pushjuju",
     base: str = BASE,
 ) -> str:
-    """Return the script of a session.
+    """Return the script of a debug session.
 
     Args:
         unit: The unit whose hooks are debugged.
         names: Hooks and actions to wait for; empty for all.
-        kind: `hooks`: a shell in the place of each hook; `code`: hooks run in a window that the user watches.
-        at: Value of JUJU_DEBUG_AT; empty for none.
-        machine: Its id, for users.
-        program: The name under which pushjuju was called.
-        base: Our directory on the machine.
+        kind: `hooks`: a shell instead of each hook; `code`: hooks run in a window that the user watches.
+        at: The value of JUJU_DEBUG_AT; empty for none.
+        machine: The id of the machine, for messages.
+        program: The name under which the user called pushjuju.
+        base: pushjuju's directory on the machine.
     """
     folder = f"{base}/debug/{unit_tag(unit)}"
     socket = f"pushjuju-{zlib.crc32(folder.encode()):08x}"
@@ -96,7 +96,7 @@ def script(
 
 
 def command(text: str) -> str:
-    """Return the command line that runs a script as root, for any login."""
+    """Return a command line that runs a script as root, for any login user."""
     packed = base64.b64encode(text.encode()).decode("ascii")
     inner = shlex.quote(f'eval "$(echo {packed} | base64 -d)"')
     return f'if [ "$(id -u)" = 0 ]; then exec bash -c {inner}; else exec sudo bash -c {inner}; fi'

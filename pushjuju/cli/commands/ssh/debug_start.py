@@ -18,7 +18,7 @@ from pushjuju.services.views import ssh_targets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugFlags:
-    """The flags of debug-hooks, as they were written."""
+    """The flags of debug-hooks on the command line."""
 
     model: str
     proxy: bool
@@ -39,7 +39,7 @@ def start_debugging(cli: Cli, args: tuple[str, ...], flags: DebugFlags, *, kind:
     target = target_of(cli, opened, name, "", proxy=proxy_wanted(cli, flags.proxy))
     script = debug_session.script(name, args[1:], kind=kind, at=at, machine=machine.id, program=cli.program)
     words = ["ssh", "-t", "-t", target.alias, debug_session.command(script)]
-    # The debugging user waits for hooks to run, so work that is due goes on all the while.
+    # the user waits for hooks to debug, so a background process works the model during the session
     run_program(
         opened, words, [target], check_host_keys=not flags.no_host_key_checks,
         meanwhile=lambda: drive.background(cli, opened.ctx),
@@ -57,7 +57,7 @@ def _unit_of(opened: sessions.Session, text: str) -> str:
 
 
 def _check_names(opened: sessions.Session, unit: str, names: Sequence[str]) -> None:
-    """Refuse what is neither hook nor action of a unit's charm."""
+    """Refuse names that are neither hooks nor actions of the unit's charm."""
     hooks, tasks = ssh_targets.tasks_of(opened.ctx, opened.uuid, unit)
     for name in names:
         if name not in hooks and name not in tasks:

@@ -15,7 +15,8 @@ from pushjuju.services.requests.model import key_import, ssh_keys
     summary="Adds a public SSH key from a trusted identity source to a model.",
     at_least=(1, "no ssh key id specified"),
     flags=WORK,
-    details="gh:NAME asks GitHub, lp:NAME asks Launchpad, over HTTPS. All are asked before a key is added.",
+    details="gh:NAME reads keys from GitHub, lp:NAME from Launchpad, over HTTPS. No key is added when one\n"
+    "of the names cannot be read.",
     examples="    pushjuju import-ssh-key gh:kim lp:robin\n",
     see_also=("ssh-keys", "add-ssh-key"),
 )

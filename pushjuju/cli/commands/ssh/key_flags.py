@@ -1,4 +1,4 @@
-"""Shared by the commands about SSH keys."""
+"""What the commands for SSH keys share."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ WORK = (*SHARED, *flags.NO_WAIT)
 
 
 def tell_results(cli: Cli, what: str, refusals: Sequence[ssh_keys.Refusal]) -> None:
-    """Name the keys that were not taken; like Juju, that is no failure of the command."""
+    """Print the keys that were refused; as in Juju, the command succeeds all the same."""
     for item in refusals:
         cli.console.stderr.write(f"cannot {what} {quote(item.key)}: {item.reason}\n")

@@ -14,13 +14,13 @@ from pushjuju.services.requests.model import ssh_keys
     summary="Removes a public SSH key (or keys) from a model.",
     at_least=(1, "no ssh key id specified"),
     flags=WORK,
-    details="A key is named by its fingerprint or its comment, as ssh-keys shows them. Keys that others\n"
-    "have written to a machine stay there.",
+    details="Name a key by its fingerprint or comment, as ssh-keys shows them. Keys on a machine that\n"
+    "pushjuju did not write stay there.",
     examples="    pushjuju remove-ssh-key kim@laptop\n",
     see_also=("ssh-keys", "add-ssh-key"),
 )
 def remove_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
-    """Let keys in no more."""
+    """Remove public keys from a model."""
     opened = session.open_model(cli, model)
     tell_results(cli, "remove key id", ssh_keys.remove(opened.ctx, opened.uuid, args))
     drive.settle(cli, opened.ctx, opened.uuid, touched=subjects.EVERY_MACHINE, no_wait=no_wait)

@@ -16,7 +16,7 @@ from pushjuju.services.entities.model import sessions
     summary="Securely transfer files within a model.",
     interspersed=False,
     flags=FLAGS,
-    details="Options of scp stand behind `--`.",
+    details="Options for scp follow `--`.",
     examples="    pushjuju scp web/0:/etc/hosts .\n    pushjuju scp -- -r ./site web/0:/srv/\n",
     see_also=("ssh",),
 )
@@ -28,7 +28,7 @@ def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool
     targets: list[ssh_config.Target] = []
     way = proxy_wanted(cli, proxy)
     listed = [_scp_word(cli, opened, arg, targets, proxy=way) for arg in args]
-    # Machines do not reach each other with our keys: what goes between two of them goes through here.
+    # a machine cannot log in to another with our keys: scp copies between two machines through this computer
     words = ["scp", *(["-3"] if len(targets) > 1 and "-3" not in args else []), *listed]
     run_program(opened, words, targets, check_host_keys=not no_host_key_checks)
 
@@ -36,7 +36,7 @@ def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool
 def _scp_word(
     cli: Cli, opened: sessions.Session, word: str, targets: list[ssh_config.Target], *, proxy: bool | None
 ) -> str:
-    """Return an argument of scp with our target's alias in place of its name; note the target."""
+    """Return an argument for scp with the target's alias instead of its name; add the target to `targets`."""
     place, colon, path = word.partition(":")
     if not colon or word.startswith(("-", ".", "/")):
         return word

@@ -15,9 +15,9 @@ from pushjuju.cli.work import session
     interspersed=False,
     flags=(*FLAGS, PTY),
     details="The target is a machine, a unit, or an application's leader as `web/leader`.\n\n"
-    "Machines behind a jump host are reached through it: the one of their cloud, that of the model\n"
-    "(`model-config ssh-jump-host=[USER@]HOST[:PORT]`), or the ProxyJump of ~/.ssh/config.\n\n"
-    "Your SSH agent is lent to the target only when you say so (-A), whatever ~/.ssh/config says.",
+    "The connection goes through a jump host if one is set: by the cloud, by the model\n"
+    "(`model-config ssh-jump-host=[USER@]HOST[:PORT]`), or by ProxyJump in ~/.ssh/config.\n\n"
+    "Your SSH agent is forwarded to the target only with -A, whatever ~/.ssh/config says.",
     examples="    pushjuju ssh 0\n    pushjuju ssh web/leader\n    pushjuju ssh web/0 uptime\n",
     see_also=("scp",),
 )

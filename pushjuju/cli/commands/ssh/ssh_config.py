@@ -1,6 +1,6 @@
-"""OpenSSH's own client pointed at a machine: a configuration file made for one call.
+"""Makes the OpenSSH configuration file for one call of ssh or scp.
 
-Host keys are those that pushjuju knows; the user's own known_hosts is neither read nor changed.
+The file names pushjuju's known_hosts; the user's own known_hosts is neither read nor changed.
 Mirrors: juju cmd/juju/ssh/ssh_machine.go (3.6)
 """
 
@@ -17,24 +17,23 @@ from pushjuju.core import children
 from pushjuju.core.jumps import Hop
 
 _DETOURS = ("proxyjump", "proxycommand")
-# `~/.ssh/config` comes later, so it lends a machine nothing; options of the command line come first.
+# No forwarding by `~/.ssh/config`, which is included later. Options on the command line still win.
 _NOTHING_LENT = (("ForwardAgent", "no"), ("ForwardX11", "no"))
-DEFAULT_USER = "ubuntu"  # every machine that a cloud made has it, with sudo
+DEFAULT_USER = "ubuntu"  # exists on every machine that a cloud made, with sudo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A machine as OpenSSH must reach it.
+    """How OpenSSH reaches a machine.
 
     Attributes:
-        alias: The name that the call uses.
-        key_name: The name in known_hosts; empty for its address.
-        via: A machine of the model to go through.
-        user: Login; empty for OpenSSH's default.
-        hops: Jump hosts on the way, the nearest to us first.
-        own: The settings of `~/.ssh/config` for the host, or None where they do not count: they count for
-            machines that were taken in.
-        past_jumps: Whether it is reached past any jump host.
+        alias: The name on the command line of OpenSSH.
+        key_name: The name in known_hosts; empty to use the address.
+        via: The machine of the model that is the jump host, or None.
+        user: The login; empty for OpenSSH's default.
+        hops: Jump hosts, the first to connect to first.
+        own: The settings of `~/.ssh/config` for the host, which count only for manual machines; else None.
+        past_jumps: Whether to connect without any jump host.
     """
 
     alias: str
@@ -61,14 +60,14 @@ def target(
     key_name: str = "",
     via: Target | None = None,
 ) -> Target:
-    """Return the target of a machine's row.
+    """Return the target for the SSH entry of a machine.
 
     Args:
         ssh: {host, port, user, host_keys, identities}.
-        user: The login that was asked for; empty for `ubuntu`, or the own one of a machine that was taken in.
-        own: The settings of `~/.ssh/config` for the host, or None for machines that a cloud made.
-        hops: Jump hosts on the way.
-        key_name: Its name in known_hosts; empty for its address.
+        user: The login that the user named; empty for `ubuntu`, or for the login of a manual machine.
+        own: The settings of `~/.ssh/config` for the host, or None for a machine that a cloud made.
+        hops: Jump hosts, the first to connect to first.
+        key_name: The name in known_hosts; empty to use the address.
         via: The host of a container.
     """
     settings = own or {}
@@ -92,14 +91,15 @@ def target(
 
 
 def direct(item: Target) -> Target:
-    """Return a target that is reached past any jump host, also past those of `~/.ssh/config`."""
+    """Return a target without any jump host, also without those of `~/.ssh/config`."""
     return replace(item, hops=(), past_jumps=True)
 
 
 def own_settings(host: str) -> dict[str, list[str]]:
-    """Return what `~/.ssh/config` says of a host, as OpenSSH itself reads it: keyword -> values.
+    """Return the settings of a host that OpenSSH reads from `~/.ssh/config`: keyword -> values.
 
-    The host may be an alias there; our own aliases are not, so its section must be read for it.
+    OpenSSH gets our alias later, which no section of that file matches, so the settings are read by the
+    host's name.
     """
     program = shutil.which("ssh")
     if program is None or host.startswith("-"):
@@ -113,12 +113,12 @@ def own_settings(host: str) -> dict[str, list[str]]:
 
 
 def goes_through(settings: Mapping[str, Sequence[str]]) -> bool:
-    """Return True when `~/.ssh/config` leads to a host through another one."""
+    """Return True when `~/.ssh/config` has a jump host or proxy command for a host."""
     return any(value != "none" for key in _DETOURS for value in settings.get(key, ()))
 
 
 def known_hosts_lines(item: Target) -> str:
-    """Return the known_hosts lines of the keys that the provider reported."""
+    """Return the lines for known_hosts with the keys that the provider reported."""
     if item.via:
         return known_hosts_lines(item.via) + _lines_of(item)
     return _lines_of(item)
@@ -135,10 +135,10 @@ def config_text(
     """Return the configuration file for some targets.
 
     Args:
-        targets: All that the call is about.
+        targets: All machines of the call.
         known_hosts: The files with host keys; new keys are written to the first file.
-        own_known_hosts: The model's file: keys of jump hosts are kept there.
-        check_host_keys: Whether keys count at all.
+        own_known_hosts: The model's file, which keeps the keys of jump hosts.
+        check_host_keys: False to accept any host key.
     """
     hosts = {item.via.alias: item.via for item in targets if item.via}
     every = [*targets, *hosts.values()]
@@ -147,13 +147,13 @@ def config_text(
     sections += [_hop(host, key, own_known_hosts, check=check_host_keys) for host, key in hops.items()]
     if any(item.own is not None for item in every):
         sections.append("Match all\nInclude ~/.ssh/config\n")
-    elif hops:  # the user's own jump hosts
+    elif hops:  # the jump hosts may be defined there
         sections.append(f"Host {' '.join(hops)}\n  Include ~/.ssh/config\n")
     return "\n".join(sections)
 
 
 def _hop(host: str, key: Path, known_hosts: Path, *, check: bool) -> str:
-    """Return the section of a jump host; user and port stand in ProxyJump."""
+    """Return the section of a jump host; user and port are in ProxyJump."""
     trust = _trust([known_hosts], "accept-new" if check else "no")
     lines = [*trust, *_NOTHING_LENT, ("IdentityFile", _quoted(key))]
     return f"Host {host}\n" + "".join(f"  {name} {value}\n" for name, value in lines)
@@ -169,7 +169,7 @@ def _trust(known_hosts: list[Path], strict: str) -> list[tuple[str, str]]:
 
 
 def _section(item: Target, known_hosts: list[Path], *, check: bool) -> str:
-    # A key that the provider reported must be shown; any other is accepted once and then checked.
+    # Insist on a key that the provider reported; else accept a first key, and insist on it from then on.
     strict = "no" if not check else "yes" if item.host_keys else "accept-new"
     lines = [
         ("HostName", item.host),
@@ -188,7 +188,7 @@ def _section(item: Target, known_hosts: list[Path], *, check: bool) -> str:
 
 
 def _detours(item: Target) -> list[tuple[str, str]]:
-    """Return how a target is reached through others: what we know comes before what `~/.ssh/config` says."""
+    """Return the jump host options of a target; those of the model win over `~/.ssh/config`."""
     if item.via:
         return [("ProxyJump", item.via.alias)]
     if item.past_jumps:

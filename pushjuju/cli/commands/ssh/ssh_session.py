@@ -1,4 +1,4 @@
-"""An OpenSSH program that runs for machines and units."""
+"""Runs ssh or scp for machines and units."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from pushjuju.services.views import ssh_targets
 if TYPE_CHECKING:
     from pushjuju.services.views.ssh_targets import Machine
 
-_GIVEN = "manual"  # who made machines that were taken in
+_GIVEN = "manual"  # provider of machines that exist already
 
-_POLL_S = 0.1  # how often the end of a session is looked for
+_POLL_S = 0.1  # how often to check whether the session has ended
 
 _ASKED_AT_ONCE = ("local", "lxd")  # clouds that answer at once whether an instance is stopped
 
-_EVERY_S = 5.0  # how often a background process is looked after meanwhile
+_EVERY_S = 5.0  # how often to check that a background process runs meanwhile
 
 FLAGS = (
     *flags.MODEL,
-    flags.switch("proxy", "Insist on a jump host; --proxy=false: go past it"),
+    flags.switch("proxy", "Require a jump host; --proxy=false: use none"),
     flags.switch("no-host-key-checks", "Skip host key checking (INSECURE)"),
     flags.switch("remote", "For Kubernetes only", void=True),
     flags.text("container", "For Kubernetes only", void=True),
@@ -51,26 +51,26 @@ PTY = FlagSpec(
 
 
 def proxy_wanted(cli: Cli, proxy: bool) -> bool | None:
-    """Return whether the flags ask for a jump host, or None without a flag: then the machine decides."""
+    """Return whether the flags require or forbid a jump host; None without a flag."""
     return proxy if "proxy" in cli.given else None
 
 
 def target_of(
     cli: Cli, opened: sessions.Session, name: str, user: str, *, proxy: bool | None
 ) -> ssh_config.Target:
-    """Return the target of a machine id, a unit or `application/leader`; a stopped machine is started first.
+    """Return the target of a machine id, a unit or `application/leader`; start a stopped machine first.
 
     Args:
         name: The name as the user typed it.
-        user: The login that was asked for; empty for the usual one.
-        proxy: Whether to go through a jump host; with None, when the machine has one.
+        user: The login that the user named; empty for the default.
+        proxy: True to require a jump host, False to use none, None to use one if the machine has one.
     """
     machine = ssh_targets.machine_of(opened.ctx, opened.uuid, name)
     if not machine.ssh.get("host"):
         raise NotFound(f'target "{name}" has no address yet', hint="pushjuju status")
     alias = f"juju-{name.replace('/', '-')}{f'-{user}' if user else ''}"
     key, host = opened.ctx.controller.private_key, parent_machine(machine.id)
-    if host:  # a container goes through its host, whatever leads there
+    if host:  # a container is always reached through its host
         via = target_of(cli, opened, host, "", proxy=None if proxy else proxy)
         return ssh_config.target(
             alias, machine.ssh, user=user, key=key, key_name=machine_tag(machine.id),
@@ -86,7 +86,7 @@ def target_of(
 def _hops(
     opened: sessions.Session, machine: Machine, proxy: bool | None, own: Mapping[str, Sequence[str]]
 ) -> Sequence[Hop]:
-    """Return the jump hosts on the way to a machine."""
+    """Return the jump hosts of a machine."""
     if proxy is False:
         return ()
     hops, asked_for = ssh_targets.way(opened.ctx, opened.uuid, machine.ssh)
@@ -99,7 +99,7 @@ def _hops(
 
 
 def _start_if_stopped(cli: Cli, opened: sessions.Session, machine: Machine) -> None:
-    """Start a machine of this computer that is stopped, as every contact does: OpenSSH could not reach it."""
+    """Start a stopped machine of this computer, because OpenSSH cannot reach it."""
     if opened.model.cloud_type in _ASKED_AT_ONCE:
         stopped_machine.start(cli, opened, machine)
 
@@ -112,10 +112,10 @@ def run_program(
     check_host_keys: bool,
     meanwhile: Callable[[], None] | None = None,
 ) -> None:
-    """Run OpenSSH and end as it ends.
+    """Run OpenSSH and exit with its status.
 
     Args:
-        meanwhile: Called every few seconds while it runs.
+        meanwhile: Called every few seconds while OpenSSH runs.
     """
     program = shutil.which(words[0])
     if program is None:
@@ -125,7 +125,7 @@ def run_program(
         told.write_text("".join(ssh_config.known_hosts_lines(item) for item in targets))
         own = opened.ctx.controller.known_hosts(opened.uuid)
         config = Path(folder) / "config"
-        # New keys are written to the first file: the model's own.
+        # OpenSSH writes new keys to the first file: without reported keys, to the model's
         known = [own, told] if not any(item.host_keys for item in targets) else [told, own]
         text = ssh_config.config_text(
             targets, known_hosts=known, own_known_hosts=own, check_host_keys=check_host_keys
@@ -136,10 +136,10 @@ def run_program(
 
 
 def _wait(program: str, argv: list[str], meanwhile: Callable[[], None] | None) -> int:
-    """Run a program to its end: what ends us is for it to answer, and it is never left behind.
+    """Run a program to its end; send it the signals of this process, so that it never outlives the process.
 
     Returns:
-        Its exit status, or the negative number of the signal that ended it.
+        The exit status, or the negative number of the signal that ended the program.
     """
     pid = 0
 
@@ -147,7 +147,7 @@ def _wait(program: str, argv: list[str], meanwhile: Callable[[], None] | None) -
         if pid:
             os.kill(pid, number)
 
-    # Ctrl-C comes from the terminal to both of us; the others come to this process alone.
+    # the terminal sends Ctrl-C to both processes; other signals are sent to this process alone
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
     before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
     try:

@@ -1,4 +1,4 @@
-"""A machine that is stopped and that somebody wants to log in to."""
+"""Starts a stopped machine that a user wants to log in to."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Status, its history and the log."""
+"""Commands for the status, its history and the log."""

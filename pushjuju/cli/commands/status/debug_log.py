@@ -25,7 +25,7 @@ _FOLLOW_S = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Amount:
-    """Which part of the log is shown: the backlog, at most `limit` lines, and what follows."""
+    """Which part of the log to show: the backlog, at most `limit` lines, and new lines."""
 
     backlog: int | None
     limit: int
@@ -34,7 +34,7 @@ class _Amount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebugLogFlags:
-    """The flags of debug-log, as they were written."""
+    """The flags of debug-log on the command line."""
 
     model: str
     include: tuple[str, ...] = flags.many("include", "Only show log messages for these entities", short="i")
@@ -115,9 +115,9 @@ def debug_log(cli: Cli, _args: tuple[str, ...], flags: DebugLogFlags) -> None:
 
 
 def _tell_unknown(cli: Cli, opened: sessions.Session, names: Sequence[str]) -> None:
-    """Say which names belong to nothing: Juju shows no line of them, and does not say why.
+    """Warn of names that no entity has: Juju shows no line of them, without a reason.
 
-    Removed entities may still be in the log, and new entities may come while the log is followed.
+    It is only a warning: removed entities may be in the log, and entities may be added later.
     """
     tags = {name: log_lines.exact_tag(name) for name in names if "*" not in name}
     for name, known in logs.unknown(opened.ctx.store, opened.uuid, tags).items():
@@ -143,7 +143,7 @@ def _selection(flags: DebugLogFlags) -> log_lines.Selection:
 
 
 def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
-    """Decide how much is shown."""
+    """Return which part of the log to show."""
     if flags.tail and flags.no_tail:
         raise UsageError("setting --tail and --no-tail not valid")
     if flags.no_tail and flags.retry:
@@ -152,7 +152,7 @@ def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
     if flags.replay:
         return _Amount(backlog=None, limit=flags.limit, follow=follow)
     if "limit" in cli.given:
-        # The newest N lines, where Juju's client stops at its ten; without following 0 means the whole log.
+        # the newest N lines, where Juju's client stops at its ten; without following, 0 means the whole log
         backlog = flags.limit or (flags.lines if follow else None)
         return _Amount(backlog=backlog, limit=flags.limit, follow=follow)
     return _Amount(backlog=flags.lines, limit=0, follow=follow)
@@ -161,7 +161,7 @@ def _amount(cli: Cli, flags: DebugLogFlags) -> _Amount:
 def _pages(
     opened: sessions.Session, selection: log_lines.Selection, amount: _Amount
 ) -> Iterator[Sequence[log_lines.Record]]:
-    """Yield the backlog, oldest first, then what comes while following; a page as soon as it is read."""
+    """Yield pages of the backlog, oldest first, then pages of new lines."""
     store, model, shown = opened.ctx.store, opened.uuid, selection.predicate()
     among = logs.Among(levels=selection.levels(), entities=selection.tags())
     last = logs.newest(store, model) if amount.backlog is not None else 0

@@ -1,4 +1,4 @@
-"""explain: says why an entity is in its state, what it waits for, and how to continue."""
+"""explain: says why an entity is in its state, what it waits for, and how to go on."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pushjuju.workers import deciding
 @command(
     "explain",
     usage="[<unit>|<application>|<machine>|<storage> ...]",
-    summary="Says why things are as they are, what they wait for, and how to go on.",
+    summary="Says why entities are in their state, what they wait for, and how to go on.",
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, flags.switch("utc", "Display timestamps in the UTC timezone")),
-    details="Without names: all units, machines and the model itself. With names also what to type next:\n"
-    "the last decision and who made it, what holds the machine's lock, which process works it,\n"
-    "who has the lease of the leadership, and when it is looked at again.",
+    details="Without names: all units, machines and the model itself. With names also the next command to\n"
+    "type, the last decision, the holder of the machine's lock, the process that works the\n"
+    "machine, the holder of the leadership, and the time of the next work.",
     examples="    pushjuju explain\n    pushjuju explain web/0 web 3 data/0\n",
     see_also=("status", "hooks", "replay", "debug-log"),
 )
 def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
-    """Show the last decisions and what waits in the queue."""
+    """Show the last decisions and the due work of the queue."""
     opened = session.open_model(cli, model)
     at, entries = hints.model_flag(cli, opened.ctx, opened.model), []
     for found in deciding.explained(opened.ctx, opened.uuid, args):

@@ -1,4 +1,4 @@
-"""`show-status-log` as text. Pure. Mirrors: juju cmd/juju/status/history.go (3.6)"""
+"""Formats `show-status-log`. Pure. Mirrors: juju cmd/juju/status/history.go (3.6)"""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pushjuju.portable.gotypes import Moment, Struct
 
 
 class Entry(Protocol):
-    """One line of a history."""
+    """One status of a history."""
 
     @property
     def kind(self) -> str:
-        """Whose status: `workload`, `juju-unit`, ..."""
+        """What the status is of: `workload`, `juju-unit`, ..."""
         ...
 
     @property
     def status(self) -> str:
-        """The word."""
+        """The status word."""
         ...
 
     @property
@@ -34,17 +34,17 @@ class Entry(Protocol):
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """More; may be empty."""
+        """The status data; may be empty."""
         ...
 
     @property
     def since(self) -> datetime:
-        """When it was set."""
+        """When the status was set."""
         ...
 
 
 def formatters(*, utc: bool, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from history entries, oldest first, to text."""
+    """Return format name -> function that formats history entries, oldest first."""
     return {
         "tabular": lambda entries: table(entries, utc=utc, colour=colour),
         "yaml": lambda entries: render("yaml", documents(entries)),
@@ -53,7 +53,7 @@ def formatters(*, utc: bool, colour: bool = False) -> dict[str, Formatter]:
 
 
 def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
-    """Return the table."""
+    """Return the table of the entries."""
     writer = TabWriter(colour=colour)
     writer.row(*heads("Time", "Type", "Status", "Message"))
     for entry in entries:
@@ -62,7 +62,7 @@ def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
 
 
 def documents(entries: Iterable[Entry]) -> list[dict[str, object]]:
-    """Return the entries as yaml and json show them."""
+    """Return the entries in the form of yaml and json."""
     found: list[dict[str, object]] = []
     for entry in entries:
         fields = {

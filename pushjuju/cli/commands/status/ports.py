@@ -1,4 +1,4 @@
-"""Open ports as one cell. Pure. Mirrors: juju cmd/juju/status/output_tabular.go (3.6.23)"""
+"""Open ports as the text of a cell. Pure. Mirrors: juju cmd/juju/status/output_tabular.go (3.6.23)"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 def ports_text(ports: Iterable[str]) -> str:
     """Return `80,443,8080-8081/tcp 161/udp` for single ports and ranges.
 
-    Neighbours join into a range; ranges that were opened as such stay.
+    Adjacent single ports join into a range; ranges that a charm opened stay.
 
     Args:
         ports: Texts such as `80/tcp`, `1000-1010/udp`, `icmp`.
@@ -25,7 +25,7 @@ def ports_text(ports: Iterable[str]) -> str:
 
 
 def _joined(numbers: Iterable[str]) -> list[str]:
-    """Return the ports in order, runs of single ports joined."""
+    """Return the ports in order, with adjacent single ports joined."""
     found: list[str] = []
     run: list[int] = []
     for text in sorted(numbers, key=lambda text: (len(text), text)):

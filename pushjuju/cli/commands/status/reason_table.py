@@ -1,4 +1,4 @@
-"""`explain` as text. Pure."""
+"""Formats `explain`. Pure."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def reasons(
     """Return the output of `explain`.
 
     Args:
-        entries: `subject`, `doing`, `reason`, `again` (text), `attempts`, and what `explain.fields` gives.
-        program: The name by which we were called.
-        wide: Behind the table, show who holds each entity and what to type.
-        colour: Whether it is coloured.
+        entries: `subject`, `doing`, `reason`, `again` (text), `attempts`, and the keys of `explain.fields`.
+        program: The name under which the user called pushjuju.
+        wide: Whether to show, after the table, who works each entity and what to type next.
+        colour: Whether the output has colours.
     """
     table = TabWriter(colour=colour)
     table.row(*heads("Subject", "Doing", "Again", "Failures", "Reason"))
@@ -37,7 +37,7 @@ def reasons(
 
 
 def _more(entry: Mapping[str, Any], program: str) -> str:
-    """Return what holds an entity, and how to continue; empty when nothing holds it."""
+    """Return who works an entity, and how to go on; empty when there is nothing to say."""
     lines = []
     if entry.get("running"):
         lines.append(f"running since {entry['since']}: {entry['running']} (has the machine's lock)")

@@ -20,7 +20,7 @@ from pushjuju.services.views.listings import statuses
 
 _BACKLOG = 20
 
-# Type -> (kinds of history, what the name must be, how Juju calls that).
+# Type -> (kinds of history, the check of the name, Juju's word for the entity).
 _ENTITIES: dict[str, tuple[tuple[StatusKind, ...], Callable[[str], bool], str]] = {
     "unit": ((StatusKind.WORKLOAD, StatusKind.AGENT), is_unit, "unit"),
     "workload": ((StatusKind.WORKLOAD,), is_unit, "unit"),

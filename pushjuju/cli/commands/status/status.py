@@ -85,7 +85,7 @@ def _note_useless_flags(cli: Cli, *, relations: bool, storage: bool) -> None:
 def _status(
     cli: Cli, patterns: tuple[str, ...], model: str, *, utc: bool, relations: bool, storage: bool
 ) -> tuple[str, str]:
-    """Return the status as text, and the message for stderr when the status shows nothing."""
+    """Return the status as text, and the message for stderr when there is nothing to show."""
     opened = session.open_model(cli, model)
     document, rows = status_document(opened, utc=utc), _relations(opened) if relations else []
     if patterns:

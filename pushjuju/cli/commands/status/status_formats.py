@@ -1,4 +1,4 @@
-"""Status in all its formats. Pure. Mirrors: juju cmd/juju/status/status.go (3.6)"""
+"""The formats of `status`. Pure. Mirrors: juju cmd/juju/status/status.go (3.6)"""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FORMATS = ("tabular", "yaml", "json", "short", "oneline", "line", "summary")
 def formatters(
     *, relations: Sequence[Mapping[str, Any]] | None = None, storage: bool = False, colour: bool = False
 ) -> dict[str, Formatter]:
-    """Return format name -> function from the status document to text.
+    """Return format name -> function that formats the status document.
 
     Args:
-        relations: Content of the relation section of the table, or None for none; see `status_tabular`.
+        relations: Rows of the relation section of the table, or None for no section; see `status_tabular`.
         storage: Whether the table has the storage section.
-        colour: Whether to colour.
+        colour: Whether the output has colours.
     """
 
     def tabular(document: Any) -> str:
@@ -50,7 +50,7 @@ def formatters(
 
 
 def json_text(document: Mapping[str, Any]) -> str:
-    """Return the document as json; there is no number in it that Go would write in another way."""
+    """Return the document as json, fast: the status has no numbers that Go writes differently."""
     sorted_maps = arranged(document, "status", bytewise)
     text = json.dumps(sorted_maps, ensure_ascii=False, separators=(",", ":"), check_circular=False)
     return escape_json(text) + "\n"

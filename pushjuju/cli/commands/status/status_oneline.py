@@ -1,4 +1,4 @@
-"""Status with one line for each unit. Pure. Mirrors: juju cmd/juju/status/output_oneline.go (3.6)"""
+"""The status with one line for each unit. Pure. Mirrors: juju cmd/juju/status/output_oneline.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Status as counts. Pure. Mirrors: juju cmd/juju/status/output_summary.go (3.6)"""
+"""The status as counts. Pure. Mirrors: juju cmd/juju/status/output_summary.go (3.6)"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _counts(table: TabWriter, words: Iterable[str]) -> None:
 
 
 def _subnets(machines: Mapping[str, Any], units: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the networks of all addresses, by the default mask of their class."""
+    """Return the networks of all addresses, by the default mask of each address class."""
     addresses = {machine.get("dns-name", "") for machine in machines.values()}
     addresses |= {unit.get("public-address", "") for unit in units}
     found = set()

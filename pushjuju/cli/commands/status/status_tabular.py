@@ -1,4 +1,4 @@
-"""Status as a table, section by section. Pure. Mirrors: juju cmd/juju/status/output_tabular.go (3.6)"""
+"""The status as tables. Pure. Mirrors: juju cmd/juju/status/output_tabular.go (3.6)"""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def tabular(
     """Return the tables of a status document.
 
     Args:
-        document: As in `status --format json`.
-        relations: What the relation section shows, or None for no such section: dicts with `provider`,
+        document: The document of `status --format json`.
+        relations: Rows of the relation section, or None for no section: dicts with `provider`,
             `requirer` (both `application:endpoint`), `interface`, `type` (`regular`, `peer`,
             `subordinate`), `status`, `message`.
         storage: Whether to show the storage section.
-        colour: Whether to colour it.
+        colour: Whether the tables have colours.
     """
     applications = document.get("applications", {})
     units = list(status_units.walk(applications))
@@ -66,7 +66,7 @@ def tabular(
 
 
 def model_section(document: Document, *, colour: bool = False) -> str:
-    """Return the lines about the model; columns without content are left out."""
+    """Return the section of the model; columns without content are left out."""
     model = document["model"]
     if "status-error" in model:
         return f"{model['status-error']}\n"
@@ -96,7 +96,7 @@ def _notes(model: Document) -> str:
 
 
 def saas_section(remote: Document, *, colour: bool = False) -> str:
-    """Return the applications of other models."""
+    """Return the section of applications of other models."""
     if not remote:
         return ""
     table = TabWriter(colour=colour)
@@ -109,7 +109,7 @@ def saas_section(remote: Document, *, colour: bool = False) -> str:
 
 
 def application_section(applications: Document, units: Units, *, colour: bool = False) -> str:
-    """Return the applications."""
+    """Return the section of applications."""
     if not applications:
         return ""
     scales = _scales(units)
@@ -144,7 +144,7 @@ def _short_version(text: str) -> str:
 
 
 def _scales(units: Units) -> dict[str, tuple[int, int]]:
-    """Return application -> (units that work, units), subordinates counted over all principals."""
+    """Return application -> (units that work, units); subordinates of all principals are counted."""
     found: dict[str, tuple[int, int]] = {}
     for name, unit, _level in units:
         application = name.partition("/")[0]
@@ -154,7 +154,7 @@ def _scales(units: Units) -> dict[str, tuple[int, int]]:
 
 
 def unit_section(units: Units, *, colour: bool = False) -> str:
-    """Return the units, subordinates indented below their principals."""
+    """Return the section of units, subordinates indented below their principals."""
     if not units:
         return ""
     table = TabWriter(colour=colour)
@@ -173,7 +173,7 @@ def unit_section(units: Units, *, colour: bool = False) -> str:
 
 
 def offer_section(offers: Document, *, colour: bool = False) -> str:
-    """Return the offers, each endpoint on a line."""
+    """Return the section of offers, with a line for each endpoint."""
     if not offers:
         return ""
     table = TabWriter(colour=colour)
@@ -195,7 +195,7 @@ def charm_parts(url: str) -> tuple[str, str]:
 
 
 def relation_section(relations: Sequence[Document], *, colour: bool = False) -> str:
-    """Return the relations; see `tabular` for the keys."""
+    """Return the section of relations; see `tabular` for the keys."""
     if not relations:
         return ""
     table = TabWriter(colour=colour)
@@ -213,6 +213,6 @@ def relation_section(relations: Sequence[Document], *, colour: bool = False) -> 
 
 
 def _end(text: str) -> str:
-    """Return `application:endpoint`, the endpoint in its colour."""
+    """Return `application:endpoint` with the endpoint in its colour."""
     application, colon, endpoint = text.partition(":")
     return Joined(application, paint(colon + endpoint, MAGENTA))

@@ -1,4 +1,4 @@
-"""Units in the status document: the one walk that tables, oneline and summary share. Pure."""
+"""Iterates over the units of a status document, for all formats of `status`. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORKING = ("idle", "executing", "running")
 
 
 class UnitEntry(NamedTuple):
-    """A unit at its place: `level` 0 for principals, 1 for their subordinates."""
+    """A unit, with `level` 0 for principals and 1 for their subordinates."""
 
     name: str
     unit: Mapping[str, Any]
@@ -21,7 +21,7 @@ class UnitEntry(NamedTuple):
 
 
 def walk(applications: Mapping[str, Any]) -> Iterator[UnitEntry]:
-    """Yield every unit, principals in natural order of their full names, subordinates behind them."""
+    """Yield every unit: principals in natural order of their names, each followed by its subordinates."""
     principals = {
         name: unit
         for application in applications.values()
@@ -47,12 +47,12 @@ def agent_of(unit: Mapping[str, Any]) -> str:
 
 
 def works(unit: Mapping[str, Any]) -> bool:
-    """Return True when a unit counts in the application's scale."""
+    """Return True when a unit counts as working in the application's scale."""
     return agent_of(unit) in _WORKING and workload_of(unit) != "terminated"
 
 
 def shown_message(unit: Mapping[str, Any]) -> str:
-    """Return the message of a unit's row: the workload's, with what the agent does in front of it."""
+    """Return the message of a unit's row: the workload's message, after what the agent is doing."""
     if "status-error" in unit:
         return str(unit["status-error"])
     text = str(unit.get("workload-status", {}).get("message", ""))

@@ -16,13 +16,13 @@ from pushjuju.services.requests.application import update_status as request
     usage="[<unit> ...]",
     summary="Runs update-status on the units, and all other work that is due.",
     flags=(*flags.MODEL,),
-    details="For cron. Works every model of the controller unless -m or units are given.\n"
-    "It may run beside any other command.",
+    details="For cron. Works every model of the controller unless -m or units are given. Other commands\n"
+    "may run at the same time.",
     examples="    pushjuju update-status\n    pushjuju update-status mysql/0 wordpress/1\n",
     see_also=("controller", "status"),
 )
 def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Make update-status due and work all that is due."""
+    """Make update-status hooks due, and work all that is due."""
     for name in args:
         if not is_unit(name):
             raise UsageError(f'invalid unit name "{name}"')
@@ -38,7 +38,7 @@ def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     for uuid in uuids:
         try:
             drive.settle(cli, ctx, uuid, touched=list(args) or None, routine=True)
-        except PushjujuError as error:  # the other models are worked too
+        except PushjujuError as error:  # models without `-m` too
             failures.append(error)
     if failures:
         raise failures[0]

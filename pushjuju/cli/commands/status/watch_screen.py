@@ -1,4 +1,4 @@
-"""`status --watch`: the same text again and again on a screen of its own.
+"""`status --watch`: shows a text again and again on the alternate screen of the terminal.
 
 Mirrors: juju cmd/juju/status/status.go, with its viewer (3.6)
 """
@@ -15,18 +15,18 @@ from pushjuju.cli.terminal.screen import cut, size
 if TYPE_CHECKING:
     from pushjuju.cli.syntax.command import Cli
 
-_LOOK_S = 0.1  # how often it is looked whether the window has another size
+_LOOK_S = 0.1  # how often to check the size of the window
 _OWN_SCREEN, _OLD_SCREEN = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 
 Once = Callable[[], tuple[str, str]]
 
 
 def watch(cli: Cli, once: Once, seconds: float) -> None:
-    """Show a text every so often until Ctrl-C; on a terminal on a screen of its own.
+    """Show a text at intervals until Ctrl-C; a terminal shows it on its alternate screen.
 
     Args:
-        once: Returns the text, and the message to show below it.
-        seconds: The pause between two looks.
+        once: A function that returns the text, and the message to show below the text.
+        seconds: The pause between two calls of `once`.
     """
     out = cli.console.stdout
     if not out.isatty():
@@ -36,7 +36,7 @@ def watch(cli: Cli, once: Once, seconds: float) -> None:
         while True:
             _show(cli, once(), seconds)
     except KeyboardInterrupt:
-        return None  # how it is meant to end
+        return None  # Ctrl-C is the regular end
     finally:
         out.write(_OLD_SCREEN)
         out.flush()
@@ -53,7 +53,7 @@ def _copies(cli: Cli, once: Once, seconds: float) -> None:
 
 
 def _show(cli: Cli, found: tuple[str, str], seconds: float) -> None:
-    """Draw a text, again when the window changes, until it is time for the next one."""
+    """Draw a text, again when the window changes, until the next text is due."""
     out, end = cli.console.stdout, time.monotonic() + seconds
     lines = harmless("".join(found)).splitlines()
     drawn: tuple[int, int] | None = None
@@ -67,7 +67,7 @@ def _show(cli: Cli, found: tuple[str, str], seconds: float) -> None:
 
 
 def frame(lines: list[str], columns: int, height: int) -> str:
-    """Return what draws lines over those of before: nothing is wiped first, so nothing flickers."""
+    """Return the text that draws lines over the earlier ones without erasing, so nothing flickers."""
     shown = [cut(line, columns) for line in lines]
     if len(shown) > height:
         left = len(shown) - height + 1

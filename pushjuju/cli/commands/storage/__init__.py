@@ -1,1 +1,1 @@
-"""Storage and its pools."""
+"""Commands for storage and storage pools."""

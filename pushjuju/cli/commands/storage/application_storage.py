@@ -26,8 +26,8 @@ from pushjuju.services.requests.storage import storage_requests
     at_least=(1, "no application specified"),
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, *flags.LOGIN, *flags.CONFIG_NO_RESET),
-    details="--file names a YAML file of what is to be set: storage names with directives, or what this\n"
-    "command itself printed; what is typed comes over it. A part that is not said keeps its value.",
+    details="--file names a YAML file with storage names and directives, or with the output of this\n"
+    "command; arguments win over the file. Parts that a directive leaves out keep their values.",
     examples="    pushjuju application-storage postgresql pgdata=loop,10G\n"
     "    pushjuju application-storage postgresql --file storage.yaml\n",
     see_also=("storage", "storage-pools", "add-storage", "add-unit"),
@@ -56,13 +56,13 @@ def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: st
     forms = {
         "tabular": storage_table.directives,
         "yaml": structured("*leaf")["yaml"],
-        "json": lambda _document: render("json", struct(named, "*leaf")),  # Go's names: nothing renames them
+        "json": lambda _document: render("json", struct(named, "*leaf")),  # Go's names of the fields
     }
     return cli.output.write(document, forms)
 
 
 def _directives_of_file(cli: Cli, path: str) -> dict[str, Directive]:
-    """Read the directives of a YAML file; `-` is stdin."""
+    """Read directives from a YAML file; `-` is stdin."""
     found = values.yaml_map(values.read_file(path, cli.console.stdin), path)
     return {str(name): _directive_of_file(str(name), value) for name, value in found.items()}
 

@@ -17,10 +17,10 @@ from pushjuju.services.requests.storage import storage_requests
     flags=(
         *flags.MODEL,
         *flags.LOGIN,
-        flags.switch("force", "Detach although the charm has not let go of it"),
+        flags.switch("force", "Detach before the charm has run its storage-detaching hook"),
         *flags.NO_WAIT,
     ),
-    details="The data stays; `storage` tells what a detach waits for.",
+    details="The data stay; `storage` shows what a detach waits for.",
     examples="    pushjuju detach-storage pgdata/0\n",
     see_also=("attach-storage", "remove-storage", "storage"),
 )

@@ -15,12 +15,12 @@ from pushjuju.workers.provision import storage_import
     usage="<storage pool> <provider ID> <storage name>",
     summary="Imports a filesystem into the model.",
     flags=(*flags.MODEL, *flags.LOGIN, flags.switch("force", "For Kubernetes only")),
-    details="It becomes detached storage; `attach-storage` and `--attach-storage` give it to a unit.",
+    details="The filesystem becomes detached storage; attach it with `attach-storage` or `--attach-storage`.",
     examples="    pushjuju import-filesystem local volume-4f2a pgdata\n",
     see_also=("storage", "remove-storage"),
 )
 def import_filesystem(cli: Cli, args: tuple[str, ...], *, model: str, force: bool) -> None:
-    """Record a filesystem that exists already."""
+    """Record an existing filesystem."""
     if len(args) < 3:
         raise UsageError("import-filesystem requires a storage provider, provider ID, and storage name")
     if len(args) > 3:

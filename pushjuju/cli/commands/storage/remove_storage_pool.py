@@ -19,6 +19,6 @@ from pushjuju.services.requests.storage import pools
     see_also=("storage-pools", "create-storage-pool", "update-storage-pool"),
 )
 def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Remove a pool."""
+    """Remove a storage pool."""
     opened = session.open_model(cli, model)
     pools.remove(opened.ctx, opened.uuid, args[0])

@@ -1,4 +1,4 @@
-"""Storage instances as rows: for `status --storage` and `storage`. Pure.
+"""Storage as tables, for `status --storage` and `storage`. Pure.
 
 Mirrors: juju cmd/juju/storage/list.go, listformatters.go (3.6)
 """
@@ -17,7 +17,7 @@ from pushjuju.portable.natural import natural_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageRow:
-    """One instance at one unit; `unit` is empty when it is detached."""
+    """A storage instance and a unit that it is attached to; `unit` is empty for detached storage."""
 
     unit: str
     storage: str
@@ -30,7 +30,7 @@ class StorageRow:
 
 
 def rows(combined: Mapping[str, Any]) -> list[StorageRow]:
-    """Return the rows of a combined storage document, sorted by unit and id as text, detached ones first."""
+    """Return the rows of a storage document, sorted by unit and id as text, detached storage first."""
     backing = _backing(combined)
     found = (
         row
@@ -41,7 +41,7 @@ def rows(combined: Mapping[str, Any]) -> list[StorageRow]:
 
 
 def _backing(combined: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return storage id -> its filesystem, else its volume."""
+    """Return storage id -> its filesystem, or else its volume."""
     volumes, filesystems = combined.get("volumes", {}), combined.get("filesystems", {})
     entries = (*volumes.values(), *filesystems.values())
     return {entry["storage"]: entry for entry in entries if entry.get("storage")}
@@ -130,7 +130,7 @@ def _tail(entry: Mapping[str, Any]) -> tuple[Any, ...]:
 def _placed(
     entries: Mapping[str, Any],
 ) -> Iterator[tuple[str, str, str, Mapping[str, Any], Mapping[str, Any]]]:
-    """Yield (machine, unit, id, entry, what the machine has of it), detached ones first."""
+    """Yield (machine, unit, id, entry, the machine's attachment), detached storage first."""
     found = []
     for name, entry in entries.items():
         attachments = entry.get("attachments", {})

@@ -1,4 +1,4 @@
-"""Storage on the command line: ids, directives, results."""
+"""Parses ids and directives of storage, and prints the results of changes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def finish_change(
     *,
     no_wait: bool,
 ) -> None:
-    """Print what was requested and what was refused, then work the model."""
+    """Print what was recorded and what was refused, then work the model."""
     for line in (*lines, *failed):
         cli.console.info(line)
     for answer in answers:

@@ -16,12 +16,12 @@ from pushjuju.services.requests.storage import pools
     summary="Updates storage pool attributes.",
     at_least=(1, "pool update requires name and configuration attributes"),
     flags=(*flags.MODEL, *flags.LOGIN),
-    details="All attributes are replaced. `provider-type=...` changes the type of a pool that is not in use.",
+    details="Replaces all attributes. `provider-type=...` changes the type of a pool that is not in use.",
     examples="    pushjuju update-storage-pool fast volume-type=ssd\n",
     see_also=("storage-pools", "create-storage-pool", "remove-storage-pool"),
 )
 def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Change a pool."""
+    """Change a storage pool."""
     attributes = attribute_pairs(args[1:])
     if not attributes:
         raise UsageError("pool update requires configuration attributes")

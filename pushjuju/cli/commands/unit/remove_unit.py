@@ -20,8 +20,8 @@ from pushjuju.services.views import removal_plan
     summary="Remove application units from the model.",
     at_least=(1, "no units specified"),
     flags=(*FLAGS, flags.number("num-units", "For Kubernetes only", default=0)),
-    details="The units leave their relations and run their last hooks; machines that become empty go too.\n"
-    "A unit in error stays until it is resolved. Subordinates go by `remove-relation`.\n" + removals.HOW,
+    details="Units leave their relations and run their last hooks; machines without units are removed too.\n"
+    "A unit in error stays until it is resolved. `remove-relation` removes subordinates.\n" + removals.HOW,
     examples="    pushjuju remove-unit wordpress/2 wordpress/3\n"
     "    pushjuju remove-unit wordpress/2 --no-prompt --destroy-storage\n"
     "    pushjuju remove-unit wordpress/2 --force --no-wait\n",
@@ -53,6 +53,6 @@ def remove_unit(
     if dry_run:
         return
     remove = partial(request.remove_units, opened.ctx, opened.uuid)
-    homes = failures.around_of(opened.ctx, opened.uuid, args)  # they may go as well
+    homes = failures.around_of(opened.ctx, opened.uuid, args)  # read before the removal, which may end these
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
     removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))

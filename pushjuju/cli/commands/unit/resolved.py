@@ -36,7 +36,7 @@ def resolved(
     every: bool,
     no_wait: bool,
 ) -> None:
-    """Let units in error go on."""
+    """Mark units in error as resolved."""
     if args and every:
         raise UsageError("specifying unit names(s) with --all not supported")
     if not (args or every):

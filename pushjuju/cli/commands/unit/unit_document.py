@@ -1,4 +1,4 @@
-"""`show-unit` as text. Pure."""
+"""Formats `show-unit`. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ABSENT = {"in-scope": False, "data": None}
 
 
 def show_unit(form: str, document: Mapping[str, Any]) -> str:
-    """Return the units of `show-unit` (name -> unit) as yaml, json or smart.
+    """Return the document of `show-unit` (name -> unit) as yaml, json or smart.
 
     In json every relation has a `local-unit`, also when its settings are empty.
     """
@@ -36,9 +36,9 @@ def _with_local_unit(relation: Mapping[str, Any]) -> dict[str, object]:
 def select_relations(
     unit: Mapping[str, Any], *, endpoint: str = "", related_unit: str = "", application_only: bool = False
 ) -> dict[str, Any]:
-    """Return a unit of the show-unit document with the relations that the flags ask for.
+    """Return a unit of the show-unit document with the relations and data that the flags name.
 
-    A relation stays when its endpoint was asked for, or when it carries data.
+    A relation stays when the flags name its endpoint, or when it has data left.
     """
     kept = []
     for relation in unit.get("relation-info", ()):

@@ -1,1 +1,1 @@
-"""Users and what they may do."""
+"""Commands for users and their access."""

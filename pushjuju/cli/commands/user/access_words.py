@@ -12,8 +12,8 @@ from pushjuju.services.entities.basis import users
 from pushjuju.services.requests.user import access
 
 _NOTE = (
-    "Access holds for clients of the API (`pushjuju api`). On this computer, a user who can read the data\n"
-    "directory is admin."
+    "Access levels count for clients of the API (`pushjuju api`). On this computer, a user who can read the\n"
+    "data directory is admin."
 )
 
 _MEANT = (
@@ -23,7 +23,7 @@ _MEANT = (
 
 
 def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
-    """Return (user, level, targets)."""
+    """Parse (user, level, targets)."""
     if not args:
         raise UsageError("no user specified")
     if len(args) < 2:
@@ -32,7 +32,7 @@ def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
 
 
 def _kind(word: str, level: str, targets: Sequence[str]) -> users.Kind:
-    """Return what the targets are."""
+    """Return the kind of the targets: model, controller, offer."""
     # An owner may have a dot: bob@example.com/shop.
     offers = [target for target in targets if "." in target.rpartition("/")[2]]
     if offers and len(offers) < len(targets):

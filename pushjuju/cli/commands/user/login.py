@@ -24,18 +24,18 @@ if TYPE_CHECKING:
         *flags.LOGIN,
         flags.text("controller", "Controller to operate in", short="c"),
         flags.text("user", "Log in as this local user", short="u"),
-        flags.switch("no-prompt", "There is no password to read: of no use"),
+        flags.switch("no-prompt", "Accepted and ignored: there is no password to read"),
         flags.switch("trust", "There is no certificate to trust; only with --no-prompt"),
     ),
-    details="Who may read the data directory is admin: there is nothing to log in to. The controller\n"
-    "becomes the current one. Another user, or a host, is refused.",
+    details="A user who can read the data directory is admin, so no login is needed. The command makes the\n"
+    "controller current. Another user, or a host, is refused.",
     examples="    pushjuju login\n    pushjuju login -c home\n",
     see_also=("logout", "whoami", "switch"),
 )
 def login(
     cli: Cli, args: tuple[str, ...], *, controller: str, user: str, no_prompt: bool, trust: bool
 ) -> None:
-    """Make a controller the current one."""
+    """Make a controller current."""
     if trust and not no_prompt:
         raise UsageError("--trust can only be specified with --no-prompt")
     if args and controller:
@@ -56,7 +56,7 @@ def login(
 
 
 def _focus(cli: Cli, ctx: Context) -> None:
-    """Choose a model when there is one only, or say which there are."""
+    """Make the only model current, or list the models when there are several."""
     if sessions.current_model(ctx):
         return
     hosted = models.list_models(ctx)

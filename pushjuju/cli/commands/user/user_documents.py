@@ -1,4 +1,4 @@
-"""Users as documents."""
+"""Prepares documents of users."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def user_document(cli: Cli, entry: dict[str, Any], *, exact: bool) -> dict[str, 
             return _NEVER
         return rfc3339(moment) if exact else friendly(moment, now)
 
-    times = ("date-created", "last-connection")  # nothing is known of those of external users
+    times = ("date-created", "last-connection")  # external users have no connection times
     return {key: text(value) if key in times else value for key, value in entry.items()}

@@ -1,4 +1,4 @@
-"""Registration strings, as Juju writes them."""
+"""Makes registration strings of Juju's form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_USE = (
 
 
 def registration(ctx: Context, name: str) -> str:
-    """Return a registration string as Juju writes it: DER of user, addresses, key and controller, in base64.
+    """Return Juju's registration string: the DER of user, addresses, key and controller, in base64.
 
     Mirrors: juju jujuclient/proxy RegistrationInfo, cmd/juju/user/add.go (3.6)
     """
@@ -27,7 +27,7 @@ def registration(ctx: Context, name: str) -> str:
         _der(0x0C, ctx.controller.name.encode()),
     ]
     data = _der(0x30, b"".join(parts))
-    # Padded with zeros, which a reader of DER leaves alone, so that base64 needs no "=".
+    # Padded with zeros, which DER readers ignore, so that the base64 text has no "=".
     return urlsafe_b64encode(data + bytes(-len(data) % 3)).decode()
 
 

@@ -1,4 +1,4 @@
-"""`users` and `show-user` as text. Pure. Mirrors: juju cmd/juju/user/{list,info}.go (3.6)"""
+"""Formats `users` and `show-user`. Pure. Mirrors: juju cmd/juju/user/{list,info}.go (3.6)"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushjuju.cli.terminal.tabwriter import TabWriter
 
 
 def formatters(*, controller: str, user: str, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from a list of users to text."""
+    """Return format name -> function that formats a list of users."""
     return {
         "tabular": lambda listed: f"Controller: {controller}\n\n{_table(listed, user, colour=colour)}",
         "yaml": lambda listed: render("yaml", struct(listed, "[leaf")),
@@ -40,7 +40,7 @@ def _name(name: str, user: str) -> str:
 
 
 def model_formatters(*, user: str, colour: bool = False) -> dict[str, Formatter]:
-    """Return format name -> function from the users of a model (name -> user) to text."""
+    """Return format name -> function that formats the users of a model (name -> user)."""
     return {
         "tabular": lambda named: _model_table(named, user, colour=colour),
         "yaml": lambda named: render("yaml", struct(named, "*leaf")),
@@ -58,5 +58,5 @@ def _model_table(named: Mapping[str, Mapping[str, Any]], user: str, *, colour: b
 
 
 def one(form: str, entry: Mapping[str, Any]) -> str:
-    """Return one user as yaml or json."""
+    """Return a user as yaml or json."""
     return render(form, struct(entry))

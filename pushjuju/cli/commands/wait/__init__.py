@@ -1,1 +1,1 @@
-"""Waiting for an entity to be as a query says."""
+"""The command wait-for, which waits for an entity to reach a state."""

@@ -20,20 +20,20 @@ from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models, sessions
 from pushjuju.services.views.query import run, scopes
 
-_POLL_S = 0.2  # while a model that is waited for is not there yet
+_POLL_S = 0.2  # how often to look for a model that does not exist yet
 
 
 class TimedOut(PushjujuError, code="timed-out"):
-    """The goal was not reached in time."""
+    """The entity did not reach the state in time."""
 
 
 class Gone(NotFound, code="removed"):
-    """What was waited for was removed before it reached its goal."""
+    """The entity was removed before it reached the state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """One subcommand: its checks, its default query, and what its summary holds, in order."""
+    """A subcommand: its checks, its default query, and the keys of its summary, in order."""
 
     fits: Callable[[str], bool]
     noun: str
@@ -106,7 +106,7 @@ def wait_for(
 
 
 def _target(args: tuple[str, ...]) -> tuple[str, str]:
-    """Return what is waited for: its kind and its name."""
+    """Return the kind and the name of the entity to wait for."""
     if not args:
         raise UsageError("no subcommand specified: wait-for application|machine|model|unit")
     word, *names = args
@@ -123,7 +123,7 @@ def _target(args: tuple[str, ...]) -> tuple[str, str]:
 
 
 class _Watch:
-    """Looks at one entity whenever the store has changed."""
+    """Checks the query for an entity whenever the store has changed."""
 
     def __init__(
         self, cli: Cli, ctx: context.Context, goal: scopes.Goal, query: run.Query, deadline: float
@@ -131,15 +131,15 @@ class _Watch:
         self._cli, self._ctx, self._goal = cli, ctx, goal
         self._word, self._name = goal.kind, goal.name
         self._query, self._deadline = query, deadline
-        self.model = ""  # of the entity, as messages name the model; empty for a model itself
-        self._seen: tuple[int, int] | None = None  # the store's version at the last look
-        self._asked: run.Asked | None = None  # of the entity, when it was there
+        self.model = ""  # name of the model in messages; empty when the entity is a model
+        self._seen: tuple[int, int] | None = None  # the store's version at the last check
+        self._asked: run.Asked | None = None  # the document of the entity, from when it existed
         self._said = ""
         self._life = ""
         self._holds = False
 
     def model_when_there(self) -> sessions.Session:
-        """Wait until the model that is waited for exists, and open it."""
+        """Wait until the model exists, and open it."""
         while True:
             try:
                 return sessions.Session(ctx=self._ctx, model=models.resolve(self._ctx, self._name))
@@ -151,7 +151,7 @@ class _Watch:
         """Work the model, or wait for the background process, until the query holds.
 
         Raises:
-            TimedOut: The query does not hold in time.
+            TimedOut: The query does not hold at the time limit.
         """
         self._cli.on_interrupt = "Stopped waiting. What was asked for goes on with the next command."
         try:
@@ -161,7 +161,7 @@ class _Watch:
             raise
 
     def look(self) -> bool:
-        """Return True when the query holds; the store is only read when it has changed."""
+        """Return True when the query holds; read the store only when it has changed."""
         version = self._ctx.store.version()
         if not self._holds and version != self._seen:
             self._seen = version
@@ -181,7 +181,7 @@ class _Watch:
         return found.holds
 
     def _missing(self) -> bool:
-        """Return True when the query holds for an entity that is not there: removed, or not yet made."""
+        """Return True when the query holds for an entity that does not exist: removed, or not added yet."""
         if self.model and not models.exists(self._ctx, self._goal.within):
             raise Gone(f"model {self.model} removed")
         if self._asked is None:
@@ -194,13 +194,13 @@ class _Watch:
         return True
 
     def _say(self, text: str) -> None:
-        """Say what is waited for; not again until it is something else."""
+        """Print what the command waits for, unless it printed the same text before."""
         if text != self._said:
             self._said = text
             self._cli.console.info(text)
 
     def summarise(self) -> None:
-        """Print how the entity is, and what the query has seen of it."""
+        """Print the state of the entity, and what the query has printed."""
         if self._asked is None:
             return
         if self._life in ("dead", "dying"):

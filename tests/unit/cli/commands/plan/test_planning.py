@@ -219,10 +219,10 @@ def test_a_first_deploy_needs_no_controller(run: Run, packs: Charms, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["status"], "status cannot be planned: it changes nothing that a plan could tell of"),
+        (["status"], "status cannot be planned: it changes nothing that a plan could show"),
         (
             ["ssh", "0"],
-            "ssh cannot be planned: what a person does there cannot be known, and it changes no model",
+            "ssh cannot be planned: what the user does there is unknown, and it changes no model",
         ),
         (["migrate", "shop", "other"], "migrate cannot be planned: pushjuju does not do it"),
         (["destroy-model", "nope"], "model home:admin/nope not found"),
