@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
@@ -178,7 +178,7 @@ def _tick(ctx: Context, tx: ModelTx, name: str) -> None:
     now = ctx.clock.now()
     if unit.life == Life.ALIVE:
         leadership.claim(tx, unit)
-    if unit.retry_due and from_iso(unit.retry_due) <= now:
+    if unit.retry_due and unit.retry_due <= now:
         tx.run(
             "unit_set_retry", name=name, version=unit.retry_version + 1,
             count=unit.retry_count, due=None
@@ -191,7 +191,7 @@ def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
     if SeriesStatus(unit.series).frozen:
         return  # nobody is to knock at a machine that is being upgraded by hand
     now = ctx.clock.now()
-    due = from_iso(unit.update_status_due) if unit.update_status_due else None
+    due = unit.update_status_due
     if due is not None and due > min(now, ctx.routine_until or now):
         return
     interval = parse_duration(str(model_config.get(tx, model_config.INTERVAL)))
@@ -199,7 +199,7 @@ def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
     version = unit.update_status_version + (due is not None)
     tx.change(
         Unit, "unit_get", "unit_set_update_status", {"model": unit.model, "name": unit.name},
-        update_status_version=version, update_status_due=to_iso(again),
+        update_status_version=version, update_status_due=again,
     )  # fmt: skip
 
 
@@ -288,7 +288,7 @@ def _rest(tx: Tx, view: View, decision: Decision, turn: Turn) -> None:
     if quiet and not view.application.offered:
         unit = view.unit
         dues = [due for due in (unit.retry_due, unit.update_status_due) if due]
-        tx.conclude((take_turn, unit.model, unit.name), (turn, from_iso(min(dues)) if dues else None))
+        tx.conclude((take_turn, unit.model, unit.name), (turn, min(dues, default=None)))
 
 
 def _at_rest(ctx: Context, model: str, name: str) -> Turn | None:

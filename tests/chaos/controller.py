@@ -25,7 +25,7 @@ from typing import Any
 from pushjuju.charms.archive.pack import PackedCharm, pack
 from pushjuju.charms.format.config import parse_settings
 from pushjuju.core.base import Base
-from pushjuju.core.clock import Clock, from_iso, to_iso
+from pushjuju.core.clock import Clock, to_iso
 from pushjuju.core.model.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
@@ -275,7 +275,7 @@ class RealController:
         due = self.unit(unit).retry_due
         assert due is not None
         now = self.ctx.clock.now()
-        waits = (from_iso(due) - now).total_seconds()
+        waits = (due - now).total_seconds()
         self.sql("UPDATE unit SET retry_due = ? WHERE name = ?", to_iso(now), unit)
         self.work_now()
         return waits

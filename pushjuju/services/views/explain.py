@@ -126,9 +126,9 @@ def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
         return Reason(subject=unit.name, doing=_UNDECIDED, reason="")
     why = wanted.reason
     if wanted.answer == "idle" and unit.update_status_due and not unit.retry_due:
-        is_due = from_iso(unit.update_status_due) <= seen.now
+        is_due = unit.update_status_due <= seen.now
         why = "update-status is due" if is_due else f"{why} until {_UPDATE_STATUS}"
-    due = [from_iso(text) for text in (unit.retry_due, unit.update_status_due) if text]
+    due = [moment for moment in (unit.retry_due, unit.update_status_due) if moment]
     return Reason(
         subject=unit.name,
         doing=wanted.text,
@@ -267,10 +267,10 @@ def _resting(seen: Seen, machine: Machine, found: Reason) -> Reason:
     if found.reason or found.attempts:
         return found
     on_it = [unit for unit in seen.units.values() if unit.machine == machine.id]
-    retried = [unit.name for unit in on_it if unit.retry_due and from_iso(unit.retry_due) == found.due]
+    retried = [unit.name for unit in on_it if unit.retry_due and unit.retry_due == found.due]
     if retried:
         return replace(found, reason=f"a hook of {retried[0]} is tried again then")
-    if any(unit.update_status_due and from_iso(unit.update_status_due) == found.due for unit in on_it):
+    if any(unit.update_status_due and unit.update_status_due == found.due for unit in on_it):
         return replace(found, doing="at rest", reason=f"nothing to do until {_UPDATE_STATUS}")
     return found
 

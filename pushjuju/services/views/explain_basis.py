@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.status import Agent, InstanceStatus, StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
@@ -167,7 +166,7 @@ def trouble(tx: ModelTx, seen: Seen, name: str | None) -> Trouble | None:
         return None
     why = str(status.data.get(UNUSABLE) or status.message)
     if machine.unreachable_since:
-        return Trouble(why=why, since=from_iso(machine.unreachable_since))
+        return Trouble(why=why, since=machine.unreachable_since)
     if UNUSABLE in status.data:
         return Trouble(why=why, since=status.since)
     return Trouble(why=f"machine {machine.id} {STOPPED}", since=None) if machine.id in seen.stopped else None

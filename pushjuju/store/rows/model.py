@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,7 @@ class Model:
     credential: str
     life: str
     forced: bool = False
-    created: str
+    created: datetime
 
     @property
     def qualified(self) -> str:

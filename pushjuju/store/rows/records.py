@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from pushjuju.store.rows.model import Model as Model  # noqa: PLC0414 - one of the records, kept apart
@@ -87,7 +88,7 @@ class Application:
     leader_settings_version: int = 0
     workload_version: str = ""
     secrets: int = 0
-    created: str
+    created: datetime
     offered: bool = False
 
 
@@ -120,10 +121,10 @@ class Machine:
     keep_instance: bool = False
     forced: bool = False
     storage: int = 0
-    last_seen: str | None = None
-    unreachable_since: str | None = None
-    last_failed: str | None = None
-    created: str
+    last_seen: datetime | None = None
+    unreachable_since: datetime | None = None
+    last_failed: datetime | None = None
+    created: datetime
     look_again: bool = False
     keys_due: bool = False
 
@@ -199,17 +200,17 @@ class Unit:
     resolved: str = "none"
     state: str = "{}"
     update_status_version: int = 0
-    update_status_due: str | None = None
+    update_status_due: datetime | None = None
     retry_version: int = 0
     retry_count: int = 0
-    retry_due: str | None = None
+    retry_due: datetime | None = None
     decision: str = "{}"
     forced: bool = False
     charm_gone: bool = False
     series: str = "not started"
     series_target: str = ""
     storage: int = 0
-    created: str
+    created: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

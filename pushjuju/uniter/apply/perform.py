@@ -6,9 +6,8 @@ Every effect may be performed twice without harm.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
@@ -55,7 +54,7 @@ def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
             tx.run("unit_set_resolved", name=unit.name, resolved="none")
         case EffectKind.ARM_RETRY_TIMER:
             due = now + timedelta(seconds=retry_delay(effect.attempt, ctx.random.random()))
-            _set_retry(tx, view, effect.attempt, to_iso(due))
+            _set_retry(tx, view, effect.attempt, due)
         case EffectKind.DISARM_RETRY_TIMER:
             _set_retry(tx, view, 0, None)
         case EffectKind.ENTER_SCOPE:
@@ -103,7 +102,7 @@ def _tell_consumers(tx: ModelTx, view: View) -> None:
         remote_applications.tell_consumers(tx, view.unit.application)
 
 
-def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:
+def _set_retry(tx: Tx, view: View, attempt: int, due: datetime | None) -> None:
     unit = view.unit
     tx.run(
         "unit_set_retry", model=unit.model, name=unit.name, version=unit.retry_version, count=attempt, due=due

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pushjuju.core.base import Base
-from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import (
     BadAnswer,
     HeldElsewhere,
@@ -221,7 +220,7 @@ def _is_old(machine: Machine, now: datetime) -> bool:
     """Return True when a machine's facts are old, or the machine must be asked for them again."""
     if machine.last_seen is None or machine.look_again:
         return True
-    return abs((now - from_iso(machine.last_seen)).total_seconds()) > NOTE_EVERY_S
+    return abs((now - machine.last_seen).total_seconds()) > NOTE_EVERY_S
 
 
 def _addresses(hello: Hello) -> list[dict[str, object]]:
@@ -233,7 +232,7 @@ def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
     now = ctx.clock.now()
     with ctx.write(machine.model) as tx:
         addresses = spaces.note_addresses(tx, machine, _addresses(hello))
-        _note_facts(tx, machine, hello, to_iso(now))
+        _note_facts(tx, machine, hello, now)
         if not machine.last_seen:
             for container in machines.containers_on(tx, machine.id):
                 wake.machine(tx, container.id, f"machine {machine.id} is there")
@@ -248,7 +247,7 @@ def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
             _note_running(tx, machine, hello)
 
 
-def _note_facts(tx: ModelTx, machine: Machine, hello: Hello, now: str) -> None:
+def _note_facts(tx: ModelTx, machine: Machine, hello: Hello, now: datetime) -> None:
     """Record the facts that are new, else only the contact: what is known of its units then stays known."""
     key = {"model": machine.model, "id": machine.id}
     hardware = {**_hardware(hello), **machine.hardware}
@@ -299,7 +298,7 @@ def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
     now = ctx.clock.now()
     with ctx.write(machine.model) as tx:
         if isinstance(error, TransportError):
-            tx.run("machine_set_unreachable", id=machine.id, now=to_iso(now))
+            tx.run("machine_set_unreachable", id=machine.id, now=now)
             _note_unusable(tx, machine, error)
             _alert_followers(tx, machine)
         elif machine.last_seen or isinstance(error, BadAnswer | HeldElsewhere):

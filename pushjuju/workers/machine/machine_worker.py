@@ -10,7 +10,6 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import (
     HeldElsewhere,
     LeaseLost,
@@ -295,8 +294,7 @@ class MachineWorker:
         now = self.ctx.clock.now()
         routine = min(now, self.ctx.routine_until or now)
         if any(
-            due and from_iso(due) <= limit
-            for due, limit in ((unit.retry_due, now), (unit.update_status_due, routine))
+            due and due <= limit for due, limit in ((unit.retry_due, now), (unit.update_status_due, routine))
         ):
             return True
         try:
@@ -322,13 +320,13 @@ class MachineWorker:
         with self.ctx.read(self.model) as tx:
             units = machines.units_on(tx, self.machine_id)
         dues = [due for unit in units for due in (unit.retry_due, unit.update_status_due) if due]
-        return from_iso(min(dues)) if dues else None
+        return min(dues, default=None)
 
     def _next_update_status(self) -> datetime | None:
         with self.ctx.read(self.model) as tx:
             units = machines.units_on(tx, self.machine_id)
         dues = [unit.update_status_due for unit in units if unit.update_status_due]
-        return from_iso(min(dues)) if dues else None
+        return min(dues, default=None)
 
     async def _gave_up(self, error: PushjujuError) -> None:
         """Record why the machine could not be used."""

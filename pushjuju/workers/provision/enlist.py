@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.model.life import Life
 from pushjuju.core.status import MachineStatus, StatusKind
@@ -160,7 +159,7 @@ def _record(
     machine = Machine(
         model=model, id=machine_id, life=Life.ALIVE, base=str(started.base), nonce=str(uuid.uuid4()),
         provider=MANUAL, instance_id=instance.id, display_name=instance.display_name,
-        hardware=hardware_document(instance.hardware), ssh=ssh, created=to_iso(now),
+        hardware=hardware_document(instance.hardware), ssh=ssh, created=now,
     )  # fmt: skip
     with ctx.write(model) as tx:
         machine = replace(machine, keys_due=ssh_keys.ever(tx))

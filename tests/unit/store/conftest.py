@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ MODEL = Model(
     region="default",
     credential="",
     life="alive",
-    created="2025-03-01T09:00:00.000000Z",
+    created=datetime(2025, 3, 1, 9, tzinfo=UTC),
 )
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from pushjuju.store.files.unchanging import is_unchanging
 from pushjuju.store.rows.records import Application, CharmRecord, Machine, Model, Unit
 from pushjuju.store.statements import migrations
 
-CREATED = "2025-03-01T09:00:00.000000Z"
+CREATED = datetime(2025, 3, 1, 9, tzinfo=UTC)
 
 
 def modes(folder: Path) -> dict[str, int]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import units
@@ -233,7 +232,7 @@ def test_update_status_is_not_announced(runtime: TestController) -> None:
 
 
 def _due_in(runtime: TestController, unit: str = "web/0") -> float:
-    due = from_iso(str(runtime.unit(unit).update_status_due))
+    due = runtime.unit(unit).update_status_due
     return (due - runtime.clock.now()).total_seconds()
 
 
@@ -300,7 +299,7 @@ def test_error_swallows_the_tick_with_the_hook_that_ends_it(runtime: TestControl
 
 def _retry_in(runtime: TestController, unit: str = "web/0") -> float | None:
     due = runtime.unit(unit).retry_due
-    return None if due is None else (from_iso(due) - runtime.clock.now()).total_seconds()
+    return None if due is None else (due - runtime.clock.now()).total_seconds()
 
 
 def test_retries_back_off_and_fire(runtime: TestController) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AuthFailed
 from pushjuju.core.model.secrets import Content, OwnerKind, Rotation
 from pushjuju.services.entities.application import units
@@ -42,7 +41,7 @@ def _unit_dues(runtime: TestController) -> dict[str, float]:
         unit = units.get(tx, "web/0")
     dues = {"retry": unit.retry_due, "update-status": unit.update_status_due}
     now = runtime.clock.now()
-    return {name: (from_iso(text) - now).total_seconds() for name, text in dues.items() if text}
+    return {name: (due - now).total_seconds() for name, due in dues.items() if due}
 
 
 def _far_work(runtime: TestController) -> list[str]:

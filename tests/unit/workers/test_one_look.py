@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.core.clock import to_iso
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.requests.application import settings
 from pushjuju.services.requests.application.settings import ConfigOptions
@@ -61,8 +60,7 @@ def test_a_contact_that_brings_no_news_leaves_what_is_known_of_the_units(at_rest
     with traced() as calls:
         work(world, cloud)
     assert looks(calls) == {"turns": 2, "snapshots": 1, "decisions": 2}
-    now = to_iso(world.clock.now())
-    assert world.machine("0") == replace(before, last_seen=now) != before
+    assert world.machine("0") == replace(before, last_seen=world.clock.now()) != before
 
 
 def test_a_hook_reads_nothing_of_its_unit_twice(at_rest: World) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, not_found
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement, PlacementKind
@@ -65,7 +64,7 @@ def _add_one(tx: ModelTx, application: Application, target: Placement | None, at
     number = tx.next(application.model, f"unit-{application.name}")
     unit = Unit(
         model=application.model, name=f"{application.name}/{number}", application=application.name,
-        number=number, machine=machine.id, life=Life.ALIVE, created=to_iso(tx.now),
+        number=number, machine=machine.id, life=Life.ALIVE, created=tx.now,
     )  # fmt: skip
     tx.insert("unit", unit)
     set_first_statuses(tx, unit)
@@ -86,7 +85,7 @@ def add_subordinate(tx: ModelTx, application: Application, principal: Unit) -> U
     unit = Unit(
         model=application.model, name=f"{application.name}/{number}", application=application.name,
         number=number, machine=principal.machine, principal=principal.name, life=Life.ALIVE,
-        created=to_iso(tx.now),
+        created=tx.now,
     )  # fmt: skip
     tx.insert("unit", unit)
     set_first_statuses(tx, unit)

@@ -6,7 +6,7 @@ The controller elects by itself: the first unit that is ready holds the lease un
 from __future__ import annotations
 
 from pushjuju.core import limits
-from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.services.entities.basis import wake
 from pushjuju.store.rows.records import Machine, Unit
@@ -41,7 +41,7 @@ def is_lost(tx: ModelTx, name: str) -> bool:
     machine = tx.find(Machine, "machine_get", id=other.machine) if other else None
     if machine is None or machine.unreachable_since is None or machine.last_failed is None:
         return other is None
-    silence = from_iso(machine.last_failed) - from_iso(machine.unreachable_since)
+    silence = machine.last_failed - machine.unreachable_since
     return silence.total_seconds() > LEASE_S and not _is_pinned(tx, other)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.model.life import Life
@@ -38,7 +37,7 @@ def new_machine(
     number = tx.next(tx.model, f"machine-{within}" if within else "machine")
     machine = Machine(
         model=tx.model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
-        constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(tx.now),
+        constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=tx.now,
         keys_due=ssh_keys.ever(tx),
     )  # fmt: skip
     tx.insert("machine", machine)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.ids import new_uuid
@@ -38,7 +37,7 @@ def of_controller(cloud: Cloud, region: str, credential: str, now: datetime) -> 
     """Return the model that each controller has of itself: it has settings, and no machines."""
     return Model(
         uuid=new_uuid(), name=CONTROLLER, owner=DEFAULT_USER, cloud=cloud.name, cloud_type=cloud.type,
-        region=region, credential=credential, life=Life.ALIVE, created=to_iso(now),
+        region=region, credential=credential, life=Life.ALIVE, created=now,
     )  # fmt: skip
 
 

@@ -14,7 +14,6 @@ from pushjuju.charms.format.config import Settings
 from pushjuju.charms.values import wire
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import StoreResource
-from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid
 from pushjuju.core.model.life import Life
 from pushjuju.core.model.placement import Placement
@@ -265,7 +264,7 @@ def _insert(tx: ModelTx, request: NewApplication, url: str) -> Application:
     application = Application(
         model=tx.model, name=request.application, charm_url=url, life=Life.ALIVE,
         subordinate=charm.meta.subordinate, base=str(request.base), trust=request.trust,
-        constraints=dict(request.constraints), created=to_iso(tx.now),
+        constraints=dict(request.constraints), created=tx.now,
     )  # fmt: skip
     tx.insert("application", application)
     charms.put_settings(tx, application.name, url, request.settings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.model.life import Life
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import wake
@@ -24,7 +23,6 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
         NotFound: No such unit.
     """
     now = ctx.clock.now()
-    due = to_iso(now)
     with ctx.write(model) as tx:
         if names:
             chosen = [units.get(tx, name) for name in names]
@@ -34,11 +32,11 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
                 if unit.life == Life.ALIVE and unit.update_status_due
             ]
             for name, _ in ready:
-                tx.run("unit_update_status_now", name=name, due=due)
+                tx.run("unit_update_status_now", name=name, due=now)
         else:
             rows = tx.rows("units_with_update_status")
             ready = [(row["name"], row["machine"]) for row in rows]
-            tx.run("units_update_status_now", due=due)
+            tx.run("units_update_status_now", due=now)
         for machine in sorted({machine for _, machine in ready if machine is not None}):
             wake.machine(tx, machine, "update-status is due")
     return [name for name, _ in ready]

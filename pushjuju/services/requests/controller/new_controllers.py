@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju import JUJU_VERSION
-from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.errors import NotValid, StoreDamaged
 from pushjuju.core.ids import new_uuid
@@ -69,7 +69,7 @@ def bootstrap(
 
 def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: Model) -> None:
     """Make the store with the controller's own model, or take the one of a bootstrap that was cut off."""
-    store, now = Store.open(made.store_path, create=True), from_iso(model.created)
+    store, now = Store.open(made.store_path, create=True), model.created
     try:
         with store.write() as tx:
             found = tx.list(Model, "model_list")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import AlreadyExists, NotFound
 from pushjuju.core.ids import new_uuid
@@ -67,7 +66,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
     now = ctx.clock.now()
     model = Model(
         uuid=new_uuid(), name=name, owner=users.canonical(options.owner or ctx.user), cloud=found.name,
-        cloud_type=found.type, region=region, credential=chosen, life=Life.ALIVE, created=to_iso(now),
+        cloud_type=found.type, region=region, credential=chosen, life=Life.ALIVE, created=now,
     )  # fmt: skip
     inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
     settings: dict[str, object] = {}

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.requests import removals
@@ -369,7 +368,7 @@ def test_refused_resolved(runtime: TestController, names: list[str], text: str) 
 
 
 def _due(runtime: TestController, unit: str = "web/0") -> datetime:
-    return from_iso(str(runtime.unit(unit).update_status_due))
+    return runtime.unit(unit).update_status_due
 
 
 def test_update_status_at_once(runtime: TestController) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import (
     AuthFailed,
     HostKeyChanged,
@@ -303,7 +302,7 @@ async def test_an_idle_machine_is_left_alone(runtime: TestController) -> None:
     work = PlayedRuntime(runtime)
     runtime.deploy()
     outcome = await worker(work)
-    due = from_iso(str(runtime.unit("web/0").update_status_due))
+    due = runtime.unit("web/0").update_status_due
     assert outcome == Outcome(due=due, routine=True)
     work.unreachable["0"] = Unreachable("no route")
     assert await worker(work) == Outcome(due=due, routine=True)  # nobody even tried

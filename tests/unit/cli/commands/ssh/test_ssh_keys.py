@@ -8,6 +8,7 @@ import subprocess
 import threading
 from base64 import b64decode
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,12 @@ def test_every_machine_is_asked_to_take_a_change(lab: Run, tmp_path: Path) -> No
 
 def _machine(user: str) -> Machine:
     return Machine(
-        model="m-1", id="0", life="alive", base="ubuntu@24.04/stable", created="", ssh={"user": user}
+        model="m-1",
+        id="0",
+        life="alive",
+        base="ubuntu@24.04/stable",
+        ssh={"user": user},
+        created=datetime(2025, 3, 1, tzinfo=UTC),
     )
 
 

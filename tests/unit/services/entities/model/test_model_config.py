@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.model import model_config, models
@@ -103,7 +102,7 @@ def test_new_interval_restarts_the_wait_without_firing(runtime: TestController) 
     runtime.settle()
     assert runtime.hooks() == []
     for unit in ("web/0", "web/1"):
-        wait = (from_iso(str(runtime.unit(unit).update_status_due)) - runtime.clock.now()).total_seconds()
+        wait = (runtime.unit(unit).update_status_due - runtime.clock.now()).total_seconds()
         assert 16 <= wait <= 24
     runtime.clock.advance(24)
     runtime.settle()
@@ -127,7 +126,7 @@ def test_new_model(runtime: TestController) -> None:
     assert (made.name, made.owner, made.cloud, made.cloud_type, made.region) == (
         "two", "admin", "local", "local", "default",
     )  # fmt: skip
-    assert (made.life, made.qualified, made.created) == ("alive", "admin/two", to_iso(runtime.clock.now()))
+    assert (made.life, made.qualified, made.created) == ("alive", "admin/two", runtime.clock.now())
     runtime.model = made.uuid
     assert runtime.status(StatusKind.MODEL, "two") == ("available", "")
     assert runtime.read(lambda tx: model_config.stored(tx.beside(made.uuid))) == {"test-mode": True}
