@@ -80,6 +80,17 @@ def require_unblocked(ctx: Context, model: str, act: str) -> None:
         blocks.require(tx, act)
 
 
+def require_cloud_admin(ctx: Context, cloud: str) -> None:
+    """Check that the user who asks administers a cloud.
+
+    Raises:
+        ApiError: Permission denied; a cloud that is not there reads alike.
+    """
+    with ctx.store.read() as tx:
+        if users.effective_level(tx, ctx.user, Kind.CLOUD, cloud) != users.LEVELS[Kind.CLOUD][-1]:
+            raise errors.denied()
+
+
 def require_add_model(ctx: Context, cloud: str) -> None:
     """Check that the user who asks may add models to a cloud; an empty name is the controller's own cloud.
 

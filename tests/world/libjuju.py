@@ -11,11 +11,13 @@ from tests.world.api import PASSWORD, ApiWorld
 
 with warnings.catch_warnings():  # libjuju uses names of websockets that are old
     warnings.simplefilter("ignore")
+    from juju.client.client import Cloud as CloudShape
+    from juju.client.client import CloudCredential as CredentialShape
     from juju.client.client import ConfigValue
     from juju.controller import Controller
     from juju.model import Model
 
-__all__ = ["ConfigValue", "controller_of", "model_of"]
+__all__ = ["CloudShape", "ConfigValue", "CredentialShape", "controller_of", "model_of"]
 
 
 def _way_in(served: ApiWorld, user: str, password: str) -> dict[str, Any]:

@@ -181,6 +181,25 @@ def revoke(where: Sides, cloud: str, name: str, *, force: bool = False) -> None:
     ctx.controller.cloud_files.remove_credential(cloud, name)
 
 
+def refuse_files(name: str, item: StoredCredential, kind: ProviderType) -> None:
+    """Check that a credential names no file of this host: one that another computer sends.
+
+    Raises:
+        NotValid: An attribute names a file; the message has no value.
+    """
+    for attr in kind.credential_schemas.get(item.auth_type, ()):
+        named = attr.file_attr if attr.file_attr in item.attributes else ""
+        if attr.file_path and _is_path(item.attributes.get(attr.name, "")):
+            named = attr.name
+        if named:
+            raise NotValid(f"credential {quote(name)}: {named} names a file: send the content of the file")
+
+
+def _is_path(value: str) -> bool:
+    """Return True for the path of a file, and False for the text of a key, a certificate or JSON."""
+    return bool(value) and not value.lstrip().startswith(("{", "-----"))
+
+
 def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) -> StoredCredential:
     """Return a credential with its files read, checked against the schema; no value is in a message.
 
@@ -197,9 +216,7 @@ def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) 
                     f"{quote(attr.file_attr)} not valid"
                 )
             given[attr.name] = _file_text(given.pop(attr.file_attr))
-        elif (
-            attr.file_path and attr.name in given and not given[attr.name].lstrip().startswith(("{", "-----"))
-        ):
+        elif attr.file_path and _is_path(given.get(attr.name, "")):
             given[attr.name] = _file_text(given[attr.name])
     unknown = sorted(set(given) - set(schema))
     if unknown:

@@ -19,6 +19,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.model.sides import Sides
 from pushjuju.store.cloudfiles import CloudFiles
 
+_KUBERNETES = "kubernetes"
 Open = Callable[[str], Context]
 """Opens a controller by its name."""
 
@@ -70,11 +71,20 @@ def of_document(host: PluginHost, document: object, name: str, source: str) -> t
     if not name and len(found) > 1:
         raise UsageError(f"file {quote(source)} defines several clouds: name one of {', '.join(found)}")
     cloud = found[name or next(iter(found))]
+    return cloud, check(host, cloud)
+
+
+def check(host: PluginHost, cloud: Cloud) -> list[str]:
+    """Return what to warn of in the definition of a cloud.
+
+    Raises:
+        NotValid: The definition is wrong, or no plugin drives its type.
+    """
     kind = clouds.kind_of(host, cloud.type)
     if kind is None:
         known = ", ".join(sorted(item.name for item in host.provider_types()))
         raise NotValid(f"cloud type {quote(cloud.type)} not valid", hint=f"known types: {known}")
-    return cloud, cloud_checks.check(cloud, kind)
+    return cloud_checks.check(cloud, kind)
 
 
 def taken(host: PluginHost, name: str) -> str:
@@ -108,6 +118,18 @@ def put_on_client(where: Sides, cloud: Cloud) -> bool:
 def put_on_controller(where: Sides, cloud: Cloud) -> None:
     """Write the definition of a cloud to a controller."""
     where.controller.controller.cloud_files.put_cloud(cloud.name, cloud.to_document())
+
+
+def add_to_controller(where: Sides, cloud: Cloud, *, force: bool = False) -> None:
+    """Define a new cloud on a controller; a cloud of Kubernetes is kept, but can have no models.
+
+    Raises:
+        NotValid: The name is taken, the definition is wrong, or no plugin drives its type.
+    """
+    require_free(where, cloud.name, force=force)
+    if cloud.type != _KUBERNETES:
+        check(where.host, cloud)
+    put_on_controller(where, cloud)
 
 
 def update_on_controller(where: Sides, name: str, cloud: Cloud | None = None) -> None:

@@ -32,12 +32,16 @@ class UpdateCredentialsOptions:
         region: A region that each of the clouds must have; empty for any.
         force: Keep what models cannot use, and do not look at the region.
         new: The credentials are not the client's own, which therefore keeps them too.
+        files: Whether attributes may name files of this host.
+        dry_run: Only try the credentials.
     """
 
     credentials: Mapping[str, CloudCredentials]
     region: str = ""
     force: bool = False
     new: bool = True
+    files: bool = True
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +126,8 @@ def update(
     ready = [found for cloud in options.credentials for found in _ready(where, options, cloud)]
     opened, unread = _concerned(where, open_controller)
     results = [_tried(where, options, each, opened, trial) for each in ready]
+    if options.dry_run:
+        return UpdateReport(results=results, unread=unread)
     accepted = [each for each, result in zip(ready, results, strict=True) if not result.refused]
     for each in accepted:
         if where.client and options.new:
@@ -145,6 +151,8 @@ def _ready(where: Sides, options: UpdateCredentialsOptions, cloud: str) -> list[
     for name, item in options.credentials[cloud].credentials.items():
         if item.auth_type not in kind.credential_schemas:
             raise NotValid(f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}")
+        if not options.files:
+            credentials.refuse_files(name, item, kind)
         full = credentials.exchanged(where, known, credentials.finished(cloud, name, item, kind))
         ready.append(_Ready(cloud=cloud, name=name, item=full, kind=kind))
     return ready

@@ -1,0 +1,1 @@
+"""The facade Cloud, in parts."""

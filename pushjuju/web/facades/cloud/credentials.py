@@ -1,0 +1,164 @@
+"""The part of Cloud about credentials.
+
+A controller of pushjuju keeps its credentials by cloud and name, not by user: all belong to its superusers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pushjuju.core.clouds import CloudCredentials, StoredCredential
+from pushjuju.core.errors import PushjujuError, not_found
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.requests.cloud import credentials, update_credentials
+from pushjuju.services.requests.cloud.update_credentials import UpdateCredentialsOptions, Updated
+from pushjuju.services.views import cloud_documents
+from pushjuju.web import errors, tags
+from pushjuju.web.call import each, is_superuser, require_self
+from pushjuju.web.errors import ErrorResults
+from pushjuju.web.facades.cloud.sides import sides_of, trial_of
+from pushjuju.web.registry import Facade, Needs, method
+from pushjuju.web.shapes import credentials as shapes
+from pushjuju.web.shapes.common import Entities, Results, StringsResult
+
+
+class Credentials(Facade):
+    """Shows, keeps and removes credentials."""
+
+    @method(Needs.LOGIN)
+    def user_credentials(self, params: shapes.UserClouds) -> Results:
+        """Return the tags of a user's credentials; users who are no superusers have none."""
+        return {"results": [self._tags(item) for item in params.user_clouds]}
+
+    def _tags(self, item: shapes.UserCloud) -> StringsResult:
+        try:
+            user, cloud = tags.user(item.user_tag), tags.cloud(item.cloud_tag)
+            require_self(self.ctx, user)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        known = self._known().get(cloud, CloudCredentials()) if is_superuser(self.ctx) else CloudCredentials()
+        return {"result": [tags.of_credential(cloud, user, name) for name in sorted(known.credentials)]}
+
+    def _known(self) -> Mapping[str, CloudCredentials]:
+        return cloud_documents.controller_credentials(self.ctx)
+
+    @method(Needs.SUPERUSER)
+    def credential(self, params: Entities) -> Results:
+        """Return credentials without their secrets."""
+        return {"results": [self._shown(item.tag) for item in params.entities]}
+
+    def _shown(self, tag: str) -> dict[str, object]:
+        try:
+            cloud, _, name = tags.credential(tag)
+            found = self._find(cloud, name)
+            attributes, hidden = self._attributes(cloud, found, secrets=False)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        return {"result": {"auth-type": found.auth_type, "attrs": attributes, "redacted": hidden}}
+
+    def _find(self, cloud: str, name: str) -> StoredCredential:
+        found = self._known().get(cloud, CloudCredentials()).credentials.get(name)
+        if found is None:
+            raise not_found("credential", name)
+        return found
+
+    def _attributes(
+        self, cloud: str, item: StoredCredential, *, secrets: bool
+    ) -> tuple[dict[str, str], list[str]]:
+        """Return the attributes of a credential that may be shown, and the names of the others."""
+        kind = credentials.kinds_of(sides_of(self.ctx), {cloud: None})[cloud]
+        shown = cloud_documents.shown(item, kind, secrets=secrets)
+        return shown, sorted(set(item.attributes) - set(shown))
+
+    @method(Needs.SUPERUSER)
+    def credential_contents(self, params: shapes.CredentialNames) -> Results:
+        """Return credentials with the models that use them; secrets are for the controller's owner alone."""
+        if params.include_secrets and self.user != DEFAULT_USER:
+            raise errors.denied()
+        names = [(item.cloud_name, item.credential_name) for item in params.credentials] or [
+            (cloud, name) for cloud, known in sorted(self._known().items()) for name in known.credentials
+        ]
+        return {"results": [self._contents(*item, secrets=params.include_secrets) for item in names]}
+
+    def _contents(self, cloud: str, name: str, *, secrets: bool) -> dict[str, object]:
+        try:
+            found = self._find(cloud, name)
+            attributes, _ = self._attributes(cloud, found, secrets=secrets)
+        except PushjujuError as error:
+            return {"error": errors.told(error)}
+        valid = cloud_documents.validity_of(self.ctx, cloud, name) == "valid"
+        content: dict[str, object] = {
+            "name": name, "cloud": cloud, "auth-type": found.auth_type, "valid": valid, "attrs": attributes,
+        }  # fmt: skip
+        models = [
+            {"model": model.name, "access": "admin"}
+            for model in credentials.models_using(self.ctx, cloud, name)
+        ]
+        return {"result": {"content": content, "models": models}}
+
+    # --- changes ------------------------------------------------------------------------------------------
+
+    @method(Needs.SUPERUSER, changes=True)
+    def add_credentials(self, params: shapes.TaggedCredentials) -> ErrorResults:
+        """Keep credentials; no model is asked."""
+        return {"results": [each(self._update, item) for item in params.credentials]}
+
+    def _update(self, item: shapes.TaggedCredential, *, force: bool = True, dry_run: bool = False) -> Updated:
+        cloud, _, name = tags.credential(item.tag)
+        stored = StoredCredential(auth_type=item.credential.auth_type, attributes=item.credential.attrs)
+        options = UpdateCredentialsOptions(
+            credentials={cloud: CloudCredentials(credentials={name: stored})},
+            force=force,
+            files=False,
+            dry_run=dry_run,
+        )
+        where, trial = sides_of(self.ctx), trial_of(self.ctx)
+        return update_credentials.update(where, options, self._opened, trial).results[0]
+
+    def _opened(self, _name: str) -> Context:
+        return self.ctx
+
+    @method(Needs.SUPERUSER, changes=True)
+    def update_credentials_check_models(self, params: shapes.UpdateCredentials) -> Results:
+        """Keep credentials that all their models can use."""
+        return {"results": [self._checked(item, force=params.force) for item in params.credentials]}
+
+    @method(Needs.SUPERUSER)
+    def check_credentials_models(self, params: shapes.TaggedCredentials) -> Results:
+        """Ask the models whether they could use credentials."""
+        return {"results": [self._checked(item, dry_run=True) for item in params.credentials]}
+
+    def _checked(
+        self, item: shapes.TaggedCredential, *, force: bool = False, dry_run: bool = False
+    ) -> dict[str, object]:
+        try:
+            done = self._update(item, force=force, dry_run=dry_run)
+        except PushjujuError as error:
+            return {"tag": item.tag, "error": errors.told(error)}
+        found: dict[str, object] = {"tag": item.tag, "models": self._models(done)}
+        if done.refused:
+            found["error"] = {"message": "some models are no longer visible", "code": ""}
+        return found
+
+    def _models(self, done: Updated) -> list[dict[str, object]]:
+        uuids = {
+            model.name: model.uuid for model in credentials.models_using(self.ctx, done.cloud, done.name)
+        }
+        return [
+            {
+                "name": name,
+                "uuid": uuids.get(name, ""),
+                "errors": [{"error": {"message": text, "code": ""}} for text in problems],
+            }
+            for name, problems in done.models.items()
+        ]
+
+    @method(Needs.SUPERUSER, changes=True)
+    def revoke_credentials_check_models(self, params: shapes.RevokeCredentials) -> ErrorResults:
+        """Remove credentials that no model uses."""
+        return {"results": [each(self._revoke, item) for item in params.credentials]}
+
+    def _revoke(self, item: shapes.RevokeCredential) -> None:
+        cloud, _, name = tags.credential(item.tag)
+        self._find(cloud, name)
+        credentials.revoke(sides_of(self.ctx), cloud, name, force=item.force)

@@ -1,0 +1,1 @@
+"""The facades of spaces and subnets."""

@@ -1,0 +1,145 @@
+"""Shapes of the facade Cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NotRequired, TypedDict
+
+from pushjuju.core.clouds import Cloud as Definition
+from pushjuju.core.clouds import Region as DefinedRegion
+from pushjuju.core.errors import NotValid
+from pushjuju.web.errors import Error
+from pushjuju.web.shapes.remote_settings import checked
+
+Region = TypedDict(
+    "Region",
+    {
+        "name": str,
+        "endpoint": NotRequired[str],
+        "identity-endpoint": NotRequired[str],
+        "storage-endpoint": NotRequired[str],
+    },
+)
+CloudShape = TypedDict(
+    "CloudShape",
+    {
+        "type": str,
+        "auth-types": list[str],
+        "endpoint": NotRequired[str],
+        "identity-endpoint": NotRequired[str],
+        "storage-endpoint": NotRequired[str],
+        "regions": list[Region],
+        "is-controller-cloud": bool,
+        "ca-certificates": NotRequired[list[str]],
+        "skip-tls-verify": NotRequired[bool],
+    },
+)
+CloudsResult = TypedDict("CloudsResult", {"clouds": dict[str, CloudShape]})
+CloudResult = TypedDict("CloudResult", {"cloud": NotRequired[CloudShape], "error": NotRequired[Error]})
+CloudResults = TypedDict("CloudResults", {"results": list[CloudResult]})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionParams:
+    """A region of a cloud."""
+
+    name: str = ""
+    endpoint: str = ""
+    identity_endpoint: str = ""
+    storage_endpoint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudParams:
+    """The definition of a cloud."""
+
+    type: str = ""
+    auth_types: list[str] = field(default_factory=list)
+    endpoint: str = ""
+    identity_endpoint: str = ""
+    storage_endpoint: str = ""
+    regions: list[RegionParams] = field(default_factory=list)
+    ca_certificates: list[str] = field(default_factory=list)
+    skip_tls_verify: bool = False
+    config: dict[str, Any] = field(default_factory=dict)
+    region_config: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddCloud:
+    """A cloud with its name."""
+
+    name: str = ""
+    cloud: CloudParams = field(default_factory=CloudParams)
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateClouds:
+    """Clouds whose definitions are replaced."""
+
+    clouds: list[AddCloud] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListClouds:
+    """Whose clouds to list; `all` is for superusers."""
+
+    user_tag: str = ""
+    all: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModifyCloudAccess:
+    """Access to grant or revoke."""
+
+    user_tag: str = ""
+    cloud_tag: str = ""
+    action: str = ""
+    access: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModifyCloudAccessRequest:
+    """Access to grant or revoke."""
+
+    changes: list[ModifyCloudAccess] = field(default_factory=list)
+
+
+def definition_of(name: str, given: CloudParams) -> Definition:
+    """Return the cloud that a client defines.
+
+    Raises:
+        NotValid: The name or the definition is wrong, or leads to a file or a socket of this host.
+    """
+    places: list[CloudParams | RegionParams] = [given, *given.regions]
+    for place in places:
+        for address in (place.endpoint, place.identity_endpoint, place.storage_endpoint):
+            if address.startswith(("/", ".", "unix:", "file:")):
+                raise NotValid(f'endpoint "{address}" is not an address of the network')
+    settings: list[Mapping[str, Any]] = [given.config, *given.region_config.values()]
+    for values in settings:
+        checked(values if isinstance(values, Mapping) else {})
+    document = {
+        "type": given.type,
+        "auth-types": given.auth_types,
+        "endpoint": given.endpoint,
+        "identity-endpoint": given.identity_endpoint,
+        "storage-endpoint": given.storage_endpoint,
+        "regions": {region.name: _region(region).to_document() for region in given.regions},
+        "ca-certificates": given.ca_certificates,
+        "skip-tls-verify": given.skip_tls_verify,
+        "config": given.config,
+        "region-config": given.region_config,
+    }
+    return Definition.from_document(name, document)
+
+
+def _region(given: RegionParams) -> DefinedRegion:
+    return DefinedRegion(
+        name=given.name,
+        endpoint=given.endpoint,
+        identity_endpoint=given.identity_endpoint,
+        storage_endpoint=given.storage_endpoint,
+    )
