@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.output import format_yaml
+from pushjuju.services.bundles.document import document
 from pushjuju.services.bundles.plan import model_facts
 from pushjuju.services.bundles.plan.as_bundle import OVERLAY, Fields, Options
 from pushjuju.services.bundles.plan.as_bundle import export as as_document
@@ -20,7 +22,7 @@ from pushjuju.store.files.private import explained
 from pushjuju.store.rows.records import Resource
 from pushjuju.store.tx import ModelTx
 
-__all__ = ["OVERLAY", "Request", "export", "write"]
+__all__ = ["Request", "as_text", "export", "write"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,13 @@ def export(ctx: Context, model: str, request: Request) -> tuple[Fields, Fields |
                 resource_paths=uploaded,
             )
         return as_document(facts, options)
+
+
+def as_text(ctx: Context, model: str, request: Request) -> str:
+    """Return the bundle as YAML, with its overlay as a second document if it needs one."""
+    bundle, overlay = export(ctx, model, request)
+    text = format_yaml(document(bundle))
+    return f"{text}{OVERLAY}{format_yaml(document(overlay))}" if overlay else text
 
 
 def _charm_path(app: ApplicationFacts) -> str:

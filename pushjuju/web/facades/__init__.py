@@ -22,6 +22,7 @@ _MODULES = (
     "model_secrets",
     "charms",
     "block",
+    "bundle",
     "network.spaces",
     "network.subnets",
     "secret_backends",

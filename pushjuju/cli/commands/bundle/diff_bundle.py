@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pushjuju.cli.commands.bundle.bundle_document import document
 from pushjuju.cli.commands.bundle.bundling import OVERLAY
 from pushjuju.cli.syntax import flags, values
 from pushjuju.cli.syntax.command import Cli, command
@@ -13,6 +12,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.portable.output import format_yaml
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles import requests
+from pushjuju.services.bundles.document import document
 
 _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
 

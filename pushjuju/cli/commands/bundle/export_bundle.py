@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pushjuju.cli.commands.bundle.bundle_document import document
 from pushjuju.cli.syntax import flags
 from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.cli.work import session
 from pushjuju.core.errors import UsageError
-from pushjuju.portable.output import format_yaml
 from pushjuju.services.bundles import export
 
 
@@ -55,10 +53,7 @@ def export_bundle(
         series=include_series,
         beside=Path(filename).expanduser().parent if with_charms else None,
     )
-    bundle, overlay = export.export(opened.ctx, opened.uuid, request)
-    text = format_yaml(document(bundle))
-    if overlay:
-        text += export.OVERLAY + format_yaml(document(overlay))
+    text = export.as_text(opened.ctx, opened.uuid, request)
     if not filename:
         return cli.output.text(text)
     export.write(Path(filename).expanduser(), text)

@@ -43,6 +43,7 @@ class DeployOptions:
         charm: A path, an address of a place, `local:NAME-N` for a charm of the model, or a name of its store.
         application: The name of the application; empty for the charm's name.
         num_units: The number of units; None for one unit, or for no unit of a subordinate.
+        least_units: The smallest number of units that is right: 0 for who adds units afterwards.
         base: The base to deploy on, or None to choose one.
         revision: A revision of the store; -1 for the newest of the channel.
         config: Values of options as text; they go before those of the files.
@@ -62,6 +63,7 @@ class DeployOptions:
     charm: str
     application: str = ""
     num_units: int | None = None
+    least_units: int = 1
     base: Base | None = None
     channel: str = ""
     revision: int = -1
@@ -79,7 +81,8 @@ class DeployOptions:
     dry_run: bool = False
 
     def __post_init__(self) -> None:
-        unit_rules.check_number(1 if self.num_units is None else self.num_units, self.attach_storage)
+        number = 1 if self.num_units is None else self.num_units
+        unit_rules.check_number(number, self.attach_storage, self.least_units)
         if self.revision >= 0 and not self.channel:
             raise NotValid(NEEDS_CHANNEL)
         if self.channel:

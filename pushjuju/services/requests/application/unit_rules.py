@@ -8,13 +8,13 @@ from pushjuju.core import limits
 from pushjuju.core.errors import UsageError
 
 
-def check_number(units: int, attach_storage: Sequence[str]) -> None:
+def check_number(units: int, attach_storage: Sequence[str], least: int = 1) -> None:
     """Refuse a number of units that cannot be added at once.
 
     Raises:
         UsageError: The number is too small, too large, or storage is for one unit only.
     """
-    if units < 1:
+    if units < least:
         raise UsageError("--num-units must be a positive integer")
     if units > limits.UNITS:
         raise UsageError(f"--num-units must be at most {limits.UNITS}")

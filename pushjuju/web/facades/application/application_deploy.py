@@ -78,6 +78,7 @@ class Deploying(Facade):
             charm=item.charm_url,
             application=item.application,
             num_units=item.num_units,
+            least_units=0,
             base=item.charm_origin.base.value,
             config=given,
             config_files=_files(settings, item.application),

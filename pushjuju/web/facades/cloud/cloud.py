@@ -15,12 +15,18 @@ from pushjuju.store.tx import Tx
 from pushjuju.web import errors, tags
 from pushjuju.web.call import each, require_cloud_admin, require_self, require_superuser
 from pushjuju.web.errors import ErrorResults
-from pushjuju.web.facades.cloud.credentials import Credentials
+from pushjuju.web.facades.cloud.cloud_credentials import Credentials
 from pushjuju.web.facades.cloud.sides import sides_of
 from pushjuju.web.facades.model_manager import change
 from pushjuju.web.registry import Needs, On, facade, method
-from pushjuju.web.shapes import clouds as shapes
-from pushjuju.web.shapes.clouds import CloudResult, CloudResults, CloudShape, CloudsResult, definition_of
+from pushjuju.web.shapes import cloud_shapes as shapes
+from pushjuju.web.shapes.cloud_shapes import (
+    CloudResult,
+    CloudResults,
+    CloudShape,
+    CloudsResult,
+    definition_of,
+)
 from pushjuju.web.shapes.common import Entities, Results
 
 

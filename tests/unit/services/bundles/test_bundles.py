@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli.commands.bundle.bundle_document import document
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.portable.output import format_yaml
 from pushjuju.services.bundles import export, plan_files, planning
 from pushjuju.services.bundles.plan import model_facts
 from pushjuju.services.bundles.planning import Prepared, Wishes
@@ -120,9 +118,7 @@ def deploy(world: TestController, shelf: Path, *overlays: str, **wishes: Any) ->
 
 def exported(world: TestController, **request: Any) -> str:
     """Return the model as a bundle."""
-    found, overlay = export.export(world.ctx, world.model, export.Request(**request))
-    text = format_yaml(document(found))
-    return text + (export.OVERLAY + format_yaml(document(overlay)) if overlay else "")
+    return export.as_text(world.ctx, world.model, export.Request(**request))
 
 
 def test_deploy_records_all_of_it(world: TestController, shelf: Path) -> None:

@@ -18,7 +18,7 @@ from pushjuju.web.call import each, is_superuser, require_self
 from pushjuju.web.errors import ErrorResults
 from pushjuju.web.facades.cloud.sides import sides_of, trial_of
 from pushjuju.web.registry import Facade, Needs, method
-from pushjuju.web.shapes import credentials as shapes
+from pushjuju.web.shapes import credential_params as shapes
 from pushjuju.web.shapes.common import Entities, Results, StringsResult
 
 

@@ -1,0 +1,70 @@
+"""What a client that deploys a bundle itself has to do: the steps for a model with nothing in it.
+
+Mirrors: juju apiserver/facades/client/bundle (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid
+from pushjuju.services.bundles.plan.changes import Change, Method
+from pushjuju.services.bundles.plan.facts import ModelFacts
+from pushjuju.services.bundles.plan.plan import ResolvedCharm, Wanted, plan
+from pushjuju.services.bundles.read import bases
+from pushjuju.services.bundles.read.load import look_at
+from pushjuju.services.bundles.read.source import MAX_TEXT, Source
+from pushjuju.services.bundles.read.values import Application, Bundle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientStep:
+    """One step; `$ID` in the arguments stands for what the step ID made."""
+
+    id: str
+    method: str
+    args: Mapping[str, Any]
+    requires: Sequence[str]
+
+
+def steps(text: str, place: str) -> tuple[list[ClientStep], list[str]]:
+    """Return the steps for a bundle, or what is wrong with it. No file of this host is read.
+
+    Args:
+        text: The documents of the bundle, as YAML.
+        place: The bundle as its client names it, for errors.
+
+    Raises:
+        NotValid: The text is no bundle.
+    """
+    if len(text) > MAX_TEXT:
+        raise NotValid(f"the bundle is larger than {MAX_TEXT} characters")
+    loaded = look_at(Source(file=place, text=text.encode(), folder=None))
+    if loaded.faults:
+        return [], [fault.text for fault in loaded.faults]
+    bundle = loaded.bundle
+    charms = {name: _charm(bundle, app) for name, app in bundle.applications.items()}
+    made = plan(Wanted(bundle=bundle, charms=charms), ModelFacts())
+    return [_step(change) for change in made], []
+
+
+def _charm(bundle: Bundle, app: Application) -> ResolvedCharm:
+    """Return the charm of an application as far as the bundle itself says."""
+    revision = -1 if app.revision is None else app.revision
+    base = bases.application_base(bundle, app)
+    return ResolvedCharm(name=app.charm_name, base=base, channel=app.channel, revision=revision)
+
+
+def _step(change: Change) -> ClientStep:
+    args = dict(change.args)
+    if base := args.get("base"):
+        args["series"] = Base.parse(base).series  # libjuju reads it
+    if change.method is Method.ADD_CHARM and "revision" in args:
+        number = int(args.pop("revision"))
+        args |= {"revision": number} if number >= 0 else {}
+    if args.get("entity-type") == "machine":  # its number in the model comes from the step that adds it
+        args["id"] = f"${change.requires[0]}"
+    return ClientStep(id=change.id, method=str(change.method), args=args, requires=change.requires)

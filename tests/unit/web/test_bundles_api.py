@@ -1,0 +1,88 @@
+"""Bundles over the API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.unit.web.test_libjuju import pytestmark as pytestmark  # noqa: PLC0414 - the same warnings
+from tests.unit.web.test_libjuju import working
+from tests.world.api import ApiFailed, ApiWorld
+from tests.world.charms import Charms
+from tests.world.controller import TestController
+from tests.world.libjuju import model_of
+
+DB = {"db": {"interface": "sql"}}
+BUNDLE = """
+default-base: ubuntu@22.04
+machines:
+  "0": {annotations: {note: first}}
+applications:
+  db: {charm: postgres, channel: 14/stable, revision: 7, num_units: 1, to: ["0"]}
+  web: {charm: web, num_units: 2, to: ["lxd:0", new], options: {port: 81}, expose: true}
+relations:
+- [web:db, db:db]
+"""
+
+
+async def test_libjuju_deploys_a_bundle_of_local_charms(
+    served: ApiWorld, house: TestController, packs: Charms, tmp_path: Path
+) -> None:
+    for name, ends in (("web", {"requires": DB}), ("db", {"provides": DB})):
+        (tmp_path / f"{name}.charm").write_bytes(packs.make(name, **ends).path.read_bytes())
+    bundle = {
+        "applications": {
+            "web": {"charm": "./web.charm", "series": "jammy", "num_units": 2, "options": {"port": 81}},
+            "db": {"charm": "./db.charm", "series": "jammy", "num_units": 1, "expose": True},
+        },
+        "relations": [["web:db", "db:db"]],
+    }
+    (tmp_path / "bundle.yaml").write_text(yaml.safe_dump(bundle))
+    async with model_of(served, house.model) as model, working(house):
+        await model.deploy(str(tmp_path / "bundle.yaml"))
+        await model.wait_for_idle(["web", "db"], timeout=60, idle_period=0.1, check_freq=0.1)
+        assert sorted(model.units) == ["db/0", "web/0", "web/1"]
+        assert (await model.applications["web"].get_config())["port"]["value"] == 81
+        assert [relation.key for relation in model.relations if relation.key] != []
+        assert model.applications["db"].exposed
+
+
+async def test_the_steps_for_a_bundle_have_named_arguments(served: ApiWorld, house: TestController) -> None:
+    async with served.entered(house.model) as client:
+        found = await client.ask("Bundle", 6, "GetChangesMapArgs", {"yaml": BUNDLE, "bundleURL": "x"})
+        steps = {step["id"]: step for step in found["changes"]}
+        methods = [step["method"] for step in found["changes"]]
+        assert set(methods) >= {"addCharm", "deploy", "addMachines", "addUnit", "addRelation", "expose"}
+        charm = next(step for step in found["changes"] if step["args"].get("charm") == "postgres")
+        assert (charm["args"]["revision"], charm["args"]["series"]) == (7, "jammy")
+        notes = next(step for step in found["changes"] if step["method"] == "setAnnotations")
+        assert steps[notes["args"]["id"].removeprefix("$")]["method"] == "addMachines"
+        listed = await client.ask("Bundle", 6, "GetChanges", {"yaml": BUNDLE})
+        assert [step["method"] for step in listed["changes"]] == methods
+        relation = next(step for step in listed["changes"] if step["method"] == "addRelation")
+        assert relation["args"] == ["web:db", "db:db"]
+
+
+async def test_a_faulty_bundle_is_told_and_reads_no_file_of_this_host(
+    served: ApiWorld, house: TestController
+) -> None:
+    async with served.entered(house.model) as client:
+        faulty = "applications: {web: {charm: web, to: [nowhere]}}"
+        found = await client.ask("Bundle", 6, "GetChangesMapArgs", {"yaml": faulty})
+        assert "changes" not in found
+        assert "too many units specified in unit placement" in found["errors"][0]
+        for value in ("include-file:///etc/hostname", "include-base64:///etc/hostname"):
+            text = f"applications: {{web: {{charm: web, options: {{title: '{value}'}}}}}}"
+            found = await client.ask("Bundle", 6, "GetChangesMapArgs", {"yaml": text})
+            assert "includes not supported" in found["errors"][0]
+        with pytest.raises(ApiFailed):
+            await client.ask("Bundle", 6, "GetChangesMapArgs", {"yaml": "- x"})
+
+
+async def test_a_model_is_exported_as_a_bundle(served: ApiWorld, house: TestController) -> None:
+    house.active("web", 2)
+    async with served.entered(house.model) as client:
+        found = await client.ask("Bundle", 6, "ExportBundle", {"include-series": True})
+        assert yaml.safe_load(found["result"])["applications"]["web"]["num_units"] == 2
