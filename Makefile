@@ -1,4 +1,4 @@
-# One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
+# The daily commands. `make` or `make help` lists the targets with the comments behind `##`.
 .DEFAULT_GOAL := help
 .PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit statements
 BIN := .venv/bin
@@ -26,16 +26,16 @@ lint: setup  ## Format and style (ruff)
 types: setup  ## Types (mypy --strict)
 	$(BIN)/mypy
 
-imports: setup  ## Layers: who may import whom (import-linter)
+imports: setup  ## Which module may import which (import-linter)
 	$(BIN)/lint-imports --no-logo
 
 old-python: setup  ## What runs on machines stays valid Python 3.8 (vermin)
 	$(BIN)/vermin -q --target=3.8- --no-tips --violations pushjuju/portable pushjuju/runner/remote pushjuju/plugins/hooks
 
-shape: setup  ## Print the measures of the code: folders, circles, lengths, words, the way of one change
+shape: setup  ## Print measures of the code: folders, circles, lengths, words, files that one change touches
 	$(BIN)/python contrib/shape.py
 
-shape-update: setup  ## Write lower numbers into tests/docs/baseline (MOVED=1: modules were moved or cut)
+shape-update: setup  ## Write lower numbers into tests/docs/baseline (MOVED=1: modules were moved or split)
 	$(BIN)/python contrib/shape.py update $(if $(MOVED),--moved)
 
 unit: setup  ## Tests without machines and without sshd
@@ -50,7 +50,7 @@ fuzz: setup  ## Hostile input, longer and with other examples each time (FUZZ=20
 machine: setup  ## The tests on real machines only (root)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "machine and not bench"
 
-chaos: setup  ## Let everything fail at random: 2,000 schedules on played machines, 100 on real ones (root)
+chaos: setup  ## Random faults: 2,000 schedules on simulated machines, 100 on real machines (root)
 	$(BIN)/python -m tests.chaos.schedules --count 2000
 	PUSHJUJU_CHAOS_SCHEDULES=100 PUSHJUJU_CHAOS_SEED=$$(date +%s) \
 		$(BIN)/python -m pytest -q -n 2 tests/chaos/test_breakage.py
@@ -58,14 +58,14 @@ chaos: setup  ## Let everything fail at random: 2,000 schedules on played machin
 lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base iptables mmdebstrap btrfs-progs)
 	$(BIN)/python -m pytest -q -rs -m lxd tests/lxd
 
-golden: setup  ## Write the expected output anew; read the diff before you commit it
+golden: setup  ## Write the expected output; read the diff before you commit it
 	$(BIN)/python -m pytest -q tests/golden --golden-update
 	git diff --stat tests/golden
 
 toolclient: setup  ## Build the hook tool client for all processors (gcc, gcc-aarch64-linux-gnu)
 	$(BIN)/python contrib/toolclient/build.py
 
-bench-fleet: setup  ## The same work on 10 and 100 hosts by pushjuju and its peers (root, half an hour)
+bench-fleet: setup  ## Compare pushjuju with similar tools on 10 and 100 hosts (root, half an hour)
 	$(BIN)/python -m tests.bench.fleet --hosts 10,100 --plot docs/fleet.png
 	$(BIN)/python -m tests.bench.fleet --hosts 10,50 --round-trip 50 --workloads hooks10 --plot docs/fleet-50ms.png
 
@@ -78,13 +78,13 @@ docs: setup  ## Check that every link and file named in the docs exists
 demo:  ## Deploy the example charm onto a new local machine
 	python3 contrib/dev.py demo
 
-# uv reads its own settings (UV_INDEX_URL and so on), not those of pip; no index is written into the locks.
+# uv reads its own settings (UV_INDEX_URL and so on), not pip's; the lock files name no index
 UV := $(BIN)/uv
 COMPILE := $(UV) pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
-statements: setup  ## Write the names of the statements anew, after one came or went
+statements: setup  ## Write the names of the SQL statements, after statements have changed
 	$(BIN)/python contrib/statement_names.py
 
-lock: setup  ## Write the locks of the dependencies anew (contrib/locks; needs an index)
+lock: setup  ## Write the lock files of the dependencies (contrib/locks; needs an index)
 	$(BIN)/python -m pip install -q uv
 	$(COMPILE) --upgrade -o contrib/locks/run.txt
 	$(COMPILE) --upgrade --group dev -o contrib/locks/dev.txt
@@ -95,7 +95,7 @@ lowest: setup  ## The quick tests with the lowest versions that pyproject.toml a
 	$(UV) pip install -q --python .venv-lowest --resolution lowest-direct --group dev -e .
 	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/migration
 
-audit: setup  ## Known vulnerabilities of what is locked (pip-audit); says so when their list cannot be had
+audit: setup  ## Known vulnerabilities of locked dependencies (pip-audit)
 	$(BIN)/python contrib/audit.py
 
 dist: setup  ## Build the wheel and the sdist

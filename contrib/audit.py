@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compare the locked dependencies with the list of known vulnerabilities (pip-audit).
 
-pip-audit is not among the developers' packages: with it come fourteen that nothing else here needs. The list
-is not part of a checkout. Where one of them cannot be had, this says so and ends well. Arguments are given to
-pip-audit, as `-s osv --osv-url ADDRESS` for a copy of the list.
+pip-audit is not among the developers' packages, because it needs fourteen further packages. The list is not
+part of a checkout. When pip-audit or the list is missing, the script prints that and exits with 0. Arguments
+are passed to pip-audit, such as `-s osv --osv-url ADDRESS` for a copy of the list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 LOCK = Path(__file__).parent / "locks" / "dev.txt"
 _SKIPPED = "audit skipped, nothing was checked"
 _AWAY = f"{_SKIPPED}: the list of known vulnerabilities cannot be reached from here"
-# What pip-audit says when the service of its list does not answer.
+# pip-audit's messages when the service of the list does not answer
 _UNREACHABLE = (
     "ConnectionError",
     "ServiceError",
@@ -30,7 +30,7 @@ _UNREACHABLE = (
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Return 0 when nothing is known against the dependencies, or nothing can be known here."""
+    """Return 0 when no vulnerability is known, or nothing could be checked."""
     command = [sys.executable, "-m", "pip_audit", "-r", str(LOCK), "--require-hashes", "--disable-pip"]
     command += ["--progress-spinner", "off", "--timeout", "10", "-f", "json", "--desc", "off", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -50,10 +50,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _judged(packages: Sequence[dict[str, Any]]) -> int:
-    """Print what the answer says of each package, and return the exit code."""
+    """Print the answer for each package, and return the exit code."""
     unknown = [package for package in packages if "skip_reason" in package]
     if len(unknown) == len(packages):
-        # For pip-audit that is a clean result. A service that has not heard of any package has no list.
+        # pip-audit calls this a clean result, but a service that knows none of the packages has no list
         print(f"{_AWAY} (it has no answer for any of the {len(packages)} packages)")
         return 0
     for package in unknown:

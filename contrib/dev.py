@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Set up a checkout and use it: `demo` deploys a charm, `test` runs every test.
 
-Needs python3 (3.11 or newer) on Debian or Ubuntu, nothing else: what is missing comes from apt (through sudo,
-asked once) and PyPI (into .venv). Standard library only, so that it runs before anything is installed.
+Needs only python3 (3.11 or newer) on Debian or Ubuntu: the script installs missing packages with apt (through
+sudo, asked once) and from PyPI (into .venv). It uses the standard library only, to run before that.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def say(text: str) -> None:
 
 
 def run(*command: str | Path, check: bool = True) -> int:
-    """Run a command in the checkout and show it; end this script when it fails and `check` is set."""
+    """Run a command in the checkout with its output; when it fails and `check` is set, exit."""
     words = [str(word) for word in command]
     print(f"$ {shlex.join(words)}", flush=True)
     code = subprocess.run(words, cwd=ROOT, check=False).returncode
@@ -69,17 +69,17 @@ def run(*command: str | Path, check: bool = True) -> int:
 
 
 def succeeds(*command: str | Path) -> bool:
-    """Tell whether a command succeeds; nothing is shown."""
+    """Return True when a command succeeds; its output is not shown."""
     return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
 def as_root(*command: str) -> list[str]:
-    """Return a command that runs with root rights, keeping what it needs of the environment."""
+    """Return the start of a command line for root rights, which keeps needed environment variables."""
     if os.geteuid() == 0:
         return list(command)
     if not shutil.which("sudo"):
         sys.exit(f"ERROR this needs root rights and sudo is missing; run as root: {shlex.join(command)}")
-    # By names only: the address of a proxy or an index may hold a password, and everybody sees arguments.
+    # only names: the address of a proxy or an index may hold a password, and other users see arguments
     kept = sorted(name for name in os.environ if name.startswith(KEPT_FOR_ROOT))
     return ["sudo", f"--preserve-env={','.join(kept)}", "--", "env", f"PATH={os.environ['PATH']}", *command]
 
@@ -110,7 +110,7 @@ def install_packages(names: list[str]) -> None:
 
 
 def is_installed(package: str) -> bool:
-    """Tell whether a Debian package is installed."""
+    """Return True when a Debian package is installed."""
     if not shutil.which("dpkg-query"):
         return False
     query = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
@@ -118,7 +118,7 @@ def is_installed(package: str) -> bool:
 
 
 def set_up(*, dev: bool) -> None:
-    """Make .venv with pushjuju in it, and the tools of its developers if `dev`."""
+    """Make .venv with pushjuju; with `dev`, also with the developers' tools."""
     if sys.version_info < (3, 11):  # noqa: UP036 - an older one shall say so, not fail somewhere
         sys.exit(f"ERROR pushjuju needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}")
     project = (ROOT / "pyproject.toml").read_bytes()
@@ -143,7 +143,7 @@ def setup() -> int:
 
 
 def make_venv() -> None:
-    """Make .venv; Debian keeps that part of Python in a package of its own."""
+    """Make .venv; on Debian, install the package python3-venv first."""
     if importlib.util.find_spec("ensurepip") is None:
         install_packages(["python3-venv"])
     say("making .venv")
@@ -151,7 +151,7 @@ def make_venv() -> None:
 
 
 def demo() -> int:
-    """Deploy the first charm onto a new local machine and show it."""
+    """Deploy the first charm to a new local machine and show the status."""
     set_up(dev=False)
     settings = ROOT / "state" / "pushjuju.toml"
     if not settings.exists():
@@ -161,7 +161,7 @@ def demo() -> int:
     run(PUSHJUJU, "doctor", "--install")
     name = Path(CHARM).name
     if succeeds(PUSHJUJU, "whoami") and not succeeds(PUSHJUJU, "show-model"):
-        run(PUSHJUJU, "add-model", "default")  # an earlier demo was cleared away
+        run(PUSHJUJU, "add-model", "default")  # the machine of an earlier demo does not exist any more
     known = succeeds(PUSHJUJU, "show-unit", f"{name}/0")
     run(PUSHJUJU, *(("update-status",) if known else ("deploy", CHARM)))
     run(PUSHJUJU, "status")
@@ -177,15 +177,16 @@ def demo() -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Run the tests: first those that need no machine, then those on real ones; every skip is named."""
+    """Run the tests without machines, then the tests on machines; print the reason of every skip."""
     set_up(dev=True)
     install_packages(list(TEST_PACKAGES))
     run(PUSHJUJU, "doctor", "--install")
-    # The tests leave no files of root here, so each command that they run would compile all that it imports.
+    # compiled files of the tests would belong to root, so they are written to a folder outside of the
+    # checkout
     run(PYTHON, "-m", "compileall", "-q", "pushjuju")
     workers = min(os.cpu_count() or 1, 4)
     quick = pytest(workers, "load", "not machine and not bench and not lxd", arguments)
-    # Tests on machines wait for much of their time: one worker more than there are processors is quicker.
+    # tests on machines often wait, so one worker more than processors is faster
     real = pytest(workers + 1, "loadfile", "machine and not bench", arguments)
     say(
         "left out: tests/bench, which measures (make bench), and tests/lxd, which takes minutes (make lxd); "
@@ -196,7 +197,7 @@ def test(arguments: list[str]) -> int:
 
 
 def pytest(workers: int, distribution: str, marks: str, arguments: list[str]) -> int:
-    """Run one part of the tests as root, without leaving files of root in the checkout."""
+    """Run a part of the tests as root, without files of root in the checkout."""
     say(f"tests: {marks}")
     quiet = ["-p", "no:cacheprovider", "-q", "-rs", "--no-loadscope-reorder"]  # see tests/conftest.py
     code = run(
@@ -204,11 +205,11 @@ def pytest(workers: int, distribution: str, marks: str, arguments: list[str]) ->
         *(PYTHON, "-m", "pytest", *quiet, f"-n{workers}", "--dist", distribution, "-m", marks, *arguments),
         check=False,
     )
-    return 0 if code == 5 else code  # 5: this part has no tests, as when the arguments choose some
+    return 0 if code == 5 else code  # 5: no test matches the arguments
 
 
 def clean() -> int:
-    """Delete what a checkout gathered, the state of its controllers apart."""
+    """Delete caches and .venv, but not the state of controllers."""
     for name in (
         ".venv",
         ".venv-lowest",
@@ -226,7 +227,7 @@ def clean() -> int:
 
 
 def main() -> int:
-    """Choose the job."""
+    """Run the job that the arguments name."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""Makes the manual page for the wheel, of the commands themselves. Runs in hatchling's build."""
+"""Makes the manual page for the wheel from the commands. Runs in hatchling's build."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class ManPage(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds share/man/man1/pushjuju.1 to what a wheel installs."""
+    """Adds share/man/man1/pushjuju.1 to the wheel."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the page; an editable install has none, `pushjuju man` prints it."""
+        """Make the page; an editable install has no page (`pushjuju man` prints it)."""
         if version == "editable":
             return
         sys.path.insert(0, self.root)
@@ -30,7 +30,7 @@ class ManPage(BuildHookInterface):  # type: ignore[type-arg]
         build_data["shared_data"][str(path)] = "share/man/man1/pushjuju.1"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Take the copy away that went into the wheel."""
+        """Remove the temporary page after the build."""
         folder = getattr(self, "_folder", None)
         if folder is not None:
             folder.cleanup()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measure the shape of the code, and keep the baselines of what is to become less.
+"""Measure the shape of the code, and keep baselines of numbers that may only become smaller.
 
 `shape.py` prints the measures. `shape.py update` writes lower numbers into tests/docs/baseline, never higher
-ones. `shape.py update --moved` also accepts new places, for modules that were moved or cut, as long as
-no total becomes higher. Needs ruff, else the standard library only.
+ones. `shape.py update --moved` also accepts new files, for modules that were moved or split, as long as no
+total grows. Needs ruff; otherwise only the standard library.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ MAX_MODULES = 25
 MAX_LINES = 400
 MAX_NAMES = 4
 RULES = ("C901", "PLC0415", "PLR0912", "PLR0913", "PLR0915")
-CHANGE = "tests.bench.one_change"  # runs one `config` change and prints what it touched
+CHANGE = "tests.bench.one_change"  # a command that runs one `config` change and prints its measures
 
 TOO_MANY = "bring it down"
 FEWER = "well done; `make shape-update` writes the lower number"
-# Rules of Go and Juju that shall stand once: name -> what every copy of the rule contains.
+# Rules of Go and Juju that may be in one place only: name -> a pattern in every copy of the rule.
 SAID_ONCE = {
     "Go's booleans": r"""\("1", "t", "(?:T|true)",?""",
     "Go's %q": r'^def quote\(text: str\) -> str:\n    """[^"]*(?:%q|Go)',
@@ -47,7 +47,7 @@ SAID_ONCE = {
 
 @dataclass(frozen=True)
 class Module:
-    """A module of the package, read once."""
+    """A parsed module of the package."""
 
     path: str
     text: str
@@ -68,7 +68,7 @@ class Module:
 def modules() -> tuple[Module, ...]:
     """Return the modules of the package, sorted by path."""
     found = []
-    gc.disable()  # nothing of the trees is garbage, and looking for some takes half of the time
+    gc.disable()  # the trees contain no garbage, and garbage collection takes half of the time
     for file in sorted((ROOT / "pushjuju").rglob("*.py")):
         text = file.read_text()
         found.append(Module(str(file.relative_to(ROOT)), text, ast.parse(text)))
@@ -78,7 +78,7 @@ def modules() -> tuple[Module, ...]:
 
 
 def plain_modules() -> Iterator[Path]:
-    """Yield the paths of the modules that are no `__init__`."""
+    """Yield the paths of all modules except `__init__`."""
     return (Path(module.path) for module in modules() if not module.path.endswith("__init__.py"))
 
 
@@ -88,7 +88,7 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
 
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield every docstring of a module with the line where the docstring begins."""
+    """Yield every docstring of a module with its first line."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
@@ -97,7 +97,7 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield text.lineno, text.value
 
 
-# --- what may only become less ----------------------------------------------------------------------------
+# --- what may only become smaller -------------------------------------------------------------------------
 
 
 def large_folders() -> Counter[str]:
@@ -106,22 +106,22 @@ def large_folders() -> Counter[str]:
 
 
 def frequent_names() -> Counter[str]:
-    """Count each file name that stands more than four times."""
+    """Count each file name that exists more than four times."""
     return _above(Counter(path.name for path in plain_modules()), MAX_NAMES)
 
 
 def long_modules() -> Counter[str]:
-    """Return the modules of more than 400 lines; how much longer each one is does not count."""
+    """Return the modules of more than 400 lines; their length does not count."""
     return Counter(module.path for module in modules() if module.lines > MAX_LINES)
 
 
 def layer_docstrings() -> Counter[str]:
-    """Return the modules whose docstring names a layer: the folder says the layer."""
+    """Return the modules whose docstring names a layer, because the folder names the layer."""
     return Counter(m.path for m in modules() if re.search(r"\bLayer:", ast.get_docstring(m.tree) or ""))
 
 
 def lint() -> Counter[str]:
-    """Count what ruff says of size and of imports inside functions, by file and rule."""
+    """Count ruff's findings about size and about imports inside functions, by file and rule."""
     command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--exit-zero", "--output-format=json"]
     command.append(f"--select={','.join(RULES)}")
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
@@ -134,7 +134,7 @@ def _above(counted: Counter[str], limit: int) -> Counter[str]:
 
 @functools.cache
 def phrases() -> dict[str, str]:
-    """Return the phrases that docs/style.md replaces, each with what to write instead."""
+    """Return the phrases of docs/style.md that are to be replaced, each with its replacement."""
     table = STYLE.read_text().partition("## Not this, but that")[2].partition("\n## ")[0]
     found = {}
     for row in re.findall(r"^\| (`.+?) \| (.+) \|$", table, re.MULTILINE):
@@ -149,7 +149,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 @functools.cache
 def wordings() -> tuple[tuple[str, int, str], ...]:
-    """Return path, line and phrase for every phrase in docs and docstrings that docs/style.md replaces."""
+    """Return path, line and phrase of every such phrase in docs and docstrings."""
     pages = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("state/*.md")])
     texts = [
         (str(page.relative_to(ROOT)), 1, _without_code(page.read_text())) for page in pages if page != STYLE
@@ -159,7 +159,7 @@ def wordings() -> tuple[tuple[str, int, str], ...]:
 
 
 def _without_code(text: str) -> str:
-    """Replace blocks of code by as many empty lines."""
+    """Return Markdown with each line of code blocks empty."""
     return re.sub(r"```.*?```", lambda code: "\n" * code[0].count("\n"), text, flags=re.DOTALL)
 
 
@@ -174,11 +174,11 @@ def _wordings(path: str, first: int, text: str) -> Iterator[tuple[str, int, str]
 
 
 def words() -> Counter[str]:
-    """Count the phrases that docs/style.md replaces, by file."""
+    """Count the phrases, by file."""
     return Counter(path for path, _, _ in wordings())
 
 
-# name of the baseline -> (what is counted, whether the numbers stand in the file)
+# name of the baseline -> (the counting function, True when the file holds numbers)
 GATES: dict[str, tuple[Callable[[], Counter[str]], bool]] = {
     "folders": (large_folders, True),
     "layers": (layer_docstrings, False),
@@ -190,7 +190,7 @@ GATES: dict[str, tuple[Callable[[], Counter[str]], bool]] = {
 
 
 def kept(gate: str) -> Counter[str]:
-    """Return a baseline: what was there when it was last written. A comment may give the reason of a line."""
+    """Return the numbers of a baseline. A comment in the file may give the reason of a line."""
     found: Counter[str] = Counter()
     for line in (BASELINES / f"{gate}.txt").read_text().splitlines():
         if entry := line.partition("#")[0].strip():
@@ -200,7 +200,7 @@ def kept(gate: str) -> Counter[str]:
 
 
 def differences(gate: str) -> list[str]:
-    """Return what differs from a baseline, as sentences that say what to do."""
+    """Return the differences from a baseline, as sentences that say what to do."""
     found, before = GATES[gate][0](), kept(gate)
     changed = sorted(key for key in found | before if found[key] != before[key])
     more = [
@@ -231,7 +231,7 @@ def _grows(gate: str, found: Counter[str], before: Counter[str], *, moved: bool)
 
 
 def _by_rule(counted: Mapping[str, int]) -> Counter[str]:
-    """Sum up over all files; a key is a path, or a path and a rule."""
+    """Return the sums over all files; a key is a path, or a path and a rule."""
     total: Counter[str] = Counter()
     for key, number in counted.items():
         total[key.partition(" ")[2]] += number
@@ -239,7 +239,7 @@ def _by_rule(counted: Mapping[str, int]) -> Counter[str]:
 
 
 def write(gate: str, found: Counter[str], *, numbered: bool) -> None:
-    """Write a baseline; comments above and behind lines that stay are kept."""
+    """Write a baseline; keep the comments of lines that stay."""
     file = BASELINES / f"{gate}.txt"
     old = file.read_text().splitlines()
     head = [line for line in old if line.startswith("#")]
@@ -258,7 +258,7 @@ def write(gate: str, found: Counter[str], *, numbered: bool) -> None:
 
 
 def function_lengths() -> list[int]:
-    """Return the lengths of all functions, shortest first: signature and docstring do not count."""
+    """Return the lengths of all functions without signature and docstring, shortest first."""
     found = []
     for module in modules():
         for function in functions(module.tree):
@@ -268,7 +268,7 @@ def function_lengths() -> list[int]:
 
 
 def longest_function() -> tuple[int, str]:
-    """Return the length of the longest function with its signature, and the function's name."""
+    """Return the length of the longest function, with its signature, and its name."""
     return max(
         ((function.end_lineno or 0) - function.lineno + 1, f"{module.path}: {function.name}")
         for module in modules()
@@ -277,7 +277,7 @@ def longest_function() -> tuple[int, str]:
 
 
 def inner_imports() -> int:
-    """Count the imports inside functions; an import inside an inner function counts for both."""
+    """Count the imports inside functions; in nested functions, once for each of them."""
     imports = (ast.Import, ast.ImportFrom)
     return sum(
         isinstance(node, imports)
@@ -288,7 +288,7 @@ def inner_imports() -> int:
 
 
 def imported() -> dict[str, set[str]]:
-    """Return which modules of ours each module imports, inside functions too, but for types only."""
+    """Return module -> modules of pushjuju that it imports, also inside functions, except for types only."""
     names = {module.name for module in modules()}
     edges: dict[str, set[str]] = defaultdict(set)
     for module in modules():
@@ -313,7 +313,7 @@ def _names(node: ast.AST, known: set[str]) -> Iterator[str]:
 
 
 def circles() -> list[int]:
-    """Return the size of each group of modules in a circle of imports, smallest first (Tarjan)."""
+    """Return the size of each circle of imports, smallest first (Tarjan)."""
     edges, number, low = imported(), {}, {}
     stack: list[str] = []
     found = []
@@ -346,7 +346,7 @@ def contracts() -> list[dict[str, object]]:
 
 
 def upward_imports() -> str:
-    """Say how many imports the contracts of rooms let run upward, and how many rooms have a contract."""
+    """Return how many upward imports the contracts allow, and how many rooms have a contract."""
     rooms = {module.name.split(".")[1] for module in modules() if module.name.count(".") > 1}
     cut = [c for c in contracts() if c["type"] == "layers" and c.get("containers") != ["pushjuju"]]
     allowed = sum(len(_texts(c.get("ignore_imports"))) for c in cut)
@@ -355,7 +355,7 @@ def upward_imports() -> str:
 
 
 def allowed_circles() -> int:
-    """Count the imports that the contract against circles still leaves out."""
+    """Count the imports that the contract against circles ignores."""
     return sum(
         len(_texts(contract.get("ignore_imports")))
         for contract in contracts()
@@ -374,7 +374,7 @@ def cli_transactions() -> int:
 
 
 def doubled_rules() -> dict[str, list[str]]:
-    """Return the rules of Go and Juju that stand more than once, each with where it stands."""
+    """Return each rule of Go and Juju that is in more than one place, with the places."""
     stand = {
         rule: [module.path for module in modules() if re.search(pattern, module.text, re.MULTILINE)]
         for rule, pattern in SAID_ONCE.items()
@@ -383,12 +383,12 @@ def doubled_rules() -> dict[str, list[str]]:
 
 
 def total_lines(paths: Iterable[Path]) -> int:
-    """Return the lines of files together."""
+    """Return the number of lines of all files."""
     return sum(len(path.read_text().splitlines()) for path in paths)
 
 
 def one_change() -> dict[str, str]:
-    """Run one `config` change on a played machine; return what it touched."""
+    """Return what one `config` change on a simulated machine touched."""
     command = [sys.executable, "-m", CHANGE]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -398,7 +398,7 @@ def one_change() -> dict[str, str]:
 
 
 def measures() -> Iterator[tuple[str, object, str]]:
-    """Yield each measure: its name, the number today, and what it shall be."""
+    """Yield each measure: its name, the current number, the goal."""
     folders = Counter(str(path.parent) for path in plain_modules()).most_common(1)[0]
     yield f"modules in the largest folder ({folders[0]})", folders[1], str(MAX_MODULES)
     yield "import circles, by size", circles() or 0, "0"

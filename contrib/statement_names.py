@@ -1,4 +1,4 @@
-"""Write pushjuju/store/statement_names.py anew, after a statement came or went: `make statements`."""
+"""Writes pushjuju/store/statement_names.py after statements have changed: `make statements`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ StatementName = Literal[
 
 
 def text() -> str:
-    """Return the module as it shall be."""
+    """Return the new text of the module."""
     names = " ".join(f'"{name}",' for name in sorted(queries()))
     lines = textwrap.wrap(names, 110, initial_indent="    ", subsequent_indent="    ")
     return "\n".join((_HEAD.rstrip("\n"), *lines, "]  # fmt: skip", ""))

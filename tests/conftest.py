@@ -1,4 +1,4 @@
-"""What holds for every test."""
+"""Settings and fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from tests.world.charms import Charms
     from tests.world.controller import TestController
 
-# A loaded machine is slow now and then: no example fails for that. A failure prints how to repeat it.
-# CI takes the same examples each time, so that a change is judged by itself; people's runs look further.
+# no deadline: a loaded machine may be slow. CI runs the same examples each time, so that only the change
+# # decides; on developers' machines the examples differ. A failure prints how to repeat its example.
 settings.register_profile("pushjuju", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("pushjuju")
 
 
-# A shell lets what it runs in the background ignore Ctrl-C, and children inherit that: tests that press
-# Ctrl-C on a command would wait for ever. With a handler of ours, children start with the default.
+# Background jobs of a shell ignore Ctrl-C, and children inherit that: tests that interrupt a command would
+# # wait without end. With a handler of our own, children start with the default.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# Files of few tests that take minutes each; of all others, those with more tests take longer.
+# files with few tests that take minutes each; otherwise files with more tests take longer
 _LONGEST = (
     "test_bare_host",
     "test_suites",
@@ -52,9 +52,9 @@ _LONGEST = (
 )
 
 
-@pytest.hookimpl(trylast=True)  # after those that are left out
+@pytest.hookimpl(trylast=True)  # after the deselection by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the files that take longest on machines begin first, or a processor is idle at the end."""
+    """Run the slowest files with machines first, so that no processor is idle at the end."""
     if config.option.markexpr.startswith("machine"):
         tests = Counter(item.path for item in items)
         place = {name: number for number, name in enumerate(_LONGEST)}
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Build the bases of machines before the first test: a build takes minutes while three workers run."""
+    """Build the base images before the first test: a build takes minutes, and three workers would wait."""
     config = session.config
     if config.option.markexpr.startswith("machine") and not hasattr(config, "workerinput"):
         build_bases()
@@ -70,7 +70,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.fixture(autouse=True)
 def no_copy_of_a_controller_stays_in_the_checkout() -> Iterator[None]:
-    """A backup holds private keys: a test that leaves one behind would have it committed."""
+    """Fail when a test leaves a backup in the checkout: it holds private keys, and could be committed."""
     checkout = Path(__file__).parents[1]
     before = set(checkout.glob("juju-backup-*"))
     yield
@@ -82,7 +82,7 @@ def no_copy_of_a_controller_stays_in_the_checkout() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def packs(tmp_path_factory: pytest.TempPathFactory) -> Charms:
-    """Small charms, packed once."""
+    """Return a packer of small charms, which packs equal charms once."""
     from tests.world.charms import Charms
 
     return Charms(tmp_path_factory.mktemp("charms"))
@@ -90,7 +90,7 @@ def packs(tmp_path_factory: pytest.TempPathFactory) -> Charms:
 
 @pytest.fixture(scope="session")
 def empty_controller(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
-    """A controller's data directory with one model, to be copied."""
+    """Return a controller's data directory with one model, as a template to copy."""
     from tests.world.controller import TestController
 
     root = tmp_path_factory.mktemp("shop")
@@ -100,7 +100,7 @@ def empty_controller(tmp_path_factory: pytest.TempPathFactory, packs: Charms) ->
 
 @pytest.fixture
 def runtime(tmp_path: Path, empty_controller: Path, packs: Charms) -> Iterator[TestController]:
-    """A controller with the model `shop`, a fake clock, and machines that answer in this process."""
+    """Yield a controller with the model `shop`, a fake clock, and machines simulated in this process."""
     from tests.world.controller import TestController
 
     made = TestController.copy(empty_controller, tmp_path, packs)
@@ -110,7 +110,7 @@ def runtime(tmp_path: Path, empty_controller: Path, packs: Charms) -> Iterator[T
 
 @pytest.fixture
 def hub() -> Iterator[HubStore]:
-    """A stand-in for Charmhub: the real one is not reachable from here."""
+    """Yield a stand-in for Charmhub, which tests cannot reach."""
     from tests.charms_tools.hubstore import running
 
     with running() as store:
@@ -119,6 +119,6 @@ def hub() -> Iterator[HubStore]:
 
 @pytest.fixture
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let commands print times of UTC."""
+    """Make commands print times in UTC."""
     with in_utc(monkeypatch):
         yield

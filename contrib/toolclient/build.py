@@ -1,7 +1,7 @@
-"""Build the hook tool client for each processor and write it into the package: `make toolclient`.
+"""Builds the hook tool client for each processor and writes it into the package: `make toolclient`.
 
-Needs the compilers of COMPILERS (Debian: gcc, gcc-aarch64-linux-gnu). The programs are kept in the
-repository, so nobody else needs them.
+Needs the compilers of COMPILERS (Debian: gcc, gcc-aarch64-linux-gnu). The built programs are in the
+repository, so other developers do not need the compilers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def build(processor: str, target: Path) -> None:
 
 
 def main() -> None:
-    """Build and write all of them."""
+    """Build the clients and write them."""
     lines = [f'SOURCE = "{hashlib.sha256(SOURCE.read_bytes()).hexdigest()}"  # SHA-256 of client.c', ""]
     lines.append("PROGRAMS = {")
     with tempfile.TemporaryDirectory() as folder:

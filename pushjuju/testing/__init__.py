@@ -1,6 +1,6 @@
-"""What plugin authors and charm tests may import: contract suites and real machines. Needs pytest.
+"""For tests of plugins and charms: contract suites and real machines. Needs pytest.
 
-Nothing in pushjuju imports it.
+pushjuju itself imports nothing from here.
 """
 
 import pytest

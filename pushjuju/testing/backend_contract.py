@@ -1,4 +1,4 @@
-"""The suite that every backend for the content of secrets passes.
+"""The contract suite for backends that keep the content of secrets.
 
 from pushjuju.testing.backend_contract import SecretBackendContract
 
@@ -9,7 +9,7 @@ class TestMine(SecretBackendContract):
 
     @pytest.fixture
     def broken(self):
-        return MyBackend(...)  # one that cannot be reached
+        return MyBackend(...)  # cannot be reached
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ FIRST, SECOND = {"token": "YQ==", "raw": "AP8="}, {"token": "Yg=="}
 
 
 class SecretBackendContract:
-    """Tests; a subclass brings the fixtures `backend` and `broken`."""
+    """The suite; a subclass adds the fixtures `backend` and `broken`."""
 
     def test_it_says_that_it_is_there(self, backend: SecretBackend) -> None:
-        """No error: it is there."""
+        """A backend that works raises no error."""
         backend.ping()
 
     def test_what_is_saved_is_fetched(self, backend: SecretBackend) -> None:
-        """Bytes come back as they went."""
+        """The bytes that come back are those that were saved."""
         backend.save(PATH, FIRST)
         assert dict(backend.fetch(PATH)) == FIRST
 
     def test_saving_again_replaces_all(self, backend: SecretBackend) -> None:
-        """A step that is repeated after a crash does no harm; keys of before do not stay."""
+        """A save that is repeated after a crash does no harm, and old keys do not stay."""
         backend.save(PATH, FIRST)
         backend.save(PATH, SECOND)
         backend.save(PATH, SECOND)
         assert dict(backend.fetch(PATH)) == SECOND
 
     def test_paths_do_not_touch_each_other(self, backend: SecretBackend) -> None:
-        """Revision 1 is not revision 11."""
+        """Revision 1 and revision 11 do not share a path."""
         backend.save(PATH, FIRST)
         backend.save(f"{PATH}1", SECOND)
         backend.delete(PATH)
         assert dict(backend.fetch(f"{PATH}1")) == SECOND
 
     def test_what_is_deleted_is_gone(self, backend: SecretBackend) -> None:
-        """Deleting may be repeated; what is not there cannot be fetched."""
+        """A delete may be repeated; deleted content cannot be fetched."""
         backend.save(PATH, FIRST)
         backend.delete(PATH)
         backend.delete(PATH)
@@ -58,7 +58,7 @@ class SecretBackendContract:
             backend.fetch(PATH)
 
     def test_one_that_is_away_says_so(self, broken: SecretBackend) -> None:
-        """Every method raises what the controller waits for; no text holds content."""
+        """When the backend is down, every method raises the error that is retried, without secret content."""
         for call in (
             broken.ping,
             lambda: broken.save(PATH, FIRST),

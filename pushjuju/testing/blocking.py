@@ -1,11 +1,12 @@
-"""Finds calls that block the event loop: waits in the thread of a loop that runs.
+"""Finds calls that block the event loop of the thread that makes them.
 
     with calls_that_block() as found:
         await provider.start(request)
     assert found == []
 
-It looks at what Python tells auditors, so it does not depend on how fast this computer is: `time.sleep`,
-connections of sockets that wait, host names, processes and HTTP requests. Files are not looked at.
+Python's audit events report the calls, so the speed of the computer does not matter: `time.sleep`,
+connections of blocking sockets, host name lookups, processes and HTTP requests. Calls on files are not
+reported.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ _EVENTS = frozenset(
         "urllib.Request",
     }
 )
-_LIBRARY = asyncio.__file__.rpartition("/asyncio/")[0]  # of Python itself
+_LIBRARY = asyncio.__file__.rpartition("/asyncio/")[0]  # modules of Python itself
 _listeners: list[list[str]] = []
 _state = {"installed": False}
 
 
 @contextmanager
 def calls_that_block() -> Iterator[list[str]]:
-    """Collect the calls that block a loop while the block runs: `what in file:line function`."""
+    """Collect the blocking calls of the block, as `what in file:line function`."""
     if not _state["installed"]:
-        sys.addaudithook(_audit)  # it cannot be taken away again
+        sys.addaudithook(_audit)  # Python cannot remove an audit hook
         _state["installed"] = True
     found: list[str] = []
     sleep = time.sleep
@@ -61,12 +62,12 @@ def _audit(event: str, args: tuple[Any, ...]) -> None:
     if not _listeners or event not in _EVENTS:
         return
     if event == "socket.connect" and args[0].gettimeout() == 0.0:
-        return  # asyncio's own, which do not wait
+        return  # asyncio's own calls do not wait
     _note(event, sys._getframe(1))
 
 
 def _note(event: str, frame: FrameType | None) -> None:
-    """Note who waits, if a loop runs in this thread and it is not asyncio itself that asks."""
+    """Note a blocking call, when the thread runs an event loop and asyncio itself did not make the call."""
     if asyncio._get_running_loop() is None:
         return
     while frame is not None:

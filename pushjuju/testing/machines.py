@@ -1,12 +1,12 @@
-"""Real machines for tests, and the certainty that none stays.
+"""Real machines for tests, which are removed for certain after the tests.
 
 Import the fixture in a conftest:
 
     from pushjuju.testing.machines import local_cloud  # noqa: F401
 
-It gives a LocalCloud: fresh data directories for controllers, providers on them, a key that logs in. All that
-was made below it is removed at the end of the run, also after failures; what a killed run left goes at the
-start of the next one. Mark tests that use it with `machine`.
+The fixture is a LocalCloud: data directories for controllers, providers, a key for the login. The end of the
+run removes all its machines, also after failures; the next run removes those of a killed run. Mark tests
+that use the fixture with `machine`.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def skip_reason() -> str:
 
 
 class LocalCloud:
-    """Everything a test needs to have machines of its own.
+    """What a test needs to start machines of its own.
 
     Attributes:
-        root: Folder of this run; data directories lie below it.
+        root: Folder of this run, with the data directories.
         key: Private key that logs in to every machine.
-        public_key: Its public line.
+        public_key: The public line of this key.
         ssh: Runs scripts on machines.
     """
 
@@ -67,7 +67,7 @@ class LocalCloud:
         self._numbers = itertools.count()
 
     def prepare(self) -> None:
-        """Build the base now, so that no test waits for it."""
+        """Build the base image now, so that no test waits for the build."""
         found = ensure_base(BasesConfig(), self.base, cache_dir(self._environ), no_progress)
         self.base = Base.parse(found.base)
 
@@ -93,17 +93,17 @@ class LocalCloud:
         return StartRequest(**{**wanted, **changes})
 
     def leftovers(self, data_dir: Path) -> list[str]:
-        """Return what a controller's machines left on this host."""
+        """Return what is left of a controller's machines on this host."""
         return leftovers(Layout.of(data_dir))
 
     def sweep_data_dir(self, data_dir: Path) -> None:
-        """Remove all machines of a controller, whatever state they are in."""
+        """Remove all machines of a controller, in whatever state they are."""
         sweep(Layout.of(data_dir))
 
 
 @pytest.fixture(scope="session")
 def local_cloud() -> Iterator[LocalCloud]:
-    """Machines for this test run; skips with the reason where none can be made."""
+    """Yield a LocalCloud; skip the test when local machines cannot be made here."""
     reason = skip_reason()
     if reason:
         pytest.skip(reason)
@@ -111,7 +111,7 @@ def local_cloud() -> Iterator[LocalCloud]:
     _sweep_dead_runs()
     root = Path(
         tempfile.mkdtemp(prefix=f"run-{os.getpid()}-", dir=RUNS)
-    )  # several fixtures may share a process
+    )  # other fixtures in this process may use it
     cloud = LocalCloud(root, os.environ)
     try:
         cloud.prepare()
@@ -121,10 +121,10 @@ def local_cloud() -> Iterator[LocalCloud]:
 
 
 def _sweep_dead_runs() -> None:
-    """Remove what runs left whose process is gone."""
+    """Remove what is left of runs whose process has ended."""
     for folder in RUNS.glob("run-*"):
         if not Path("/proc", folder.name.split("-")[1]).exists():
-            with contextlib.suppress(FileNotFoundError):  # another run sweeps too
+            with contextlib.suppress(FileNotFoundError):  # another run is removing them
                 _sweep_run(folder)
 
 

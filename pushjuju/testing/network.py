@@ -1,10 +1,10 @@
-"""Faults of the network between a controller and a local machine, for tests. Needs root.
+"""Network faults between a controller and a local machine, for tests. Needs root.
 
 line = Line.of(data_dir, instance_id)
 with line.cut():
-    ...  # nothing gets through: connections hang, new ones time out
+    ...  # no packet passes: connections hang, new ones time out
 with line.refused(22):
-    ...  # the machine's SSH port says no at once
+    ...  # the machine refuses SSH connections at once
 with line.slow(300):
     ...  # each packet takes 300 ms longer; skipped where the kernel has no netem
 """
@@ -27,10 +27,10 @@ _TABLE = "pushjuju_fault"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The cable of one machine.
+    """The network cable of a machine.
 
     Attributes:
-        namespace: Its network namespace; the end of the cable on this host has the same name.
+        namespace: The machine's network namespace; the end of the cable on this host has the same name.
     """
 
     namespace: str
@@ -40,7 +40,7 @@ class Line:
         """Return the network cable of a running machine.
 
         Args:
-            data_dir: The folder of its provider: the `machines` folder of the controller.
+            data_dir: The folder of the machine's provider: the `machines` folder of the controller.
         """
         layout = Layout.of(data_dir)
         record = layout.read(instance_id)
@@ -49,7 +49,7 @@ class Line:
 
     @contextmanager
     def cut(self) -> Iterator[None]:
-        """Pull the cable; it is in again at the end."""
+        """Pull the cable for the block."""
         run(["ip", "link", "set", self.namespace, "down"])
         try:
             yield
@@ -58,7 +58,7 @@ class Line:
 
     @contextmanager
     def refused(self, port: int) -> Iterator[None]:
-        """Let the machine refuse connections to a TCP port."""
+        """Make the machine refuse connections to a TCP port for the block."""
         rule = (
             f"table inet {_TABLE} {{ chain in {{ type filter hook input priority -300; "
             f"tcp dport {port} reject with tcp reset; }}; }}\n"
@@ -71,7 +71,7 @@ class Line:
 
     @contextmanager
     def slow(self, delay_ms: int, loss_percent: float = 0.0) -> Iterator[None]:
-        """Delay, and lose some of, what goes to the machine."""
+        """Delay packets to the machine, and lose some of them, for the block."""
         words = ["netem", "delay", f"{delay_ms}ms"]
         words += ["loss", f"{loss_percent}%"] if loss_percent else []
         try:

@@ -1,4 +1,4 @@
-"""The contract suite of providers: subclass it and give it a bench.
+"""The contract suite for providers: subclass it and add a bench.
 
     from pushjuju.testing.provider_contract import Bench, ProviderContract
 
@@ -6,7 +6,7 @@
         @pytest.fixture
         def bench(self, tmp_path): return MyBench(tmp_path)
 
-Needs pytest and pytest-asyncio. Machines are really started: mark the class as your own slow tests are.
+Needs pytest and pytest-asyncio. The suite starts real machines: mark the class as a slow test.
 """
 
 from __future__ import annotations
@@ -38,31 +38,31 @@ READY_S = 120.0
 
 
 class Bench(Protocol):
-    """What the suite needs of the provider's author."""
+    """What the suite needs from the author of the provider."""
 
     def open(self, model_uuid: str) -> Provider:
-        """Return a new provider object for a model, as a restarted controller would."""
+        """Return a new provider object for a model, as after a restart of the controller."""
         ...
 
     def request(self, machine_id: str) -> StartRequest:
-        """Return a request for a plain machine that lets `run` log in."""
+        """Return a request for a plain machine to which `run` can log in."""
         ...
 
     async def run(self, target: SSHTarget, script: str) -> ScriptResult:
-        """Run a script as root as soon as the machine lets us in."""
+        """Run a script as root, as soon as the machine allows the login."""
         ...
 
     async def leftovers(self) -> list[str]:
-        """Return what is left in the cloud after all models were destroyed, where the cloud can list it."""
+        """Return what is left in the cloud after the end of all models, if the cloud can list that."""
         ...
 
 
 @pytest.mark.asyncio
 class ProviderContract:
-    """What every provider that can start machines must do."""
+    """The tests for every provider that can start machines."""
 
     async def test_a_machine_starts_is_listed_answers_ssh_and_stops(self, bench: Bench) -> None:
-        """The whole life of one machine."""
+        """A machine starts, is listed, allows a login and stops."""
         provider = bench.open(MODEL)
         started = await provider.start(bench.request("0"))
         try:
@@ -92,7 +92,7 @@ class ProviderContract:
         assert await bench.leftovers() == []
 
     async def test_host_keys_known_in_advance_are_the_ones_shown(self, bench: Bench) -> None:
-        """Strict checking works from the first connection when the provider claims to know the keys."""
+        """When the provider knows the host keys, strict checking works from the first connection."""
         provider = bench.open(MODEL)
         started = await provider.start(bench.request("0"))
         try:
@@ -104,7 +104,7 @@ class ProviderContract:
             await provider.destroy_model()
 
     async def test_unknown_ids_are_no_error(self, bench: Bench) -> None:
-        """Stop and get take unknown ids, in the order given."""
+        """`stop` and `get` accept unknown ids; `get` keeps the order of the ids."""
         provider = bench.open(MODEL)
         await provider.stop(["no-such-instance"])
         assert await provider.get(["no-such-instance", "nor-this-one"]) == [None, None]
@@ -118,7 +118,7 @@ class ProviderContract:
             await provider.destroy_model()
 
     async def test_machines_start_in_parallel(self, bench: Bench) -> None:
-        """Several starts at once give different machines that all answer."""
+        """Parallel starts return different machines."""
         provider = bench.open(MODEL)
         try:
             requests = [bench.request(str(number)) for number in range(3)]
@@ -133,7 +133,7 @@ class ProviderContract:
         assert await provider.list() == []
 
     async def test_a_second_start_of_a_machine_replaces_the_first(self, bench: Bench) -> None:
-        """A controller that died during a start asks again; one machine results."""
+        """When the controller ended during a start and starts the machine again, one machine is left."""
         provider = bench.open(MODEL)
         try:
             await provider.start(bench.request("0"))
@@ -144,7 +144,7 @@ class ProviderContract:
             await provider.destroy_model()
 
     async def test_a_repeated_start_finds_its_machine(self, bench: Bench) -> None:
-        """A controller that died between the cloud's answer and its own note asks again."""
+        """When the controller ended before it recorded the machine, a second start finds the machine."""
         request = dataclasses.replace(bench.request("0"), nonce="machine-0:contract")
         try:
             first = await bench.open(MODEL).start(request)
@@ -155,14 +155,14 @@ class ProviderContract:
             await bench.open(MODEL).destroy_model()
 
     async def test_a_machine_is_in_the_zone_that_was_chosen(self, bench: Bench) -> None:
-        """For clouds with zones: each available one takes a machine, and says so."""
+        """In clouds with zones, a machine starts in each available zone and reports the zone."""
         provider = bench.open(MODEL)
         if not isinstance(provider, Zoned):
             return
         try:
             usable = [zone.name for zone in await provider.zones() if zone.available]
             if not usable:
-                return  # this cloud has no zones
+                return  # the cloud has no zones
             for number, zone in enumerate(usable[:2]):
                 request = dataclasses.replace(bench.request(str(number)), zone=zone)
                 assert list(await provider.derive_zones(request)) == []
@@ -172,13 +172,13 @@ class ProviderContract:
             await provider.destroy_model()
 
     async def test_rules_of_constraints_take_a_plain_machine(self, bench: Bench) -> None:
-        """What `start` takes the rules take too."""
+        """The rules of constraints accept what `start` accepts."""
         provider = bench.open(MODEL)
         if isinstance(provider, Constrained):
             assert check(bench.request("0").constraints, await provider.rules()) == []
 
     async def test_a_restarted_controller_finds_its_machines(self, bench: Bench) -> None:
-        """Nothing is kept in the provider object that is needed later."""
+        """A new provider object knows everything that later calls need."""
         started = await bench.open(MODEL).start(bench.request("0"))
         provider = bench.open(MODEL)
         try:
@@ -192,7 +192,7 @@ class ProviderContract:
         assert await provider.list() == []
 
     async def test_models_do_not_see_each_other(self, bench: Bench) -> None:
-        """Listing, getting and destroying keep to the own model."""
+        """`list`, `get` and `destroy_model` concern only their own model."""
         mine, other = bench.open(MODEL), bench.open(OTHER_MODEL)
         try:
             one = await mine.start(bench.request("0"))
@@ -209,7 +209,7 @@ class ProviderContract:
         assert await bench.leftovers() == []
 
     async def test_a_reboot_comes_back(self, bench: Bench) -> None:
-        """`juju-reboot` needs it: the machine reboots with the same address, keys and disk."""
+        """After a reboot, which `juju-reboot` needs, the machine has the same address, keys and disk."""
         provider = bench.open(MODEL)
         started = await provider.start(bench.request("0"))
         try:
@@ -223,12 +223,12 @@ class ProviderContract:
             await provider.destroy_model()
 
     async def test_a_plain_machine_passes_the_precheck(self, bench: Bench) -> None:
-        """What `start` takes is not refused before."""
+        """The precheck accepts what `start` accepts."""
         request = bench.request("0")
         await bench.open(MODEL).precheck(request.base, request.constraints, request.placement)
 
     async def test_no_call_blocks_the_event_loop(self, bench: Bench) -> None:
-        """A controller works many machines at once: whatever waits does so in a thread, or with `await`."""
+        """Waiting calls run in a thread or use `await`, because a controller works many machines at once."""
         with calls_that_block() as found:
             provider = bench.open(MODEL)
             try:
@@ -251,23 +251,23 @@ class ProviderContract:
         assert found == []
 
     async def test_doctor_answers_here(self, bench: Bench) -> None:
-        """Where the suite runs nothing that is required can be missing."""
+        """Where the suite runs, `doctor` finds nothing required missing."""
         findings = await bench.open(MODEL).doctor()
         assert [item.message for item in findings if item.required and not item.ok] == []
 
 
 class EnlistBench(Bench, Protocol):
-    """A bench for providers that take machines which are there already."""
+    """A bench for providers that take over existing machines."""
 
     target: str
-    """`ssh:user@host` of a machine that `run` can log in to and that belongs to nobody."""
+    """`ssh:user@host` of a machine that no model has and to which `run` can log in."""
 
     public_key: str
 
 
 @pytest.mark.asyncio
 class EnlistContract:
-    """What every provider must do that takes machines which are there already."""
+    """The tests for every provider that takes over existing machines."""
 
     async def _enlist(self, bench: EnlistBench, model: str, machine_id: str) -> tuple[Provider, Started]:
         provider = bench.open(model)
@@ -278,7 +278,7 @@ class EnlistContract:
         return provider, started
 
     async def test_a_machine_joins_and_leaves(self, bench: EnlistBench) -> None:
-        """Enlisting returns the facts and a login with root rights; stopping leaves the machine running."""
+        """`enlist` returns the facts and a login with root rights; `stop` leaves the machine running."""
         provider, started = await self._enlist(bench, MODEL, "0")
         assert started.instance.hardware.arch
         assert started.instance.hardware.cores
@@ -293,7 +293,7 @@ class EnlistContract:
         assert await bench.leftovers() == []
 
     async def test_a_machine_belongs_to_one_model(self, bench: EnlistBench) -> None:
-        """A second model is refused until the first lets go; a repeated attempt of the first is fine."""
+        """A second model is refused until the first releases the machine; the first may enlist again."""
         provider, started = await self._enlist(bench, MODEL, "0")
         with pytest.raises(AlreadyExists, match="machine is already provisioned"):
             await self._enlist(bench, OTHER_MODEL, "0")
@@ -306,7 +306,7 @@ class EnlistContract:
         assert await bench.leftovers() == []
 
     async def test_unknown_ids_are_no_error(self, bench: EnlistBench) -> None:
-        """As for every provider."""
+        """`stop` and `get` accept unknown ids."""
         provider = bench.open(MODEL)
         await provider.stop(["manual:192.0.2.77"])
         assert await provider.get(["manual:192.0.2.77"]) == [None]

@@ -1,4 +1,4 @@
-"""The suites that every source of charms passes: stores, and places that a user points at.
+"""The contract suites for sources of charms: stores, and places such as directories or URLs.
 
 from pushjuju.testing.source_contract import CharmStoreContract, StoreBench
 
@@ -25,12 +25,12 @@ from pushjuju.plugins.api.sources import CharmPlace, CharmStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreBench:
-    """A store that has at least one charm, with one resource.
+    """A store with at least one charm, which has a resource.
 
     Attributes:
-        name: Of the charm.
-        channel: With track and risk, where `revision` is the newest for `platform`.
-        resource: Name of a resource that the charm has.
+        name: The name of the charm.
+        channel: A channel with track and risk, in which `revision` is the newest for `platform`.
+        resource: The name of a resource of the charm.
     """
 
     store: CharmStore
@@ -42,17 +42,17 @@ class StoreBench:
 
 
 class CharmStoreContract:
-    """Tests; a subclass brings the fixture `bench`."""
+    """The suite for stores; a subclass adds the fixture `bench`."""
 
     def one(self, bench: StoreBench, **asked: object) -> StoreCharm:
-        """Return the answer to one ask, which must be a charm."""
+        """Return the answer to a single request, which must be a charm."""
         plain: dict[str, object] = {"name": bench.name, "platform": bench.platform}
         (found,) = bench.store.resolve([Ask(**{**plain, **asked})])  # type: ignore[arg-type]
         assert isinstance(found, StoreCharm), found
         return found
 
     def test_by_channel(self, bench: StoreBench) -> None:
-        """The newest of the channel, with where it is and what it is for."""
+        """A channel gives its newest revision, with the download address and the platform."""
         found = self.one(bench, channel=bench.channel)
         assert (found.name, found.revision, found.kind) == (bench.name, bench.revision, "charm")
         assert found.channel == bench.channel.full()
@@ -60,22 +60,22 @@ class CharmStoreContract:
         assert found.download.sha256 or found.download.sha384
 
     def test_by_revision(self, bench: StoreBench) -> None:
-        """The very one, whatever channel it is in."""
+        """A revision is found in whatever channel it is."""
         assert self.one(bench, revision=bench.revision).revision == bench.revision
 
     def test_without_a_base(self, bench: StoreBench) -> None:
-        """One that it names itself."""
+        """Without a base the store returns one of the charm's bases."""
         found = self.one(bench, channel=bench.channel, platform=Platform(arch=bench.platform.arch))
         assert found.platform.base is not None
 
     def test_what_is_there_already(self, bench: StoreBench) -> None:
-        """A refresh gives the newest of the channel that is followed."""
+        """A refresh returns the newest revision of the channel."""
         known = self.one(bench, channel=bench.channel)
         held = Held(id=known.id, revision=known.revision, channel=bench.channel, key="k")
         assert self.one(bench, channel=bench.channel, held=held).revision == bench.revision
 
     def test_several_at_once_come_in_their_order(self, bench: StoreBench) -> None:
-        """A missing charm is an answer too, and disturbs no other answer."""
+        """An unknown charm is an answer of its own, and does not change the other answers."""
         asks = [
             Ask(name="no-such-charm-here", platform=bench.platform),
             Ask(name=bench.name, channel=bench.channel, platform=bench.platform),
@@ -86,7 +86,7 @@ class CharmStoreContract:
         assert bench.store.resolve([]) == []
 
     def test_a_channel_without_the_base_says_what_there_is(self, bench: StoreBench) -> None:
-        """The text names the bases, the error carries them."""
+        """The error names the bases of the channel, and carries them as data."""
         other = Platform(arch=bench.platform.arch, os="genericlinux", track="0")
         (found,) = bench.store.resolve([Ask(name=bench.name, channel=bench.channel, platform=other)])
         assert isinstance(found, HubError)
@@ -94,7 +94,7 @@ class CharmStoreContract:
         assert any(platform.base == bench.platform.base for _, platform in found.releases)
 
     def test_the_archive_is_the_charm(self, bench: StoreBench, tmp_path: Path) -> None:
-        """It is what the answer said, and its hash is."""
+        """The archive is the charm of the answer, with the hash of the answer."""
         found, target = self.one(bench, channel=bench.channel), tmp_path / "x.charm"
         told: list[tuple[int, int]] = []
         bench.store.fetch(found.download, target, "charm", lambda here, whole: told.append((here, whole)))
@@ -104,7 +104,7 @@ class CharmStoreContract:
         bench.store.fetch(found.download, target, "charm")
 
     def test_a_file_that_is_not_what_was_told(self, bench: StoreBench, tmp_path: Path) -> None:
-        """The download fails, and no file is left behind."""
+        """A download with a wrong hash fails, and leaves no file."""
         found = self.one(bench, channel=bench.channel).download
         wrong = Download(url=found.url, sha256="0" * 64, size=found.size)
         with pytest.raises(HubError):
@@ -112,7 +112,7 @@ class CharmStoreContract:
         assert not (tmp_path / "x").exists()
 
     def test_resources(self, bench: StoreBench, tmp_path: Path) -> None:
-        """The revisions of a resource, each with its SHA-384."""
+        """The revisions of a resource have a SHA-384 each."""
         listed = bench.store.resources(bench.name, bench.resource)
         assert listed
         assert all(item.name == bench.resource and item.download.sha384 for item in listed)
@@ -123,7 +123,7 @@ class CharmStoreContract:
             bench.store.resources(bench.name, "no-such-resource")
 
     def test_info_and_find(self, bench: StoreBench) -> None:
-        """The descriptions of charms, in Charmhub's form."""
+        """`info` and `find` return descriptions in Charmhub's form."""
         assert bench.store.info(bench.name)["name"] == bench.name
         assert bench.name in [item["name"] for item in bench.store.find(bench.name, {})]
         assert bench.store.find("no-such-charm-here", {}) == []
@@ -132,14 +132,14 @@ class CharmStoreContract:
 
 
 class CharmPlaceContract:
-    """Tests; a subclass brings the fixtures `place` (a charm named `web`) and `empty` (nothing is there)."""
+    """The suite for places; a subclass adds the fixtures `place` (a charm `web`) and `empty` (no charm)."""
 
     def test_the_charm_is_brought(self, place: CharmPlace, tmp_path: Path) -> None:
-        """A directory or an archive that can be read."""
+        """A place returns a charm as a directory or an archive."""
         assert read_charm(place.bring(_folder(tmp_path))).charm.name == "web"
 
     def test_nothing_is_there(self, empty: CharmPlace, tmp_path: Path) -> None:
-        """An error that a user can read."""
+        """A place without a charm raises an error with a text for users."""
         with pytest.raises(PushjujuError):
             empty.bring(_folder(tmp_path))
 

@@ -1,4 +1,4 @@
-"""A small SSH transport for tests: one login per script, strict about keys that are known."""
+"""A small SSH transport for tests: a login per script, strict about known host keys."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SUDO_REFUSED = 97
 
 
 class TestTransport:
-    """Runs scripts with private keys of the test's; fits the RemoteRunner that providers ask for."""
+    """Runs scripts with private keys of the test; implements the RemoteRunner of providers."""
 
-    __test__ = False  # pytest: not a class of tests
+    __test__ = False  # tells pytest that this is no class of tests
 
     def __init__(self, *keys: Path) -> None:
         self._keys = keys
@@ -32,13 +32,13 @@ class TestTransport:
         interactive: bool = False,  # noqa: ARG002 (nobody is there to ask)
         timeout_s: float = 60.0,
     ) -> ScriptResult:
-        """Run a script over one connection of its own.
+        """Run a script over a connection of its own.
 
         Raises:
             AuthFailed: The machine refuses the login.
-            HostKeyChanged: It shows another key than the known ones.
-            SudoRefused: No root rights.
-            Unreachable: No answer.
+            HostKeyChanged: The machine's host key is not one of the known keys.
+            SudoRefused: The login has no root rights.
+            Unreachable: The machine does not answer.
         """
         keys = [str(path) for path in (*self._keys, *target.identities)]
         try:
@@ -70,10 +70,10 @@ class TestTransport:
     async def wait_for(
         self, target: SSHTarget, script: str = "exit 0\n", *, within_s: float = 60.0
     ) -> ScriptResult:
-        """Run a script as root as soon as the machine lets us in.
+        """Run a script as root, as soon as the machine allows the login.
 
         Raises:
-            Unreachable: It does not in time.
+            Unreachable: The machine does not allow the login in time.
         """
         deadline = time.monotonic() + within_s
         while True:
@@ -86,7 +86,7 @@ class TestTransport:
 
 
 def _as_root(command: str) -> str:
-    """Return a command line that runs as root; the login's own shell may be anything POSIX."""
+    """Return a command line that runs a command as root, whatever POSIX shell the login has."""
     refused = f"sudo -n true 2>/dev/null || exit {_SUDO_REFUSED}"
     return f'if [ "$(id -u)" = 0 ]; then exec {command}; fi; {refused}; exec sudo -n {command}'
 

@@ -1,4 +1,4 @@
-"""What every provider of storage that outlives machines must do: run `StorageContract` on your own."""
+"""The contract suite for providers of storage that outlives machines: subclass `StorageContract`."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from pushjuju.plugins.api.storage_types import StorageItem, StorageProvider, Sto
 
 
 class StorageBench(Protocol):
-    """What the suite needs of the provider under test."""
+    """What the suite needs from the author of the provider."""
 
     kind: Kind
 
     def open(self) -> StorageProvider:
-        """Return the provider, opened anew: it may keep nothing in memory."""
+        """Return a new provider object, which knows nothing of earlier calls."""
         ...
 
     async def machine(self) -> str:
-        """Return the instance id of a machine that runs; another one each time."""
+        """Return the instance id of a running machine, a different one for each call."""
         ...
 
     async def write(self, instance: str, place: str, text: str) -> None:
-        """Write a text into what a machine sees as `source`, as `device`, or by a serial number."""
+        """Write a text to storage that the machine sees as `source`, as `device` or by a serial number."""
         ...
 
     async def read(self, instance: str, place: str) -> str:
-        """Read the text that was written."""
+        """Read the text."""
         ...
 
     def leftovers(self) -> list[str]:
-        """Return what of storage is left in the cloud."""
+        """Return what is left of the storage in the cloud."""
         ...
 
 
@@ -43,15 +43,15 @@ def _place(seen: StorageSeen) -> str:
 
 
 class StorageContract:
-    """The suite: subclass it with a fixture `bench`."""
+    """The suite; a subclass adds the fixture `bench`."""
 
     def item(self, bench: StorageBench, **more: object) -> StorageItem:
-        """A new item."""
+        """Return a new item of storage."""
         plain = {"id": "0", "kind": bench.kind, "size": 16, "uuid": str(uuid.uuid4())}
         return StorageItem(**{**plain, **more})  # type: ignore[arg-type]
 
     async def test_data_goes_from_machine_to_machine(self, bench: StorageBench) -> None:
-        """Every step may be taken twice, by another process each time."""
+        """Each step may be repeated, also by another process."""
         new = self.item(bench)
         made = [await bench.open().create(new) for _ in range(2)]
         assert made[0] == made[1]
@@ -74,7 +74,7 @@ class StorageContract:
         assert bench.leftovers() == []
 
     async def test_what_a_machine_has_is_not_taken_from_it(self, bench: StorageBench) -> None:
-        """Neither by another machine nor by its removal."""
+        """Neither another machine nor a removal takes storage from the machine that has it."""
         new = self.item(bench)
         made = await bench.open().create(new)
         there = self.item(
@@ -92,7 +92,7 @@ class StorageContract:
         await bench.open().destroy(there)
 
     async def test_what_was_let_go_can_be_found(self, bench: StorageBench) -> None:
-        """And what was not, is another's."""
+        """Released storage can be found; storage that was not released cannot."""
         new = self.item(bench)
         made = await bench.open().create(new)
         item = self.item(bench, uuid=new.uuid, provider_id=made.provider_id)
@@ -104,7 +104,7 @@ class StorageContract:
             await bench.open().find(made.provider_id, bench.kind)
 
     async def test_what_is_gone_is_no_error(self, bench: StorageBench) -> None:
-        """Destroyed before it was made, detached from where it never was."""
+        """Destroying or detaching storage that does not exist is no error."""
         item = self.item(bench)
         await bench.open().destroy(item)
         made = await bench.open().create(item)

@@ -1,4 +1,4 @@
-"""The world that tests share: real stores, and machines that are played in this process."""
+"""Helpers that tests share: controllers with real stores, and machines simulated in this process."""
 
 from __future__ import annotations
 

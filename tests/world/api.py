@@ -1,4 +1,4 @@
-"""An API server of a controller in a folder, and clients that speak to it over a real socket."""
+"""An API server for a controller in a folder, and clients with a real socket."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PASSWORD = "a-password-of-tests"
 
 
 class ApiFailed(Exception):
-    """An answer is an error."""
+    """The server answered with an error."""
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         super().__init__(answer["error"])
@@ -27,7 +27,7 @@ class ApiFailed(Exception):
 
 
 class ApiClient:
-    """One connection; speaks nothing but JSON."""
+    """A connection that speaks JSON."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.socket = socket
@@ -51,7 +51,7 @@ class ApiClient:
         return found
 
     async def ask(self, kind: str, version: int, method: str, params: Any = None, *, name: str = "") -> Any:
-        """Return the response to a request; the next message must be its answer."""
+        """Return the response to a request; fail when the next message is not the response."""
         number = await self.send(kind, method, params, version=version, name=name)
         answer = await self.read()
         assert answer["request-id"] == number
@@ -61,13 +61,13 @@ class ApiClient:
         return answer["response"]
 
     async def login(self, user: str = "admin", password: str = PASSWORD) -> Any:
-        """Log in, and return the answer."""
+        """Log in, and return the response."""
         params = {"auth-tag": f"user-{user}", "credentials": password}
         return await self.ask("Admin", 3, "Login", params)
 
 
 class ApiWorld:
-    """A server that listens on this host."""
+    """An API server on this host."""
 
     def __init__(self, ctx: Context, server: Server) -> None:
         self.ctx = ctx
@@ -83,7 +83,7 @@ class ApiWorld:
 
     @property
     def trust(self) -> ssl.SSLContext:
-        """TLS that trusts the controller's CA."""
+        """A TLS context that trusts the controller's CA."""
         return ssl.create_default_context(cadata=self.api.ca)
 
     def add_user(self, name: str, password: str = PASSWORD) -> None:
@@ -93,7 +93,7 @@ class ApiWorld:
 
     @asynccontextmanager
     async def connect(self, model: str = "", **headers: str) -> AsyncIterator[ApiClient]:
-        """Connect to the controller or to a model, without a login."""
+        """Connect to the controller or to a model without a login."""
         path = f"/model/{model}/api" if model else "/api"
         async with (
             aiohttp.ClientSession() as session,
@@ -113,7 +113,7 @@ class ApiWorld:
     @classmethod
     @asynccontextmanager
     async def serve(cls, ctx: Context) -> AsyncIterator[Self]:
-        """Serve a controller until the block ends; admin has the password of the tests."""
+        """Serve a controller until the end of the block; the tests know admin's password."""
         world: list[Self] = []
 
         def work() -> None:

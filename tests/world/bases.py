@@ -1,4 +1,4 @@
-"""The bases of the machines that tests make."""
+"""Builds the base images of the machines that tests start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BASES = ("ubuntu@24.04", "ubuntu@22.04")
 
 
 def build_bases() -> None:
-    """Build those that are not in the cache; where that cannot be done, the tests say so themselves."""
+    """Build the images that the cache lacks; when a build is impossible, each test reports that itself."""
     if os.geteuid() != 0 or shutil.which("mmdebstrap") is None:
         return
     for base in BASES:

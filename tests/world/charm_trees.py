@@ -1,4 +1,4 @@
-"""Small charms on disk, for these tests."""
+"""Writes small charms to disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ METADATA = "name: web\nsummary: s\ndescription: d\nseries: [jammy]\n"
 
 
 def write_tree(root: Path, files: dict[str, str | bytes], *, executable: tuple[str, ...] = ()) -> Path:
-    """Write files below a directory that is made; return it."""
+    """Write files below a new directory and return it."""
     for name, body in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -19,6 +19,6 @@ def write_tree(root: Path, files: dict[str, str | bytes], *, executable: tuple[s
 
 
 def charm_tree(root: Path, extra: dict[str, str | bytes] | None = None, metadata: str = METADATA) -> Path:
-    """Write a charm with one hook."""
+    """Write a charm with one hook, and return its directory."""
     files = {"metadata.yaml": metadata, "hooks/install": "#!/bin/sh\n", **(extra or {})}
     return write_tree(root, files, executable=("hooks/install",))

@@ -1,4 +1,4 @@
-"""Small charms of tests, packed."""
+"""Packs small charms for tests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETUP = ("install", "cluster-relation-created", "leader-elected", "config-change
 
 
 class Charms:
-    """Packs small charms; equal ones once."""
+    """Packs small charms; equal charms are packed once."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -44,9 +44,9 @@ class Charms:
         """Pack a charm.
 
         Args:
-            name: Its name.
-            config: Its options; None for no config.yaml.
-            peers: Its peer endpoints.
+            name: The charm's name.
+            config: The charm's options; None for no config.yaml.
+            peers: The charm's peer endpoints.
             files: More files: path -> text.
             metadata: More keys of metadata.yaml.
         """

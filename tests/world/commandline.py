@@ -1,4 +1,4 @@
-"""Command lines that run in this process, and what takes the place of the work behind them."""
+"""Runs command lines in this process, and replaces the work that commands wait for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pushjuju.core.problems import Problem
 
 
 class Ended(NamedTuple):
-    """How a command line ended."""
+    """The result of a command line."""
 
     status: int
     out: str
@@ -35,7 +35,7 @@ def call(
     env: Mapping[str, str] | None = None,
     program: str = "pushjuju",
 ) -> Ended:
-    """Run a command line of somebody whose home a folder is, with the data directory `data` in it."""
+    """Run a command line for a user with the home `folder` and the data directory `folder/data`."""
     out, err = io.StringIO(), io.StringIO()
     plain = {"PUSHJUJU_DATA": str(folder / "data"), "HOME": str(folder)}
     status = main.run(
@@ -46,11 +46,11 @@ def call(
 
 @dataclass(frozen=True)
 class Home:
-    """The home of somebody who types command lines.
+    """The home directory of a user who types command lines.
 
     Attributes:
-        folder: The home; the data directory `data` is in it.
-        env: What the environment holds besides.
+        folder: The home directory, with the data directory `data`.
+        env: Further environment variables.
     """
 
     folder: Path
@@ -61,7 +61,7 @@ class Home:
         return call(self.folder, *argv, env={**self.env, **(env or {})}, **more)
 
     def kept(self, controller: str) -> list[str]:
-        """Return all that the store and the files of a controller hold, as text."""
+        """Return all that the store and the files of a controller contain, as text."""
         data = self.folder / "data"
         root = data / "controllers" / controller
         with closing(sqlite3.connect(root / "state.db")) as connection:
@@ -70,22 +70,22 @@ class Home:
 
 
 def ok(ended: Ended) -> str:
-    """Return the output of a command line, which must have ended well."""
+    """Return the output of a command line, which must have succeeded."""
     assert ended.status == 0, ended.err
     return ended.out
 
 
 class PlayedDrive:
-    """Takes the place of everything that drives: a test says what happens while a command waits.
+    """Replaces the workers: a test decides what happens while a command waits.
 
     Attributes:
-        background: How often a command that waits for people let the work of others go on.
+        background: How often a command started background work while it waited for the user.
     """
 
     background = 0
 
     def take_place(self, monkeypatch: pytest.MonkeyPatch) -> Self:
-        """Be called by commands from now on."""
+        """Replace the workers in commands from now on."""
         monkeypatch.setattr(drive, "settle", lambda *_, **__: None)
         monkeypatch.setattr(drive, "background", self._background)
         monkeypatch.setattr(waiting, "work", self.work)
@@ -96,9 +96,9 @@ class PlayedDrive:
         self.background += 1
 
     def work(self, cli: Any, opened: Any, look: Callable[[], bool]) -> None:
-        """Let things happen until the command has seen what it waits for."""
+        """Run the test's events until the command has seen what it waits for."""
         raise NotImplementedError
 
     def foreground(self, cli: Any, opened: Any, look: Callable[[], bool], **_: Any) -> Sequence[Problem]:
-        """Let things happen; return what went wrong."""
+        """Run the test's events; return the problems."""
         raise NotImplementedError

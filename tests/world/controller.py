@@ -1,6 +1,6 @@
-"""A controller in a folder with a fake clock, and machines that answer in this process.
+"""A controller in a folder, with a fake clock and machines simulated in this process.
 
-The store, the services and the uniter are the real ones; only SSH and what is behind it is played.
+Store, services and uniter are real; only SSH and the machines are simulated.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from tests.world.machine import PlayedMachine
 def _open(datadir: DataDir, clock: FakeClock) -> Context:
     controller = datadir.controller("home")
     store = Store.open(controller.store_path)
-    store._connection.execute("PRAGMA synchronous = OFF")  # no test pulls the plug
+    store._connection.execute("PRAGMA synchronous = OFF")  # no test cuts the power
     return Context(datadir=datadir, controller=controller, store=store, clock=clock, random=Random(7))
 
 
 class TestController:
-    """One controller with one model."""
+    """A controller with one model."""
 
-    __test__ = False  # pytest collects what is called so
+    __test__ = False  # the name begins with Test
 
     def __init__(self, ctx: Context, clock: FakeClock, charms: Charms, model: Model) -> None:
         self.ctx = ctx
@@ -59,7 +59,7 @@ class TestController:
         self.charms = charms
         self.model = model.uuid
         self.played_machines: dict[str, PlayedMachine] = {}
-        self.gone: list[PlayedMachine] = []  # machines that were stopped
+        self.gone: list[PlayedMachine] = []  # played machines that are stopped
 
     @classmethod
     def build(cls, root: Path, charms: Charms) -> Self:
@@ -68,13 +68,13 @@ class TestController:
         new_controllers.bootstrap(datadir, "local", "home", now=clock.now())
         ctx = _open(datadir, clock)
         own = models.resolve(ctx, models.CONTROLLER)
-        with ctx.write(own.uuid) as tx:  # the tests count the rows of `shop`
+        with ctx.write(own.uuid) as tx:  # tests count the rows of `shop`
             models.purge(tx)
         return cls(ctx, clock, charms, add_model(ctx, AddModelOptions(name="shop")))
 
     @classmethod
     def copy(cls, source: Path, root: Path, charms: Charms) -> Self:
-        """Copy a controller that `build` made and nobody has open."""
+        """Copy a controller that `build` made and that no process has open."""
         shutil.copytree(source, root, dirs_exist_ok=True)
         return cls.at(root, charms)
 
@@ -86,12 +86,12 @@ class TestController:
         return cls(ctx, clock, charms, models.resolve(ctx, "shop"))
 
     def focus(self) -> None:
-        """Make the model the current one, as commands without `-m` need it."""
+        """Make the model current, which commands without `-m` need."""
         self.ctx.controller.set("current-model", self.resolve_model().qualified)
         self.ctx.datadir.set_current_controller(self.ctx.controller.name)
 
     def keep(self) -> Path:
-        """Make the model the current one and close it all; return the data directory, to be copied."""
+        """Make the model current and close the controller; return the data directory, to be copied."""
         self.focus()
         self.ctx.close()
         return self.ctx.datadir.root
@@ -99,12 +99,12 @@ class TestController:
     # --- looking ------------------------------------------------------------------------------------------
 
     def read(self, look: Callable[[ModelTx], Any]) -> Any:
-        """Read something in one transaction of the model."""
+        """Return what a function reads in one transaction of the model."""
         with self.ctx.read(self.model) as tx:
             return look(tx)
 
     def write(self, change: Callable[[ModelTx], Any]) -> Any:
-        """Change something in one transaction of the model."""
+        """Return what a function changes in one transaction of the model."""
         with self.ctx.write(self.model) as tx:
             return change(tx)
 
@@ -146,12 +146,12 @@ class TestController:
         return self.status(StatusKind.WORKLOAD, unit)
 
     def history(self, kind: StatusKind, entity: str) -> list[tuple[str, str]]:
-        """Return all that a status ever was, oldest first."""
+        """Return all past statuses, oldest first."""
         found = self.read(lambda tx: statuses.history(tx, kind, entity, limit=1000))
         return [(item.status, item.message) for item in found]
 
     def open_operations(self) -> list[Operation]:
-        """Return the operations whose result is not known."""
+        """Return the operations whose result is unknown."""
 
         def look(tx: ModelTx) -> list[Operation]:
             found = []
@@ -162,7 +162,7 @@ class TestController:
         return self.read(look)
 
     def due(self, key: str) -> str | None:
-        """Return when a key of the queue (without the model) is due."""
+        """Return when a key of the queue, without the model's part, is due."""
         row = self.read(lambda tx: tx.row("work_get", key=f"{self.model}/{key}"))
         return row["due"] if row else None
 
@@ -180,7 +180,7 @@ class TestController:
         return {name: dict(bag.data) for name, bag in found.items()}
 
     def forget_work(self) -> None:
-        """Empty the queue, to see who is touched next."""
+        """Empty the queue, so that `touched` shows who is woken next."""
         self.ctx.store._connection.execute("DELETE FROM work")
         self.ctx.store.forget()
 
@@ -190,13 +190,13 @@ class TestController:
         return [row["key"].partition("/")[2] for row in rows if row["due"]]
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
-        """Return all that the store holds: table -> rows."""
+        """Return the content of the store: table -> rows."""
         connection = self.ctx.store._connection
         names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         return {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for (name,) in names}
 
     def dump(self) -> dict[str, Any]:
-        """Return all that the store and the blobs folder hold."""
+        """Return the content of the store and of the blobs folder."""
         tables: dict[str, Any] = {
             name: sorted(tuple(row.values()) for row in rows) for name, rows in self.tables().items()
         }
@@ -204,43 +204,43 @@ class TestController:
         return tables
 
     def left(self) -> dict[str, Any]:
-        """Return what `dump` does without empty tables and without number and moment of the last lease."""
+        """Return the result of `dump` without empty tables and without number and time of the last lease."""
         dump = self.dump()
         dump["sequence"] = [row for row in dump["sequence"] if row[:2] not in (("", "lease"), ("", "clock"))]
         return {table: rows for table, rows in dump.items() if rows}
 
     def blobs(self) -> list[str]:
-        """Return the names of the archives that are kept."""
+        """Return the names of the archives in the blobs folder."""
         root = self.ctx.controller.blobs.root
         return sorted(path.name for path in root.rglob("*") if path.is_file())
 
     # --- asking -------------------------------------------------------------------------------------------
 
     def deploy(self, name: str = "web", count: int = 1, **more: Any) -> new_application.Deployed:
-        """Deploy an application of the small charm, or of another one."""
+        """Deploy an application of the small charm, or of another charm."""
         packed = more.pop("packed", None) or self.charms.make()
         more.setdefault("base", UBUNTU)
         request = new_application.NewApplication(application=name, packed=packed, count=count, **more)
         return new_application.add(self.ctx, self.model, request)
 
     def integrate(self, first: str, second: str) -> int:
-        """Relate two applications and bring them to rest; return the id of the relation."""
+        """Relate two applications and work until rest; return the id of the relation."""
         made = integrate.integrate(self.ctx, self.model, first, second)
         self.settle()
         return made
 
     def remove_relation(self, *words: str, force: removal.Force | None = None, rest: bool = True) -> None:
-        """End a relation, and bring its units to rest unless told otherwise."""
+        """Remove a relation, and work until rest unless `rest` is False."""
         integrate.remove_relation(self.ctx, self.model, words, force)
         if rest:
             self.settle()
 
     def destroy_model(self, force: removal.Force | None = None) -> None:
-        """Ask for the end of the model."""
+        """Destroy the model."""
         self.write(lambda tx: removal.destroy_model(tx, models.get(tx), force))
 
     def refused(self, ask: Callable[[], object]) -> str:
-        """Return the text of a refusal, which changes nothing."""
+        """Return the text of the refusal of a request, which must change nothing."""
         before = self.dump()
         try:
             ask()
@@ -261,7 +261,7 @@ class TestController:
     # --- working ------------------------------------------------------------------------------------------
 
     def played(self, machine: str = "0") -> PlayedMachine:
-        """Return a machine that runs; the first call starts it."""
+        """Return the played machine of a machine; the first call starts it."""
         if machine not in self.played_machines:
             self.played_machines[machine] = PlayedMachine(id=machine, address=f"10.0.0.{int(machine) + 2}")
             self.write(lambda tx: self._started(tx, machine))
@@ -279,7 +279,7 @@ class TestController:
         statuses.set_status(tx, StatusKind.INSTANCE, machine, InstanceStatus.RUNNING)
 
     def note_facts(self, tx: ModelTx, machine: str, hello: Mapping[str, Any]) -> None:
-        """Record what a machine tells."""
+        """Record the facts that a machine reports."""
         from pushjuju.services.entities.basis.network import addresses_from_nics
 
         tx.run(
@@ -291,17 +291,17 @@ class TestController:
         tx.run("machine_set_addresses", id=machine, addresses=addresses)
 
     def turn(self, unit: str = "web/0", requests: Iterable[Request] = ()) -> Turn:
-        """Let a unit decide."""
+        """Run the turn of a unit: it decides what to do next."""
         return take_turn(self.ctx, self.model, unit, requests)
 
     def prepared(self, unit: str = "web/0") -> Dispatch:
-        """Let a unit decide; it must come to an operation."""
+        """Run the turn of a unit and return the operation, which there must be."""
         turn = self.turn(unit)
         assert turn.dispatch is not None, turn.reason
         return turn.dispatch
 
     def until(self, title: str, unit: str = "web/0") -> Dispatch:
-        """Work one unit until an operation is prepared; it is not run."""
+        """Work a unit until it has prepared a certain operation, which does not run."""
         machine = self.unit(unit).machine or ""
         for _ in range(50):
             dispatch = self.prepared(unit)
@@ -311,15 +311,15 @@ class TestController:
         raise AssertionError(f"{title} never comes")
 
     def commit(self, dispatch: Dispatch, result: Mapping[str, Any]) -> Committed:
-        """Take a result in."""
+        """Commit a result."""
         return commit(self.ctx, dispatch.id, result)
 
     def hook(self, title: str, result: Mapping[str, Any], unit: str = "web/0") -> Committed:
-        """Work one unit up to a hook, and let that one end as told."""
+        """Work a unit up to a hook, and commit the given result for this hook."""
         return self.commit(self.until(title, unit), result)
 
     def work(self, machine: str) -> bool:
-        """Work one machine as its lane does, once; tell whether anything was done."""
+        """Work a machine once, as its worker does; return True when there was work."""
         played, done, busy = self.played(machine), False, True
         while busy:
             busy = False
@@ -345,33 +345,33 @@ class TestController:
         return True
 
     def reboot(self, machine: str) -> None:
-        """Boot a machine anew."""
+        """Reboot a machine."""
         played = self.played(machine)
         played.boot_id += "+"
         self.write(lambda tx: self.note_facts(tx, machine, played.hello()))
 
     def settle(self) -> None:
-        """Work all machines until nothing is left to do."""
+        """Work all machines until the model is at rest."""
         for _ in range(50):
             if not sum(self.work(machine) for machine in self.machine_ids()):
                 return
         raise AssertionError("never at rest")
 
     def active(self, name: str = "web", count: int = 1, **more: Any) -> list[str]:
-        """Deploy an application and bring it to rest; return its units."""
+        """Deploy an application, work until rest, and return its units."""
         deployed = self.deploy(name, count, **more)
         self.settle()
         return list(deployed.units)
 
     def hooks(self) -> list[tuple[str, str]]:
-        """All hooks of all machines; per machine in order."""
+        """The hooks that ran on all machines, machine by machine."""
         return [item for played in (*self.gone, *self.played_machines.values()) for item in played.hooks]
 
     def of(self, unit: str) -> list[str]:
-        """The hooks of one unit, in order."""
+        """The hooks that ran on one unit, in order."""
         return [hook for name, hook in self.hooks() if name == unit]
 
     def clear(self) -> None:
-        """Forget the hooks that ran."""
+        """Forget the hooks that ran so far."""
         for played in (*self.gone, *self.played_machines.values()):
             played.hooks.clear()

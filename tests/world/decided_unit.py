@@ -1,4 +1,4 @@
-"""A small world around the resolver: it decides, and each operation succeeds, fails or is cut off as told."""
+"""A unit without machine and store, for tests of the resolver: the test decides how operations end."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ DEPLOYED = RemoteState(
 
 
 def decided_text(local: LocalState, remote: RemoteState) -> str:
-    """Return the operation that a unit decides for, or the answer when there is none."""
+    """Return the operation that a unit decides on, or the answer when there is none."""
     decision = decide(local, remote)
     return decision.operation.text if decision.operation else decision.answer.value
 
 
 class Crash(Exception):
-    """The controller was killed."""
+    """The controller process was killed."""
 
 
 @dataclass
 class DecidedUnit:
-    """One unit, its model and its machine.
+    """A unit with its model and its machine.
 
     Attributes:
         hooks: Full names of the hooks that ran, in order, also those that failed.
-        operations: Texts of the operations that were begun.
-        outcomes: Full hook name or operation text -> outcomes of its next runs; then it succeeds.
-        crash: After how many written steps the controller dies; None for never.
-        started: The operation whose prepare was written and whose result was not.
-        journal: What the machine knows of it: nothing if it never began there.
-        half: Whether an operation was noted as executed and is not committed; the next step completes it.
-        fail_next: How the next hook ends, whatever its name.
-        infos: Hooks that were committed (run, or skipped), and the local state just before the commit.
+        operations: Texts of the operations that began.
+        outcomes: Full hook name or operation text -> outcomes of the next runs; later runs succeed.
+        crash: The number of written steps after which the controller process is killed; None for never.
+        started: The operation that is prepared and has no result yet.
+        journal: The machine's record of this operation; empty when it never began there.
+        half: Whether an operation ran and is not committed; the next step commits it.
+        fail_next: The outcome of the next hook, whatever its name.
+        infos: Hooks that were committed (run, or skipped), each with the local state before the commit.
     """
 
     remote: RemoteState = DEPLOYED
@@ -69,7 +69,7 @@ class DecidedUnit:
     infos: list[tuple[HookInfo, LocalState]] = field(default_factory=list)
 
     def model(self, **changes: Any) -> None:
-        """Change the remote state."""
+        """Change the state that the model wants."""
         self.remote = replace(self.remote, **changes)
 
     def relate(self, relation_id: int, endpoint: str = "db", **parts: Any) -> None:
@@ -80,19 +80,19 @@ class DecidedUnit:
         self.model(relations={**self.remote.relations, relation_id: relation})
 
     def unrelate(self, relation_id: int) -> None:
-        """Take a relation out of the model."""
+        """Remove a relation from the model."""
         self.model(relations={key: item for key, item in self.remote.relations.items() if key != relation_id})
 
     def fail(self, name: str, times: int = 1, outcome: Outcome = Outcome.FAILED) -> None:
-        """Let the next runs of a hook or operation end badly."""
+        """Make the next runs of a hook or operation fail."""
         self.outcomes.setdefault(name, []).extend([outcome] * times)
 
     def retry_due(self) -> None:
-        """Let the retry timer fire."""
+        """Make the retry of a failed hook due."""
         self.model(retry_hook_version=self.remote.retry_hook_version + 1)
 
     def decide(self) -> Decision:
-        """Set the model right, then decide."""
+        """Update the remote state, then decide."""
         for _ in range(5):
             effects = reconcile_effects(self.local, self.remote)
             if not effects:
@@ -101,7 +101,7 @@ class DecidedUnit:
         return decide(self.local, self.remote)
 
     def step(self) -> Decision:
-        """Decide once, and do it."""
+        """Decide once, and run the operation."""
         decision = self.decide()
         self._perform(decision.effects)
         if decision.answer is Answer.RESTART:
@@ -111,7 +111,7 @@ class DecidedUnit:
         return decision
 
     def settle(self, limit: int = 80) -> Decision:
-        """Decide and do until there is nothing to do; return the last decision."""
+        """Decide and run operations until there is nothing to do; return the last decision."""
         for _ in range(limit):
             decision = self.step()
             if decision.answer not in (Answer.RUN, Answer.RESTART):
@@ -119,13 +119,13 @@ class DecidedUnit:
         raise AssertionError(f"never at rest: {self.operations[-10:]}")
 
     def new_hooks(self) -> list[str]:
-        """Settle, and return the hooks that ran meanwhile."""
+        """Settle, and return the hooks that ran."""
         before = len(self.hooks)
         self.settle()
         return self.hooks[before:]
 
     def recover(self) -> None:
-        """Start a new controller: what the machine still knows is committed first."""
+        """Start a new controller process, which first commits what the machine's journal has."""
         self.crash = None
         if self.started is not None:
             self._finish(self.started, self.journal or Outcome.NOT_STARTED)

@@ -1,4 +1,4 @@
-"""A hook run without a machine: one snapshot, tools called one after the other, writes and events kept."""
+"""A hook run without a machine: runs hook tools on one snapshot, and keeps their writes and events."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ AUTOMATIC = {
     "egress-subnets": "10.1.2.3/32",
 }
 
-# The unit of the reference's examples: web/0, leader; peer relation cluster:0 with web/1, db:1 to pg, site:2
-# provided to lb.
+# the unit of the reference's examples: web/0 is leader and has the relations cluster:0 (peer, with web/1),
+# # db:1 (to pg) and site:2 (provided to lb)
 SNAPSHOT: dict[str, Any] = {
     "unit": "web/0",
     "app": "web",
@@ -142,7 +142,7 @@ SNAPSHOT: dict[str, Any] = {
 }
 
 
-# What the controller answers when a tool asks.
+# the controller's answers to live calls of tools
 LIVE: dict[str, Any] = {
     "status-get": {
         "app": {"status": "active", "message": "", "data": {}},
@@ -164,7 +164,7 @@ LIVE: dict[str, Any] = {
 
 
 class HookRun:
-    """One run: call tools by the line a charm would type."""
+    """A hook run: calls tools by command lines, as a charm does."""
 
     def __init__(self, cwd: Path) -> None:
         self.context = copy.deepcopy(SNAPSHOT)
@@ -175,7 +175,7 @@ class HookRun:
         self.again()
 
     def again(self) -> None:
-        """Start a new run on the same snapshot."""
+        """Start another run on the same snapshot."""
         self.writes: dict[str, Any] = {}
         self.reads: dict[str, Any] = {}
         self.events: list[dict[str, Any]] = []
@@ -183,7 +183,7 @@ class HookRun:
     def in_relation_hook(
         self, hook: str, number: int, unit: str = "", app: str = "", departing: str = ""
     ) -> None:
-        """Make the run one of a relation hook."""
+        """Make this the run of a relation hook."""
         endpoint = self.context["relations"][str(number)]["endpoint"]
         self.context["hook"] = f"{endpoint}-relation-{hook}"
         self.context["relation"] = {
@@ -214,18 +214,18 @@ class HookRun:
         return answer
 
     def line(self, text: str, stdin: str = "") -> tuple[int, str, str]:
-        """Call a tool by a shell line and return exit code, stdout, stderr as text."""
+        """Run a command line of a tool; return exit code, stdout and stderr as text."""
         rc, out, err = self.run(*shlex.split(text), stdin=stdin.encode())
         return rc, out.decode(), err.decode()
 
     def ok(self, text: str, stdin: str = "") -> str:
-        """Call a tool that must succeed without a word on stderr, and return its stdout."""
+        """Run a tool that must succeed with an empty stderr; return its stdout."""
         rc, out, err = self.line(text, stdin)
         assert (rc, err) == (0, ""), f"{text}: rc {rc}: {err}"
         return out
 
     def fails(self, text: str, stdin: str = "") -> tuple[int, str]:
-        """Call a tool that must fail, and return its exit code and message without "ERROR "."""
+        """Run a tool that must fail; return its exit code, and its message without "ERROR "."""
         rc, out, err = self.line(text, stdin)
         assert rc, f"{text} succeeded: {out}"
         assert err.startswith("ERROR ")

@@ -1,4 +1,4 @@
-"""python-libjuju as a client of a served controller."""
+"""python-libjuju as a client of an API server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.world.api import PASSWORD, ApiWorld
 
-with warnings.catch_warnings():  # libjuju uses names of websockets that are old
+with warnings.catch_warnings():  # libjuju uses deprecated names of websockets
     warnings.simplefilter("ignore")
     from juju.client.client import Cloud as CloudShape
     from juju.client.client import CloudCredential as CredentialShape

@@ -1,4 +1,4 @@
-"""A machine that answers in this process, and the results that it sends."""
+"""A machine simulated in this process, and the results that it returns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 def hello(
     hostname: str, boot_id: str, address: str, done: Iterable[str], prefix: int = 24, **more: Any
 ) -> dict[str, Any]:
-    """Return what a machine with one address tells at each contact; it keeps the results of what is done."""
+    """Return the report of a machine with one address at each contact; `done`: unacknowledged results."""
     lan = {"value": address, "cidr": f"{address}/{prefix}"}
     return {
         "t": "hello", "python": "3.10", "arch": "amd64", "boot_id": boot_id, "hostname": hostname,
@@ -21,7 +21,7 @@ def hello(
 
 
 def result(frame: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result of an operation that ran well and wrote nothing."""
+    """Return the result of an operation that succeeded and wrote nothing."""
     return {
         "t": "result", "id": frame["id"], "outcome": "ok", "exit": 0, "signal": None, "via": None,
         "message": "", "writes": {}, "events": [], "reboot": "",
@@ -30,20 +30,20 @@ def result(frame: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass
 class PlayedMachine:
-    """A machine: it answers frames, runs an id once, and keeps what it did.
+    """A simulated machine: it answers frames, runs each operation id once, and records what it did.
 
     Attributes:
-        hooks: (unit, hook), in the order of their runs.
-        charms: Unit -> URL of the charm that lies there.
-        frames: Every frame that started something.
-        script: Hook name, or (unit, hook) -> what its next runs lead to; then all is well.
-        results: Those that nobody acknowledged.
-        answers: What live calls were answered.
+        hooks: (unit, hook) in the order of their runs.
+        charms: Unit -> URL of the charm on the machine.
+        frames: All frames that started an operation.
+        script: Hook name, or (unit, hook) -> outcomes of the next runs; later runs succeed.
+        results: Results that the controller has not acknowledged.
+        answers: The answers to live calls.
         blobs: Archives that were sent.
         cancelled: Operations that were interrupted.
-        requests: What `juju-exec` asks for there.
+        requests: Requests of `juju-exec` on the machine.
         answered: Requests that were refused, with the error.
-        left: Units whose files lie there, when it says so.
+        left: Units with files on the machine, when the machine reports them.
     """
 
     id: str
@@ -62,7 +62,7 @@ class PlayedMachine:
     left: list[str] | None = None
 
     def hello(self) -> dict[str, Any]:
-        """What the machine tells at each contact."""
+        """Return what the machine reports at each contact."""
         loopback = {"value": "127.0.0.1", "cidr": "127.0.0.1/8"}
         known = hello(f"juju-{self.id}", self.boot_id, self.address, self.results, charms=list(self.charms))
         known["nics"].insert(0, {"name": "lo", "mac": "", "up": True, "addresses": [loopback]})
@@ -70,15 +70,15 @@ class PlayedMachine:
         return known if self.left is None else {**known, "units": self.left}
 
     def will(self, hook: str, *answers: Mapping[str, Any], unit: str = "") -> None:
-        """Say how the next runs of a hook end."""
+        """Set the outcomes of the next runs of a hook."""
         self.script.setdefault((unit, hook) if unit else hook, []).extend(dict(item) for item in answers)
 
     def fail(self, hook: str, times: int = 1, unit: str = "") -> None:
-        """Let the next runs of a hook fail."""
+        """Make the next runs of a hook fail."""
         self.will(hook, *[{"outcome": "failed", "exit": 1}] * times, unit=unit)
 
     def run(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """Do what a frame asks, once per id."""
+        """Run the operation of a frame, once per id."""
         known = self.results.get(frame["id"])
         if known is not None:
             return known
@@ -106,11 +106,11 @@ class PlayedMachine:
         return plain
 
     def of(self, unit: str) -> list[str]:
-        """The hooks of one unit."""
+        """The hooks that ran on one unit."""
         return [hook for name, hook in self.hooks if name == unit]
 
     def frame_of(self, hook: str, unit: str = "") -> dict[str, Any]:
-        """The last frame that ran a hook."""
+        """The last frame that ran a hook of the unit."""
         return next(
             frame
             for frame in reversed(self.frames)
@@ -119,7 +119,7 @@ class PlayedMachine:
 
 
 def ok(**more: Any) -> dict[str, Any]:
-    """A result of a hook that ran well."""
+    """A result of a hook that succeeded."""
     plain = {"outcome": "ok", "exit": 0, "via": "hook", "message": "", "writes": {}, "events": []}
     return {**plain, **more}
 
@@ -130,10 +130,10 @@ def failed(code: int = 1, **more: Any) -> dict[str, Any]:
 
 
 def event(seq: int, kind: str, **fields: Any) -> dict[str, Any]:
-    """An event as results carry it."""
+    """An event in the form of results."""
     return {"seq": seq, "e": {"k": kind, "time": None, **fields}}
 
 
 def status_event(seq: int, status: str, message: str = "", scope: str = "unit") -> dict[str, Any]:
-    """A status-set."""
+    """The event of a status-set."""
     return event(seq, "status", scope=scope, status=status, message=message)

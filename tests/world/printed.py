@@ -1,4 +1,4 @@
-"""What the tests of printed texts share: the moment of printing, and the comparison with files."""
+"""Helpers for tests of printed texts: a fixed time, and the comparison with golden files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-Golden = Callable[[str, str], None]  # compares the file of a name with a text
+Golden = Callable[[str, str], None]  # compares a text with the golden file of a name
 NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
 
 
 @contextmanager
 def in_utc(patch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let times be printed in UTC; what was patched meanwhile is undone with it."""
+    """Print times in UTC during the block; the block's end undoes all of `patch`."""
     patch.setenv("TZ", "UTC")
     time.tzset()
     yield

@@ -1,4 +1,4 @@
-"""Charms that may be related, and what a model says of its relations."""
+"""Charms with endpoints, and the relations of a model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ METADATA: dict[str, dict[str, Any]] = {
 
 
 def deploy(world: TestController, *names: str, count: int = 1, base: Base = UBUNTU, **more: Any) -> None:
-    """Deploy applications of these charms; subordinates without units."""
+    """Deploy applications of these charms; subordinates get no units."""
     for name in names:
         metadata = {"peers": None, **METADATA[name]}
         packed = world.charms.make(name, config=None, **metadata)
@@ -49,13 +49,13 @@ def deploy(world: TestController, *names: str, count: int = 1, base: Base = UBUN
 
 
 def suspend(world: TestController, relation: int, *, value: bool = True, reason: str = "") -> None:
-    """Suspend a relation, or let it go on; bring its units to rest."""
+    """Suspend or resume a relation, and work until rest."""
     integrate.set_suspended(world.ctx, world.model, [str(relation)], suspended=value, reason=reason)
     world.settle()
 
 
 def rows(world: TestController) -> dict[str, tuple[str, str, str]]:
-    """Return the relations without those of peers: requirer and provider -> type, status, message."""
+    """Return the non-peer relations: requirer and provider -> type, status, message."""
     return {
         f"{row['requirer']} {row['provider']}": (row["type"], row["status"], row["message"])
         for row in relation_rows(world.ctx, world.model)

@@ -1,4 +1,4 @@
-"""A controller whose store goes back to what a test kept, in no time."""
+"""A controller whose store a test can reset quickly."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from tests.world.controller import TestController
 
 
 class RewindController(TestController):
-    """A controller for tests of many examples: each example begins with the same store."""
+    """A controller for property tests: each example begins with the same store."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._kept: dict[str, sqlite3.Connection] = {}
 
     def keep_as(self, name: str) -> None:
-        """Keep the store under a name."""
+        """Keep a copy of the store under a name."""
         self._kept[name] = sqlite3.connect(":memory:")
         self.ctx.store._connection.backup(self._kept[name])
 
     def back(self, name: str = "rest") -> Self:
-        """Let the store be as it was kept."""
+        """Reset the store to a copy."""
         self._kept[name].backup(self.ctx.store._connection)
         return self

@@ -1,4 +1,4 @@
-"""A cloud and sessions without SSH: what a controller of tests drives are its played machines."""
+"""A cloud and sessions without SSH: controllers of tests work machines simulated in this process."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from pushjuju.workers.runtime import Runtime, no_checkpoint
 from tests.world.controller import TestController
 from tests.world.machine import PlayedMachine
 
-SILENCE_S = 30.0  # how far the clock moves while nobody answers
+SILENCE_S = 30.0  # how far the clock moves when a machine does not answer
 
 
 class Died(BaseException):
-    """The controller was killed."""
+    """The controller process was killed."""
 
 
 def die_at(step: str, nth: int = 0) -> Callable[[str], None]:
-    """Return a checkpoint at which the controller is killed: each time that it comes there, or the nth."""
+    """Return a checkpoint function that raises Died at a step: each time, or only the nth time."""
     seen = 0
 
     def checkpoint(name: str) -> None:
@@ -43,15 +43,15 @@ def die_at(step: str, nth: int = 0) -> Callable[[str], None]:
 
 
 class PlayedCloud:
-    """A provider whose machines are played.
+    """A provider whose machines are simulated.
 
     Attributes:
-        refusals: Errors of the next starts.
-        stuck: Errors of the next stops.
-        asked: Requests for machines.
+        refusals: Errors that the next starts raise.
+        stuck: Errors that the next stops raise.
+        asked: The start requests.
         stopped: Ids that were stopped.
-        destroyed: How often the model was cleared away.
-        halted: Boxes that are stopped, by their machines.
+        destroyed: How often `destroy_model` was called.
+        halted: Played machines that are stopped, by machine.
     """
 
     def __init__(self, world: TestController) -> None:
@@ -64,7 +64,7 @@ class PlayedCloud:
         self.halted: dict[str, PlayedMachine] = {}
 
     async def precheck(self, base: Any, constraints: Any, placement: str) -> None:
-        """Take everything."""
+        """Accept everything."""
 
     async def start(self, request: StartRequest) -> Started:
         """Make a played machine."""
@@ -89,7 +89,7 @@ class PlayedCloud:
         )
 
     async def stop(self, ids: Sequence[str]) -> None:
-        """Take played machines away."""
+        """End played machines."""
         if self.stuck:
             raise self.stuck.pop(0)
         self.stopped += ids
@@ -98,35 +98,35 @@ class PlayedCloud:
                 self.world.gone.append(played)
 
     async def list(self) -> Sequence[Instance]:
-        """Return what runs."""
+        """Return the running machines."""
         return [self._instance(number) for number in self.world.played_machines]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
-        """Return what runs, by id."""
+        """Return running machines by id."""
         numbers = [name.removeprefix("i-") for name in ids]
         there = {**self.world.played_machines, **self.halted}
         return [self._instance(number) if number in there else None for number in numbers]
 
     def halt(self, number: str) -> None:
-        """Switch a played machine off, as somebody in it or in the cloud does."""
+        """Stop a played machine, as a shutdown in the machine or a user of the cloud does."""
         self.halted[number] = self.world.played_machines.pop(number)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return where a played machine would answer."""
+        """Return the address of a played machine."""
         number = instance.id.removeprefix("i-")
         return SSHTarget(host=_address(number), host_keys=(f"ssh-ed25519 {number}",))
 
     async def destroy_model(self) -> None:
-        """Count."""
+        """Count the call."""
         self.destroyed += 1
 
     async def doctor(self) -> Sequence[Finding]:
-        """Find nothing."""
+        """Return no findings."""
         return []
 
 
 def _address(number: str) -> str:
-    """Where a played machine answers; containers have a network of their own."""
+    """Return the address of a machine; containers have a network of their own."""
     host, _, inner = number.partition("/lxd/")
     return f"10.{int(host) + 1}.0.{int(inner) + 2}" if inner else f"10.0.0.{int(host) + 2}"
 
@@ -135,19 +135,19 @@ class ResumingCloud(PlayedCloud):
     """A cloud that starts stopped machines again."""
 
     async def resume(self, instance_id: str) -> None:
-        """Switch a played machine on."""
+        """Start a stopped played machine."""
         number = instance_id.removeprefix("i-")
         self.world.played_machines[number] = self.halted.pop(number)
         self.world.played_machines[number].boot_id += "+"
 
 
 class PlayedFirewall:
-    """A firewall that keeps what it was told.
+    """A firewall that records the rules it gets.
 
     Attributes:
-        applied: (Machine, its rules), in order.
-        cleared: Machines whose rules were taken away.
-        refusals: Errors of the next applications.
+        applied: (machine, its rules), in order.
+        cleared: Machines whose rules were cleared.
+        refusals: Errors that the next calls of `apply` raise.
     """
 
     def __init__(self) -> None:
@@ -156,26 +156,26 @@ class PlayedFirewall:
         self.refusals: list[PushjujuError] = []
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
-        """Keep the rules."""
+        """Record the rules."""
         if self.refusals:
             raise self.refusals.pop(0)
         self.applied.append((machine.machine_id, rules))
 
     async def clear(self, machine: GuardedMachine) -> None:
-        """Note it."""
+        """Record the call."""
         self.cleared.append(machine.machine_id)
 
     def of(self, machine: str) -> MachineRules:
-        """The rules in force on a machine."""
+        """The rules that are in force on a machine."""
         return next(rules for name, rules in reversed(self.applied) if name == machine)
 
     def times(self, machine: str) -> int:
-        """How often a machine was told rules."""
+        """How often a machine got rules."""
         return sum(name == machine for name, _ in self.applied)
 
 
 class PlayedSession:
-    """An attachment to a played machine."""
+    """A session with a played machine."""
 
     def __init__(self, played: PlayedMachine) -> None:
         self.played = played
@@ -183,7 +183,7 @@ class PlayedSession:
         self.requests: dict[str, dict[str, Any]] = played.requests
         self.on_requests: Callable[[], None] = lambda: None
         self.lease: Mapping[str, Any] | None = None
-        self.connected = False  # played machines come and go silently: each visit is a contact of its own
+        self.connected = False  # played machines stop without a notice, so each machine run is a new contact
 
     def answer(self, request: str, error: str) -> None:
         """Answer a request of `juju-exec` with an error."""
@@ -193,9 +193,9 @@ class PlayedSession:
     async def run(
         self, frame: Mapping[str, Any], on_event: Any = None, on_live: Any = None, plan: Any = ()
     ) -> dict[str, Any]:
-        """Run an operation; a script may stream events, make live calls, or cut the connection.
+        """Run an operation; the test's script may send events, make live calls, or cut the connection.
 
-        Here nothing of a plan begins before somebody waits for it.
+        Operations of a plan begin only when the controller waits for their result.
         """
         known = frame["id"] in self.played.results
         result = self.played.run(frame)
@@ -212,34 +212,34 @@ class PlayedSession:
         return result
 
     async def put_blob(self, sha256: str, path: Path, like: Any = None) -> None:
-        """Take an archive."""
+        """Accept an archive."""
         assert path.stat().st_size  # noqa: ASYNC240 - a small local file
         self.played.blobs.append(sha256)
 
     async def exec(self, **_: Any) -> ExecResult:
-        """End a script at once, with nothing to say."""
+        """Succeed without any output."""
         return ExecResult(exit=0, signal=None, stdout="", stderr="")
 
     async def look_again(self) -> None:
-        """Hear what the played machine says now."""
+        """Read again what the played machine reports."""
         self.hello = self.played.hello()
 
     def forget(self, operation: str) -> None:
-        """Let go of an operation of a plan; nothing is kept for it."""
+        """Do nothing: no operation of a plan is kept."""
 
     def forget_blob(self, sha256: str) -> None:
-        """Take it that an archive is not there any more: all are taken again here anyway."""
+        """Do nothing: every archive is accepted again."""
 
     async def ack(self, operation_id: str) -> None:
-        """Forget a result."""
+        """Forget an acknowledged result."""
         self.played.results.pop(operation_id, None)
 
     async def cancel(self, operation_id: str, signal: str = "KILL") -> None:
-        """Note what was interrupted."""
+        """Record the interrupted operation."""
         self.played.cancelled.append(operation_id)
 
     async def fetch(self, operation_id: str) -> dict[str, Any]:
-        """Wait for nothing."""
+        """Return at once."""
         return {"outcome": "terminated"}
 
 
@@ -248,9 +248,9 @@ class PlayedRuntime(Runtime):
 
     Attributes:
         cloud: The provider of every model.
-        guard: What guards every machine; None: nothing.
-        unreachable: Machines that do not answer -> the error; they answer again once taken out.
-        events: What was told.
+        guard: The firewall of every machine, or None.
+        unreachable: Machine that does not answer -> the error that its session raises.
+        events: The events that workers reported.
     """
 
     def __init__(self, world: TestController, checkpoint: Callable[[str], None] = no_checkpoint) -> None:
@@ -263,15 +263,15 @@ class PlayedRuntime(Runtime):
         self.opened: list[str] = []
 
     def provider(self, model: str, cloud: str | None = None) -> Any:
-        """Return the one cloud."""
+        """Return the only cloud."""
         return self.cloud
 
     def _provider_of_container(self, machine: Machine) -> Any:
-        """Return the cloud: it makes containers as well."""
+        """Return the same cloud, which makes containers too."""
         return self.cloud
 
     def firewall(self, machine: Machine) -> Firewall | None:
-        """Return the one guard."""
+        """Return the firewall."""
         return self.guard
 
     async def session(self, machine: Machine) -> Any:
@@ -288,7 +288,7 @@ class PlayedRuntime(Runtime):
         return PlayedSession(played) if played is not None and machine.id in self.opened else None
 
     async def drop(self, machine: Machine) -> None:
-        """Have nothing to close."""
+        """Do nothing: a session has nothing to close."""
 
 
 def driver(world: TestController, runtime: PlayedRuntime | None = None, prefix: str | None = None) -> Driver:
@@ -300,7 +300,7 @@ def driver(world: TestController, runtime: PlayedRuntime | None = None, prefix: 
 
 
 async def drive(world: TestController, runtime: PlayedRuntime) -> Settled:
-    """Work the model to rest."""
+    """Work the model until rest."""
     return await driver(world, runtime).settle()
 
 

@@ -1,4 +1,4 @@
-"""What workers say, as users read it."""
+"""What workers report, as texts for users."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pushjuju.workers.outcome import Outcome
 
 
 def problems_of(settled: Settled) -> tuple[str, ...]:
-    """Return the sentences about what failed in the model."""
+    """Return the texts of what failed in the model."""
     return tuple(map(str, settled.problems))
 
 
 def reason_of(outcome: Outcome) -> str:
-    """Return why a worker waits, or what failed."""
+    """Return the text of why a worker waits, or of what failed."""
     return outcome.reason or sentence(outcome.problems)

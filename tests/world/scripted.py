@@ -1,4 +1,4 @@
-"""Connections to machines that say what a script has: bytes and frames, as hostile machines send them."""
+"""Connections to simulated hostile machines: a script sets the bytes and frames that they send."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HELLO: dict[str, Any] = {
 
 
 def packed(message: Any) -> bytes:
-    """Return a frame, as another program may write it."""
+    """Return a frame packed by other code than pushjuju's."""
     data = json.dumps(message).encode()
     return wire.frame(wire.ZLIB, zlib.compress(data, 1)) if len(data) > 5000 else wire.frame(wire.RAW, data)
 
@@ -41,26 +41,26 @@ class Channel:
         self.closed = False
 
     def write(self, data: bytes) -> None:
-        """Take what is sent."""
+        """Accept data."""
         self.written += data
 
     def write_eof(self) -> None:
-        """Take the end."""
+        """Accept the end of the data."""
 
     def close(self) -> None:
-        """Be closed."""
+        """Note that the channel is closed."""
         self.closed = True
 
 
 def new_link(channel: Channel | None = None) -> bootstrap.Link:
-    """Return a link to a machine that says what a test lets it say."""
+    """Return a link to a machine whose messages the test sets."""
     link = bootstrap.Link()
     link.channel = channel or Channel()  # type: ignore[assignment]
     return link
 
 
 class ScriptedSession:
-    """A session whose contacts are scripts: what the machine says after each thing that it is told."""
+    """A session with scripted contacts: what the machine sends after each message to it."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, contacts: Callable[[int], list[bytes]]) -> None:
         self.contacts = 0
@@ -90,7 +90,7 @@ class ScriptedSession:
 
 
 class ScriptedChannel(Channel):
-    """Says its pieces once it is asked for something, then hangs up."""
+    """A channel that sends its pieces when it gets a message, then closes."""
 
     link: bootstrap.Link
     stays = 0.01  # seconds
@@ -100,7 +100,7 @@ class ScriptedChannel(Channel):
         self.pieces = pieces
 
     def write(self, data: bytes) -> None:
-        """Answer an operation."""
+        """Send the answer to an operation."""
         super().write(data)
         if b'"op"' in data and b'"live-result"' not in data:
             asyncio.get_running_loop().call_soon(self._say)
@@ -111,5 +111,5 @@ class ScriptedChannel(Channel):
         asyncio.get_running_loop().call_later(self.stays, self.link.connection_lost, None)
 
     def write_eof(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.link.connection_lost(None)

@@ -1,4 +1,4 @@
-"""A charm that works with secrets: real tools in played hooks, on the real store."""
+"""A charm with secrets: runs real hook tools in simulated hooks on a real store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOOLS: dict[str, toolkit.Tool] = {**secrets.TOOLS, **leadership.TOOLS}
 
 
 class Hook:
-    """One hook of a unit that runs: its tools are called by the line that a charm would type."""
+    """A running hook of a unit, in which a test calls hook tools."""
 
     def __init__(self, runtime: TestController, dispatch: Dispatch) -> None:
         self.runtime = runtime
@@ -55,7 +55,7 @@ class Hook:
         return live.answer(self.runtime.ctx, self.runtime.model, self.unit, tool, argv)
 
     def ok(self, line: str) -> str:
-        """Call a tool that must succeed; return what it prints, without the newline."""
+        """Call a tool that must succeed; return its output without the newline."""
         rc, out, err = self.run(line)
         assert (rc, err) == (0, ""), f"{line}: rc {rc}: {err}"
         return out.rstrip("\n")
@@ -67,7 +67,7 @@ class Hook:
         return rc, err.removeprefix("ERROR ").rstrip("\n")
 
     def end(self, **more: Any) -> Committed:
-        """Let the hook end well, and take in what it wrote."""
+        """End the hook with success, and commit its writes."""
         return self.runtime.commit(self.dispatch, ok(writes=json.loads(json.dumps(self.writes)), **more))
 
     def add(self, line: str) -> str:
@@ -76,14 +76,14 @@ class Hook:
 
 
 def begin(runtime: TestController, unit: str) -> Hook:
-    """Begin a hook of a unit, after all that it has to do before."""
+    """Start a hook of a unit, after all hooks that are due before."""
     runtime.work(runtime.unit(unit).machine or "")
     update_status.make_due(runtime.ctx, runtime.model, [unit])
     return Hook(runtime, runtime.until("update-status", unit))
 
 
 def during(runtime: TestController, unit: str, *lines: str) -> list[str]:
-    """Run a hook that calls some tools, to its good end; return what they print."""
+    """Run a hook that calls some tools and succeeds; return the tools' outputs."""
     hook = begin(runtime, unit)
     printed = [hook.ok(line) for line in lines]
     done = hook.end()
@@ -92,13 +92,13 @@ def during(runtime: TestController, unit: str, *lines: str) -> list[str]:
 
 
 def add(runtime: TestController, unit: str, line: str = "token=first") -> str:
-    """Let a unit add a secret in a hook; return its id."""
+    """Add a secret of a unit in a hook; return its id."""
     (printed,) = during(runtime, unit, f"secret-add {line}")
     return printed.rpartition("/")[2]
 
 
 def read(runtime: TestController, unit: str, words: str) -> str:
-    """Let a unit read a secret in a hook."""
+    """Read a secret as a unit in a hook."""
     (printed,) = during(runtime, unit, f"secret-get {words}")
     return printed
 

@@ -1,8 +1,7 @@
-"""A cloud of the type `sky` that does what a JSON file says: a plugin of tests, found by its entry point.
+"""A cloud of type `sky` that follows a JSON file: a plugin for tests, found by its entry point.
 
-The file: `good` (tokens that it takes), `answers` (what the next starts do: the name of an error and its
-text), `instances` (machine id -> request), `calls` (what it was asked), `silent`:
-it does not answer when asked for the account.
+The file has the keys `good` (valid tokens), `answers` (results of the next starts: the name of an error and
+its text), `instances` (machine id -> request), `calls` (the calls so far) and `silent` (`check` hangs).
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ TOKEN = Attr(name="token", summary="the token", required=True, secret=True)
 
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
-    """Name the type; its machines are looked after."""
+    """Register the type `sky`."""
     return [
         ProviderType(
             name="sky",
@@ -49,12 +48,12 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
 def pushjuju_open_provider(
     cloud: CloudSpec, credential: Credential, config: Mapping[str, Any]
 ) -> Provider | None:
-    """Return the provider of a cloud of that type."""
+    """Return the provider of a cloud of type `sky`."""
     return Sky(cloud, credential, str(config.get("zone-of-sky") or "")) if cloud.type == "sky" else None
 
 
 class Sky:
-    """Starts nothing; writes down what it was asked."""
+    """Starts no machine; records the calls."""
 
     def __init__(self, cloud: CloudSpec, credential: Credential, zone: str) -> None:
         self._zone = zone
@@ -70,15 +69,15 @@ class Sky:
         return state
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
-        """Take everything."""
+        """Accept everything."""
 
     async def rules(self) -> ConstraintRules:
-        """Have two types, when asked with a good token."""
+        """Return rules with two instance types, when the token is valid."""
         self._called("rules")
         return ConstraintRules(vocabulary={"instance-type": ["big", "small"]})
 
     async def check(self) -> Reached:
-        """Ask for the account."""
+        """Return the account of the token."""
         state = self._called("check")
         if state.get("silent"):
             await asyncio.Event().wait()
@@ -87,7 +86,7 @@ class Sky:
         return Reached(account="kim")
 
     async def start(self, request: StartRequest) -> Started:
-        """Do what the file says next."""
+        """Return or raise the next result of the file."""
         state = self._called(f"start {request.machine_id}")
         if state["answers"]:
             name, text = state["answers"].pop(0)
@@ -101,7 +100,7 @@ class Sky:
         return Instance(id=f"sky-{machine}", machine_id=machine, status=InstanceStatus.PENDING)
 
     async def stop(self, ids: Sequence[str]) -> None:
-        """Take instances away."""
+        """Remove instances."""
         state = self._called(f"stop {' '.join(ids)}")
         for name in ids:
             state["instances"].pop(name.removeprefix("sky-"), None)
@@ -118,13 +117,13 @@ class Sky:
         return [self._instance(number) if number in known else None for number in numbers]
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return where nobody answers."""
+        """Return an address where no machine answers."""
         return SSHTarget(host="127.0.0.1", port=9)
 
     async def destroy_model(self) -> None:
-        """Forget everything."""
+        """Remove all instances."""
         self._called("destroy")
 
     async def doctor(self) -> Sequence[Finding]:
-        """Find nothing."""
+        """Return no findings."""
         return []

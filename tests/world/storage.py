@@ -1,4 +1,4 @@
-"""Storage of machines and of a cloud that is played: scripts are words, and what they did is kept."""
+"""Simulated storage of machines and of a cloud: scripts are single words, and their effects are recorded."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ STORES = {
 
 @dataclass
 class PlayedStorage:
-    """What machines and the cloud hold: it outlives every controller process.
+    """The storage of machines and cloud, which outlives controller processes.
 
     Attributes:
-        made: Items -> how often their file system was made.
-        mounted: (machine, mount point) -> what is there.
+        made: Item -> how often its file system was made.
+        mounted: (machine, mount point) -> the mounted item.
         log: Every script that ran.
-        refusals: Word in a script -> why it fails; taken out by the test.
-        refused: The cloud does not take the credential.
+        refusals: Word in a script -> the error of scripts with this word, until the test removes the entry.
+        refused: True when the cloud refuses the credential.
     """
 
     made: dict[str, int] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class PlayedStorage:
     refused: bool = False
 
     def run(self, machine: str, script: str) -> tuple[int, str, str]:
-        """Run a script of ours: one line, `word item rest`."""
+        """Run a script, a line `word item rest`; return exit code, stdout, stderr."""
         self.log.append(script)
         for word, why in self.refusals.items():
             if word in script:
@@ -67,31 +67,31 @@ class PlayedStorage:
 
 
 class StorageScripts:
-    """Storage of machines, in words that `PlayedStorage` knows."""
+    """Scripts for storage, in the words that `PlayedStorage` runs."""
 
     def create(self, item: StorageItem) -> str:
-        """Return what makes it."""
+        """Return the script that makes an item."""
         return f"create {item.uuid}"
 
     def attach(self, item: StorageItem) -> str:
-        """Return what attaches it."""
+        """Return the script that attaches an item."""
         return f"attach {item.uuid}"
 
     def detach(self, item: StorageItem) -> str:
-        """Return what detaches it."""
+        """Return the script that detaches an item."""
         return f"detach {item.uuid}"
 
     def destroy(self, item: StorageItem) -> str:
-        """Return what destroys it."""
+        """Return the script that destroys an item."""
         return f"destroy {item.uuid}"
 
     def at_boot(self, item: StorageItem) -> BootMount | None:
-        """Return nothing that a boot would mount."""
+        """Return None: a boot mounts nothing."""
         return None
 
 
 class StorageCloud:
-    """Storage of a cloud."""
+    """Storage of a cloud, which outlives machines."""
 
     def __init__(self, ground: PlayedStorage) -> None:
         self.ground = ground
@@ -131,7 +131,7 @@ class StorageCloud:
 
 
 class StorageRuntime(PlayedRuntime):
-    """A runtime whose machines and cloud have storage; it may die at a step."""
+    """A runtime with storage of machines and cloud; the test may kill it at a step."""
 
     def __init__(self, world: TestController, ground: PlayedStorage, die_at: int = 0) -> None:
         super().__init__(world, self._step)
@@ -161,7 +161,7 @@ class StorageRuntime(PlayedRuntime):
 
 
 def play_mounts(monkeypatch: pytest.MonkeyPatch) -> PlayedStorage:
-    """Return storage without anything in it; what is done to mount points is told in words too."""
+    """Return empty storage; scripts for mount points are words, too."""
 
     def mount(item: StorageItem, what: str, boots: Any) -> str:
         return f"mount {item.uuid} {item.path}"
@@ -176,7 +176,7 @@ def play_mounts(monkeypatch: pytest.MonkeyPatch) -> PlayedStorage:
 
 
 def deploy_with_storage(runtime: TestController, pools: Mapping[str, str], count: int = 1) -> None:
-    """Deploy the small charm with storage: name -> pool."""
+    """Deploy the small charm with storage; `pools` is storage name -> pool."""
     wanted = {name: Directive(pool=pool, count=1) for name, pool in pools.items()}
     runtime.deploy(count=count, packed=runtime.charms.make(storage=STORES), storage=wanted)
 

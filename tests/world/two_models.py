@@ -1,4 +1,4 @@
-"""Two models of one controller: `shop` consumes what `prod` offers; their units run in turns."""
+"""Two models of one controller: `shop` consumes an offer of `prod`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ METADATA: dict[str, dict[str, Any]] = {
 
 
 class TwoModels:
-    """The consuming model and the offering one."""
+    """The consuming and the offering model."""
 
     def __init__(self, root: Path, charms: Charms) -> None:
         self.shop = TestController.build(root, charms)
@@ -43,7 +43,7 @@ class TwoModels:
 
     @classmethod
     def copy(cls, source: Path, root: Path, charms: Charms) -> TwoModels:
-        """Copy what was made before and nobody has open, with machines anew."""
+        """Copy a controller that `keep` made and that no process has open, with new machines."""
         made = cls.__new__(cls)
         made.shop = TestController.copy(source, root, charms)
         ctx = made.shop.ctx
@@ -54,11 +54,11 @@ class TwoModels:
 
     @property
     def ctx(self) -> Any:
-        """The controller of both."""
+        """The context of the controller, which both models share."""
         return self.shop.ctx
 
     def keep(self) -> Path:
-        """Make `shop` the current model and close it all; return the data directory, to be copied."""
+        """Make `shop` current and close the controller; return the data directory, to be copied."""
         return self.shop.keep()
 
     def deploy(self, world: TestController, *names: str, count: int = 1) -> None:
@@ -73,17 +73,17 @@ class TwoModels:
         return offers.offer(self.ctx, self.prod.model, application, list(endpoints) or ["server"], name)
 
     def consume(self, url: str = "prod.db", alias: str = "") -> str:
-        """Let `shop` consume an offer."""
+        """Consume an offer in `shop`."""
         return consume.consume(self.ctx, self.shop.model, parse(url), alias)
 
     def relate(self, first: str = "web:db", url: str = "prod.db", **more: Any) -> int:
-        """Relate an application of `shop` to an offer; return the id of the relation there."""
+        """Relate an application of `shop` to an offer; return the id of the relation in `shop`."""
         found = parse(url)
         second = f"{found.offer}:{found.endpoint}" if found.endpoint else found.offer
         return integrate.integrate(self.ctx, self.shop.model, first, second, offer=found, **more)
 
     def settle(self) -> None:
-        """Work both models until nothing is left to do."""
+        """Work both models until rest."""
         for _ in range(50):
             busy = False
             for world in (self.shop, self.prod):
@@ -94,7 +94,7 @@ class TwoModels:
         raise AssertionError("never at rest")
 
     def ready(self, count: int = 1) -> int:
-        """Deploy web and db, offer db, relate them, bring all to rest; return the relation in `shop`."""
+        """Deploy web and db, offer db, relate both, work until rest; return the relation's id in `shop`."""
         self.deploy(self.shop, "web")
         self.deploy(self.prod, "db", count=count)
         self.offer()
@@ -103,23 +103,23 @@ class TwoModels:
         return made
 
     def ready_relation(self) -> int:
-        """Relate them, and bring all to rest."""
+        """Relate web to the offer, and work until rest; return the relation's id in `shop`."""
         made = self.relate()
         self.settle()
         return made
 
     def proxy(self) -> str:
-        """Return what `prod` calls web."""
+        """Return the name of web's proxy in `prod`."""
         found = self.shop.read(lambda tx: tx.list(Relation, "relation_to_other_models"))
         return str(found[0].far_alias)
 
     def bag(self, world: TestController, relation: int, entity: str) -> Mapping[str, str]:
-        """Return what somebody wrote, as one of the models has it."""
+        """Return the settings of an entity, as one of the models has them."""
         found: Mapping[str, str] = world.read(lambda tx: relations.bag(tx, relation, entity))
         return found
 
     def relations(self, world: TestController) -> list[Relation]:
-        """Return the relations of a model to others."""
+        """Return the relations of a model to other models."""
         found: list[Relation] = world.read(lambda tx: tx.list(Relation, "relation_to_other_models"))
         return found
 
@@ -130,7 +130,7 @@ class TwoModels:
 
 
 class OtherMachines(dict[str, PlayedMachine]):
-    """Machines with other addresses than those of the first model."""
+    """Machines whose addresses differ from those of the first model."""
 
     def __init__(self, world: TestController) -> None:
         super().__init__()

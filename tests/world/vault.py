@@ -1,7 +1,7 @@
-"""A stand-in for HashiCorp Vault: the few requests of its key-value engine, version 2, that we send.
+"""A stand-in for HashiCorp Vault: the requests to its key-value engine, version 2, that pushjuju sends.
 
-Not a Vault: paths, status codes and documents follow its public API documentation, and nothing else of it is
-there (no policies, leases, unsealing). A real one is not to be had from the package archives that tests use.
+Paths, status codes and documents follow Vault's public API documentation; policies, leases and unsealing are
+missing. The package archives that the tests use do not have a real Vault.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ TOKEN = "s.hush-hush-token"
 
 
 class StandIn:
-    """One server.
+    """A stand-in server.
 
     Attributes:
-        kept: What is in the engine at `secret/`: path -> versions.
-        token: What opens it.
-        sealed: It answers 503.
+        kept: The content of the engine at `secret/`: path -> versions.
+        token: The valid token.
+        sealed: True to answer 503.
         asked: (method, path) of each request.
-        raw: Answers with this instead, once.
+        raw: Sent instead of the next answer.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class StandIn:
         self.url = ""
 
     def answer(self, method: str, path: str, token: str, body: bytes) -> tuple[int, bytes, dict[str, str]]:
-        """Answer a request."""
+        """Return the answer to a request: status, body, headers."""
         self.asked.append((method, path))
         if self.raw:
             return self.raw.pop(0)
@@ -77,7 +77,7 @@ class StandIn:
 
 @contextmanager
 def running() -> Iterator[StandIn]:
-    """Serve one on a free port of this computer."""
+    """Run a server on a free port of this computer."""
     made = StandIn()
 
     class Handler(BaseHTTPRequestHandler):

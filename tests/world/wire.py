@@ -1,7 +1,7 @@
-"""Machines that are played in this process, below the real driver, lanes and sessions.
+"""Machines simulated in this process below the real driver, machine workers and sessions.
 
-Everything of the controller is the real one but SSH: frames are packed, compressed, cut and checked as ever.
-What playing the machines costs is measured apart and can be taken off.
+All of the controller is real except SSH: frames are packed, compressed, cut and checked. The cost of the
+simulation is measured separately, so that a benchmark can subtract it.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _ACTIVE = [{"seq": 1, "e": {"k": "status", "scope": "unit", "status": "active", 
 
 @dataclass(slots=True)
 class Tally:
-    """What went over the wire, and what it cost to play the other side.
+    """What was sent, and the cost of the simulated machines.
 
     Attributes:
-        seconds: Processor time that the played machines took.
-        hooks: Hooks that ran.
-        turns: Requests that somebody waited for: round trips.
+        seconds: Processor time of the simulated machines.
+        hooks: The number of hooks that ran.
+        turns: Round trips: requests with an answer.
     """
 
     seconds: float = 0.0
@@ -52,11 +52,12 @@ class Tally:
 
 @dataclass(slots=True)
 class WireMachine:
-    """A machine: it runs each operation at once and well.
+    """A machine on which each operation succeeds at once.
 
     Attributes:
-        loud: Operations that wrote something, or were not begun: nothing of a plan begins behind them.
-        charms: Units whose charm lies there, in the order of their arrival.
+        loud: Operations that wrote something, or did not begin: the next operation of the plan does not
+            begin.
+        charms: Units with a charm on the machine, in the order in which the charms arrived.
     """
 
     number: int
@@ -68,11 +69,11 @@ class WireMachine:
 
     @property
     def address(self) -> str:
-        """Its one address."""
+        """The machine's address."""
         return f"10.{self.number // 62500}.{self.number // 250 % 250}.{self.number % 250 + 1}"
 
     def hello(self) -> dict[str, Any]:
-        """What it tells at each contact."""
+        """Return what the machine reports at each contact."""
         return hello(
             f"box-{self.number}", "boot", self.address, self.results, prefix=8, program="",
             protocol=wire.PROTOCOL, pid=1, parts={}, units=[*self.charms], charms=[*self.charms],
@@ -80,7 +81,7 @@ class WireMachine:
         )  # fmt: skip
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Do what a message asks for; return the answer, if it gets one."""
+        """Process a message; return the answer, or None when the message has no answer."""
         if message["t"] == "put":
             self.blobs.append(message["sha256"])
             return {"t": "ok", "sha256": message["sha256"]}
@@ -116,7 +117,7 @@ class WireMachine:
 
 
 class Channel:
-    """What a session takes for its SSH channel."""
+    """Replaces the SSH channel of a session."""
 
     def __init__(self, played: WireMachine, link: bootstrap.Link) -> None:
         self._machine = played
@@ -125,7 +126,7 @@ class Channel:
         self._loop = asyncio.get_running_loop()
 
     def write(self, data: bytes) -> None:
-        """Take bytes to the machine; its answers arrive in a later turn of the loop."""
+        """Send bytes to the machine; its answers arrive in a later turn of the event loop."""
         tally, begin = self._machine.tally, time.process_time()
         tally.bytes_out += len(data)
         for flag, payload in self._reader.feed(data):
@@ -139,16 +140,16 @@ class Channel:
         tally.seconds += time.process_time() - begin
 
     def write_eof(self) -> None:
-        """Hear that nothing more comes."""
+        """Accept the end of the data."""
         self._link.connection_lost(None)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the channel."""
         self._link.connection_lost(None)
 
 
 class WireSession(MachineSession):
-    """A session whose machine is in this process."""
+    """A session with a machine in this process."""
 
     def __init__(self, played: WireMachine) -> None:
         super().__init__(
@@ -173,7 +174,7 @@ class WireSession(MachineSession):
 
 
 class WireCloud:
-    """A provider whose machines are there at once."""
+    """A provider whose machines start at once."""
 
     def __init__(self) -> None:
         self.tally = Tally()
@@ -189,11 +190,11 @@ class WireCloud:
         return Started(instance=instance, base=request.base, nonce=request.nonce)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Tell how a machine is reached."""
+        """Return the address of a machine."""
         return SSHTarget(host=self.played_machines[instance.id].address)
 
     async def get(self, ids: Sequence[str]) -> list[Instance | None]:
-        """Tell what became of machines."""
+        """Return machines by id."""
         return [Instance(id=name, status=InstanceStatus.RUNNING) for name in ids]
 
     async def stop(self, ids: Iterable[str]) -> None:
@@ -203,12 +204,12 @@ class WireCloud:
 
 
 class WireRuntime(Runtime):
-    """A runtime whose cloud and whose connections are played."""
+    """A runtime with simulated cloud and connections."""
 
     cloud: WireCloud
 
     def provider(self, model: str, cloud: str | None = None) -> Any:
-        """Return the one cloud."""
+        """Return the only cloud."""
         return self.cloud
 
     @asynccontextmanager
@@ -222,7 +223,7 @@ class WireRuntime(Runtime):
 
 
 def driver(ctx: Context, model: str, cloud: WireCloud) -> Driver:
-    """Return a driver of a model whose machines are played."""
+    """Return a driver of a model with simulated machines."""
     made = Driver(ctx, model)
     made.runtime = shop = WireRuntime(ctx)
     shop.cloud = cloud

@@ -1,4 +1,4 @@
-"""Writes down every hook that machines run, and holds it against the order that charms rely on."""
+"""Records every hook that machines run, and checks the order that charms rely on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RELATION = ("created", "joined", "changed", "departed", "broken")
 
 @dataclass(frozen=True)
 class Hook:
-    """One hook, as it names itself to the charm."""
+    """A hook, as it is named to the charm."""
 
     unit: str
     name: str
@@ -22,7 +22,7 @@ class Hook:
 
     @classmethod
     def of(cls, frame: Frame) -> Hook:
-        """Read it from the request that runs it."""
+        """Return the hook of the frame that runs it."""
         about = frame["context"]["relation"]
         name = str(frame["hook"])
         if about is None:
@@ -34,7 +34,7 @@ class Hook:
 
 @dataclass
 class Track:
-    """What one unit has been told of one relation."""
+    """What a unit knows of one relation."""
 
     created: bool = False
     members: list[str] = field(default_factory=list)
@@ -42,14 +42,14 @@ class Track:
 
 
 class Witness:
-    """Checks each hook when it begins, and notes it when it is committed.
+    """Checks each hook when it begins, and records it when it is committed.
 
     Attributes:
-        story: All that happened, for the report of a failure.
+        story: All events, for the report of a failure.
         tracks: (unit, relation) -> what the unit knows.
-        done: Unit -> hooks that are behind it.
-        late: Hooks may begin long after they were decided: leadership may be lost by then, as in Juju.
-        wrote: (relation, entity) -> what was written since it entered, by hooks that were committed.
+        done: Unit -> hooks that were committed.
+        late: True when hooks may begin long after their decision, so that leadership may be lost as in Juju.
+        wrote: (relation, entity) -> settings that committed hooks wrote since the entity entered.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Witness:
         self.hooks += 1
         failed = self._failed.pop(hook.unit, None)
         if failed is not None and failed != hook:
-            self._over(failed)  # a person let it be skipped
+            self._over(failed)  # `resolved --no-retry` skipped the hook
         self.story.append(f"{hook.unit} {hook.name} {hook.relation} {hook.remote}")
         self._check_life(hook)
         if hook.kind:
@@ -80,11 +80,11 @@ class Witness:
         return hook
 
     def sent(self, frame: Frame, result: dict[str, Any]) -> None:
-        """Hear what a hook or an action came to, before the controller knows."""
+        """Record the result of a hook or an action before the controller has it."""
         self._sent[frame["id"]] = (frame, result)
 
     def committed(self, operation: str, outcome: str, unit: str) -> None:
-        """Hear how an operation ended for the model; empty when the unit is gone."""
+        """Record the committed result of an operation; `unit` is empty when the unit was removed."""
         found = self._sent.pop(operation, None)
         if found is None or not outcome:
             return
@@ -121,7 +121,7 @@ class Witness:
                 track.created = False
 
     def _ended(self, unit: str) -> list[str]:
-        """Return the hooks of a plan that have ended well, and of which the controller has not heard."""
+        """Return hooks of a plan that succeeded and whose result the controller does not have yet."""
         return [
             str(frame["hook"])
             for frame, result in self._sent.values()
@@ -178,7 +178,7 @@ class Witness:
         self._check_members(hook, track, frame)
 
     def _check_members(self, hook: Hook, track: Track, frame: Frame) -> None:
-        """Hold what relation-list says against what the unit was told."""
+        """Check the members in relation-list against what the unit knows."""
         wanted = set(track.members)
         if hook.kind == "joined":
             wanted.add(hook.remote)

@@ -1,6 +1,6 @@
 """A cloud of servers that the user lists: an example of a provider plugin.
 
-It imports what any third party may: `pushjuju.core`, `pushjuju.plugins.hookspecs` and
+It imports only what a third party may import: `pushjuju.core`, `pushjuju.plugins.hookspecs` and
 `pushjuju.plugins.api`.
 """
 
@@ -38,7 +38,7 @@ PUSHJUJU_API = (1, 3)
 
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
-    """Name the cloud type `pool`."""
+    """Register the cloud type `pool`."""
     schema = (
         Attr(name="servers", summary="host or host:port of each server", type="list", required=True),
         Attr(name="base", summary="what runs on all of them", required=True),
@@ -50,14 +50,14 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
 
 @hookimpl
 def pushjuju_open_provider(cloud: CloudSpec, model: ModelInfo, services: Services) -> PoolProvider | None:
-    """Return the provider of a pool. Arguments that are not needed may be left out."""
+    """Return the provider of a pool. A plugin may leave out arguments that it does not need."""
     return PoolProvider(cloud, model, services) if cloud.type == "pool" else None
 
 
 class PoolProvider:
-    """Gives out servers of one pool to one model.
+    """Gives the servers of a pool to the machines of a model.
 
-    Who has which server is one JSON file per controller: server -> {model, machine}.
+    A JSON file per controller records which machine has which server: server -> {model, machine}.
     """
 
     def __init__(self, cloud: CloudSpec, model: ModelInfo, services: Services) -> None:
@@ -72,29 +72,29 @@ class PoolProvider:
         self._file = services.data_dir / "pool" / f"{cloud.name}.json"
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:  # noqa: ARG002
-        """Refuse other bases, and every wish that a list of servers cannot fulfil."""
+        """Refuse other bases, and placements that a list of servers cannot fulfil."""
         if not base.matches(self._base):
             raise NotValid(f"base {base.display} not valid: the servers run {self._base.display}")
         if placement and placement not in self._servers:
             raise NotValid(f"unknown placement directive: {placement}")
 
     async def rules(self) -> ConstraintRules:
-        """Know zones, and ignore every other constraint: servers are as they are."""
+        """Return rules that know zones and ignore all other constraints, because servers cannot change."""
         zones = sorted(set(self._zones.values()))
         return ConstraintRules(unsupported=frozenset(ORDER) - {"zones"}, vocabulary={"zones": zones})
 
     async def zones(self) -> Sequence[Zone]:
-        """Return the zones that have a free server as available ones; one without a name when none is set."""
+        """Return the zones, available when they have a free server; a nameless zone when none is set."""
         with self._given() as given:
             free = {self._zones.get(server, "") for server in self._servers if server not in given}
         return [Zone(name=name, available=name in free) for name in sorted({*self._zones.values(), *free})]
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:
-        """Return the zone of a server that is asked for by name."""
+        """Return the zone of the server that the placement names."""
         return [self._zones.get(request.placement, "")] if request.placement else []
 
     async def start(self, request: StartRequest) -> Started:
-        """Give out a free server; the machine's own one if it has one already."""
+        """Return a free server, or the server that the machine has already."""
         await self.precheck(request.base, request.constraints, request.placement)
         owner = {"model": self._model.uuid, "machine": request.machine_id}
         with self._given() as given:
@@ -108,14 +108,14 @@ class PoolProvider:
         return Started(instance=self._instance(server, request.machine_id), base=self._base)
 
     async def stop(self, ids: Sequence[str]) -> None:
-        """Take servers back."""
+        """Free the machines' servers."""
         with self._given() as given:
             for server in ids:
                 if self._is_mine(given.get(server)):
                     del given[server]
 
     async def list(self) -> Sequence[Instance]:
-        """Return the servers that the model has."""
+        """Return the servers of the model."""
         with self._given() as given:
             mine = {server: owner for server, owner in given.items() if self._is_mine(owner)}
         return [self._instance(server, owner["machine"]) for server, owner in mine.items()]
@@ -126,18 +126,18 @@ class PoolProvider:
         return [mine.get(item) for item in ids]
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Return the login; the host key is learnt at the first one."""
+        """Return the login; SSH learns the host key at the first connection."""
         if await self.get([instance.id]) == [None]:
             raise NotFound(f"instance {instance.id} not found")
         host, _, port = instance.id.partition(":")
         return SSHTarget(host=host, port=int(port or 22), user=self._user)
 
     async def destroy_model(self) -> None:
-        """Take all servers of the model back."""
+        """Free all servers of the model."""
         await self.stop([instance.id for instance in await self.list()])
 
     async def doctor(self) -> Sequence[Finding]:
-        """Say how many servers there are."""
+        """Return how many servers are free."""
         with self._given() as given:
             free = len(self._servers) - len(given)
         message = f"{free} of {len(self._servers)} servers are free"
@@ -160,7 +160,7 @@ class PoolProvider:
 
     @contextmanager
     def _given(self) -> Iterator[dict[str, dict[str, str]]]:
-        """Hold who has which server; what the caller changes is kept, with a lock against other processes."""
+        """Yield server -> its holder, under a lock; write the caller's changes back."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(Path(f"{self._file}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:

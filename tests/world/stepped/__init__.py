@@ -1,5 +1,5 @@
-"""A controller without SSH: the real store, services, queue and workers, on machines that are played.
+"""A controller without SSH: real store, services, queue and workers, with simulated machines.
 
-Nothing runs by itself: `step` lets one worker go on to its next wait, so a test decides what happens between
-which two writes, and `crash` ends all workers wherever they are.
+Nothing runs by itself: `step` runs one worker to its next wait, so a test decides what happens between two
+writes. `crash` ends all workers at any wait.
 """

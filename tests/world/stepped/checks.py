@@ -1,4 +1,4 @@
-"""What must hold of a random model whenever it rests."""
+"""What must be true of a random model at rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.world.stepped.random_model import RandomModel
 
 
 def check_rest(town: RandomModel) -> None:
-    """Check what holds whenever nothing is due and all machines answer."""
+    """Check the model when nothing is due and all machines answer."""
     with town.ctx.read(town.model) as tx:
         every = {unit.name: unit for unit in tx.list(Unit, "unit_list")}
         stuck = {name for name in every if units.in_error(tx, name)}
@@ -50,7 +50,7 @@ def check_rest(town: RandomModel) -> None:
 
 
 def _check_firewall(tx: ModelTx, town: RandomModel, machine: Machine) -> None:
-    """Check that the rules that the model asks for are in force on a machine."""
+    """Check that a machine's firewall has the rules that the model wants."""
     known, played = firewall.state(tx, machine.id), town.box_of(machine)
     if not town.guarded:
         return
@@ -62,7 +62,7 @@ def _check_firewall(tx: ModelTx, town: RandomModel, machine: Machine) -> None:
 
 
 def check_awake(town: RandomModel) -> None:
-    """Check that nobody was forgotten: whoever has work left is tried again later."""
+    """Check that every entity with work left has a due time in the queue."""
     if any(played.down for played in town.cloud.played_machines.values()):
         return
     later = {item.key for item in town.queue.items(town.model) if item.attempts}
@@ -82,7 +82,7 @@ def check_awake(town: RandomModel) -> None:
 
 
 def _held(tx: ModelTx, town: RandomModel, unit: Unit, stuck: set[str]) -> bool:
-    """Tell whether a unit may rest on its way: it is in error, or waits for one that is."""
+    """Return True when a unit may rest before its goal: it is in error, or waits for a unit in error."""
     mates = {other.name for other in removal.subordinates(tx, unit)} | {unit.name, unit.principal or ""}
     return bool(mates & stuck)
 
@@ -142,7 +142,7 @@ def _check_relation(
 
 
 def _implemented(tx: ModelTx, town: RandomModel, relation: Relation, unit: Unit) -> bool:
-    """Tell whether a unit's charm has the endpoint; a refresh may take a peer relation away."""
+    """Return True when a unit's charm has the endpoint; a refresh may remove a peer relation."""
     view = read_view(tx, unit.name)
     return view is not None and view.remote.relations[relation.id].implemented
 
@@ -184,7 +184,7 @@ def _check_subordinate(
 def _check_bags(
     tx: ModelTx, town: RandomModel, relation: Relation, scopes: Mapping[str, RelationScope]
 ) -> None:
-    """Check that nothing that was written is lost, of members and of those that left."""
+    """Check that no written settings are lost, of members of the relation and of units that left."""
     bags = relations.bags(tx, relation.id)
     for (number, entity), said in town.witness.wrote.items():
         if number == relation.id and said:
@@ -212,7 +212,7 @@ def _check_application(
 
 
 def _check_gone(town: RandomModel, there: set[str]) -> None:
-    """Check that whoever is gone has departed from all, unless forced."""
+    """Check that removed units have departed from all relations, unless they were forced."""
     present = {relation.id for relation in town.all_relations()}
     for (unit, relation), track in town.witness.tracks.items():
         if unit in town.forced or str(relation) in town.forced:
@@ -224,7 +224,7 @@ def _check_gone(town: RandomModel, there: set[str]) -> None:
 
 
 def check_nothing_left(town: RandomModel) -> None:
-    """Check that the model is gone without a trace."""
+    """Check that nothing is left of the model."""
     assert town.read(lambda tx: tx.find(Model, "model_by_uuid", uuid=town.model)) is None
     assert town.rows(town.model) == {}
     assert town.cloud.played_machines == {}

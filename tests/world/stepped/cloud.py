@@ -1,4 +1,4 @@
-"""The provider and the firewall of stepped machines."""
+"""Provider and firewall for stepped machines."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tests.world.stepped.machine import SteppedMachine, pause
 
 
 class SteppedFirewall:
-    """A firewall: the digest of its rules goes to the machine."""
+    """A firewall that sends the digest of its rules to the machine."""
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
-        """Bring them."""
+        """Apply the rules."""
         assert (await machine.run(rules.digest())).rc == 0
 
     async def clear(self, machine: GuardedMachine) -> None:
-        """Take them away."""
+        """Clear the rules."""
         assert (await machine.run("")).rc == 0
 
 
 class SteppedCloud:
-    """The provider: machines that are there at once."""
+    """A provider whose machines start at once."""
 
     box_type = SteppedMachine
 
@@ -35,7 +35,7 @@ class SteppedCloud:
         self.made = 0
 
     async def start(self, request: StartRequest) -> Started:
-        """Make a machine; a second one of the same id takes the place of the first."""
+        """Start a machine; a second start for the same id replaces the first machine."""
         played = self.box_type(number=self.made)
         self.made += 1
         self.played_machines.pop(self.of.get(request.machine_id, ""), None)
@@ -49,11 +49,11 @@ class SteppedCloud:
         return Instance(id=name, status=InstanceStatus.RUNNING, message="Running", machine_id=machine)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Tell how a machine is reached."""
+        """Return the address of a machine."""
         return SSHTarget(host=self.played_machines[instance.id].address)
 
     async def get(self, ids: Sequence[str]) -> list[Instance | None]:
-        """Tell what became of machines."""
+        """Return machines by id."""
         return [self._instance(name) if name in self.played_machines else None for name in ids]
 
     async def list(self) -> list[Instance]:
@@ -66,5 +66,5 @@ class SteppedCloud:
             self.played_machines.pop(name, None)
 
     async def destroy_model(self) -> None:
-        """End what belongs to the model as a whole."""
+        """Remove the model's machines."""
         assert not self.played_machines

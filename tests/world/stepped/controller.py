@@ -1,4 +1,4 @@
-"""A controller whose processes go on when a test says so."""
+"""A controller whose processes run only when a test calls `step`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.world.stepped.cloud import SteppedCloud
 from tests.world.stepped.machine import SteppedMachine
 from tests.world.stepped.runtime import SteppedRuntime, SteppedWorker
 
-MOST_STEPS = 20_000  # of one drive to rest; more means that it goes round in circles
+MOST_STEPS = 20_000  # steps to rest; more steps mean an endless loop
 
 
 class SteppedProcess:
-    """One controller process; its workers go on when told."""
+    """A controller process whose workers run only in `step`."""
 
     runtime_type: type[SteppedRuntime] = SteppedRuntime
 
@@ -35,7 +35,7 @@ class SteppedProcess:
         self.workers: dict[str, tuple[Claim, Coroutine[Any, Any, Outcome]]] = {}
 
     def step(self, pick: int = 0) -> bool:
-        """Let one worker go on to its next wait; False: there is nothing to do now."""
+        """Run one worker to its next wait; return False when there is nothing to do."""
         while (claim := self.queue.claim(self.fleet.model, self.ctx.clock.now(), self.workers)) is not None:
             self.workers[claim.key] = (claim, self._work(claim))
         if not self.workers:
@@ -53,7 +53,7 @@ class SteppedProcess:
         return True
 
     def _broke(self, claim: Claim, error: StoreError) -> None:
-        """Hear that the store could not be used."""
+        """Handle an error of the store."""
         raise error
 
     async def _work(self, claim: Claim) -> Outcome:
@@ -61,7 +61,7 @@ class SteppedProcess:
         runtime: Any = self.runtime.holding(claim)
         if kind == "machine":
             return await SteppedWorker(runtime, model, name, claim.attempts).work()
-        if name == "firewall":  # at once: nothing here has a clock that runs
+        if name == "firewall":  # without a delay, because the clock stands still
             with runtime.ctx.write(model) as tx:
                 firewall.wake(tx, claim.reason)
             return Outcome()
@@ -79,16 +79,16 @@ class SteppedProcess:
         )
 
     def die(self) -> None:
-        """End all workers wherever they are."""
+        """End all workers at their current wait."""
         for _, work in self.workers.values():
             work.close()
         self.workers = {}
 
 
 class SteppedController(TestController):
-    """A controller with one model; workers go on when told."""
+    """A controller with one model, whose workers run only in `step`."""
 
-    guarded = True  # by a firewall
+    guarded = True  # until the test opens the machine again
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -104,31 +104,31 @@ class SteppedController(TestController):
         return SteppedProcess(self, f"worker-{self.lives}", self.ctx)
 
     def is_alive(self, owner: str) -> bool:
-        """Tell whether a controller process lives."""
+        """Return True when a controller process lives."""
         return owner == self.main.name
 
     @property
     def runtime(self) -> SteppedRuntime:
-        """What the controller's lanes share."""
+        """What the machine workers of the controller share."""
         return self.main.runtime
 
     @property
     def queue(self) -> SqliteWorkQueue:
-        """The queue as the controller sees it."""
+        """The queue in the controller's store."""
         return self.main.queue
 
-    # --- what a test says how it goes ---------------------------------------------------------------------
+    # --- what a test overrides ----------------------------------------------------------------------------
 
     async def charm(self, played: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
-        """Run a hook; returns what is not ordinary in its result."""
+        """Run a hook; return the parts of its result that differ from a plain success."""
         raise NotImplementedError
 
     def task(self, played: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
-        """Run an action or commands; returns what is not ordinary in the result."""
+        """Run an action or commands; return the parts of the result that differ from a plain success."""
         raise NotImplementedError
 
     def committed(self, operation: str) -> None:
-        """Hear that the controller has the result of an operation."""
+        """Called when the controller has committed the result of an operation."""
 
     def operation(self, name: str) -> OperationRow | None:
         """Return the row of an operation."""
@@ -138,7 +138,7 @@ class SteppedController(TestController):
     # --- working ------------------------------------------------------------------------------------------
 
     def step(self, pick: int = 0) -> bool:
-        """Let one worker go on to its next wait; False: there is nothing to do now."""
+        """Run one worker to its next wait; return False when there is nothing to do."""
         went_on = self.main.step(pick)
         self.steps += went_on
         return went_on
@@ -151,14 +151,14 @@ class SteppedController(TestController):
         raise AssertionError(f"never at rest: {self.told[-30:]}")
 
     def crash(self) -> None:
-        """End the controller's process, and start another one."""
+        """End the controller process, and start another."""
         self.main.die()
         self.main = self._begin()
 
     # --- looking ------------------------------------------------------------------------------------------
 
     def rows(self, model: str) -> dict[str, list[tuple[Any, ...]]]:
-        """Return what the tables hold of a model; tables without anything are left out."""
+        """Return table -> rows of a model, without empty tables."""
         found = {}
         for table, rows in self.tables().items():
             cells = [tuple(row.values()) for row in rows]

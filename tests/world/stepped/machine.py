@@ -1,4 +1,4 @@
-"""A machine that goes on when a test says so, and the connection to it."""
+"""A machine that runs only when a test steps its worker, and the connection to the machine."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 @coroutine
 def pause() -> Iterator[None]:
-    """Wait until the scheduler picks this worker again."""
+    """Wait until the test steps this worker again."""
     yield
 
 
 def is_quiet(result: Mapping[str, Any]) -> bool:
-    """Tell whether what follows a hook in a plan may begin, as the real machine does."""
+    """Return True when the next hook of a plan may begin after a result, by the rules of the real machine."""
     plain = {"events": [], **result}
     return results.is_quiet({"outcome": "ok", "reboot": "", "writes": {}, **plain}) and not plain.get("asked")
 
 
 def left_out(frame: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer for an operation of a plan that is not begun."""
+    """Return the answer for an operation of a plan that did not begin."""
     return {"t": "result", "id": frame["id"], "outcome": "not-begun", "events": [], "code": "plan"}
 
 
@@ -39,12 +39,12 @@ Charm = Callable[["SteppedMachine", Mapping[str, Any]], Coroutine[Any, Any, dict
 
 @dataclass
 class SteppedMachine:
-    """A machine: it runs an operation once and keeps its result until it is acknowledged.
+    """A machine that runs an operation once, and keeps the result until it is acknowledged.
 
     Attributes:
-        number: Of the instance; machines of one id have other numbers.
-        down: It does not answer.
-        requests: What `juju-exec` asks for there, and has not begun.
+        number: The number of the instance; a machine id that is started again gets another number.
+        down: True while the machine does not answer.
+        requests: Requests of `juju-exec` that have not begun.
         rules: Digest of the firewall rules in force.
     """
 
@@ -59,11 +59,11 @@ class SteppedMachine:
 
     @property
     def address(self) -> str:
-        """Its one address."""
+        """The machine's address."""
         return f"10.1.{self.number // 250}.{self.number % 250 + 1}"
 
     def hello(self) -> dict[str, Any]:
-        """What it tells at each contact."""
+        """Return what the machine reports at each contact."""
         name, boot = f"box-{self.number}", f"boot-{self.boot}"
         return hello(name, boot, self.address, self.results, prefix=16, charms=list(self.units))
 
@@ -81,9 +81,9 @@ class SteppedSession:
     async def run(
         self, frame: dict[str, Any], on_event: Any = None, on_live: Any = None, plan: Sequence[Any] = ()
     ) -> dict[str, Any]:
-        """Run an operation: one wait before the machine does it, one before its answer is here.
+        """Run an operation, with a wait before the machine runs it, and a wait before the answer.
 
-        What follows it in a plan is done before anybody has heard of it.
+        The machine runs the rest of the plan before the controller gets the first answer.
         """
         await self._travel()
         known = self.played.results.get(frame["id"])
@@ -101,10 +101,10 @@ class SteppedSession:
         return known
 
     def forget(self, operation: str) -> None:
-        """Let go of an operation of a plan; here nothing is kept for it."""
+        """Do nothing: no operation of a plan is kept."""
 
     async def look_again(self) -> None:
-        """Hear what the machine says of itself now."""
+        """Read again what the machine reports."""
         await self._travel()
         self.hello = self.played.hello()
 
@@ -137,7 +137,7 @@ class SteppedSession:
         return plain
 
     async def exec(self, *, script: str, timeout: float) -> ExecResult:  # noqa: ASYNC109
-        """Take firewall rules: all that is ever sent here without being noted before."""
+        """Accept firewall rules, the only scripts that arrive here without an operation."""
         assert timeout
         name = f"exec-{uuid.uuid4()}"
         await self.run({"id": name, "kind": "rules", "script": script})
@@ -145,12 +145,12 @@ class SteppedSession:
         return ExecResult(exit=0, signal=None, stdout="", stderr="")
 
     async def put_blob(self, sha256: str, path: Any, like: Any = None) -> None:
-        """Take an archive."""
+        """Accept an archive."""
         assert path.is_file(), sha256
         await self._travel()
 
     async def ack(self, operation: str) -> None:
-        """Forget the result of an operation; the controller has it."""
+        """Forget the result of an operation, which the controller has committed."""
         if operation in self.played.results:
             self.fleet.committed(operation)
         self.played.results.pop(operation, None)
@@ -160,7 +160,7 @@ class SteppedSession:
         self.played.requests.pop(request, None)
 
     async def cancel(self, operation: str) -> None:
-        """Interrupt an operation; here none goes on."""
+        """Do nothing: no operation goes on after its call."""
 
     async def fetch(self, operation: str) -> None:
-        """Wait for the result of an operation."""
+        """Return the result of an operation."""

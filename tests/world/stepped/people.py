@@ -1,4 +1,4 @@
-"""What people do to a random model."""
+"""The commands that users run on a random model."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _pick(items: list[Any], number: int) -> Any:
 
 
 class People:
-    """Commands; each picks what it is about with a number, and may be refused."""
+    """Commands of users; `which` selects the entity, and a command may be refused."""
 
     def __init__(self, town: RandomModel, packs: Charms) -> None:
         self.town = town
@@ -53,7 +53,7 @@ class People:
         self.requests = 0
 
     def do(self, word: str, which: int, how: int) -> None:
-        """Do one command; a refusal is an answer."""
+        """Run a command; a refusal is a valid outcome."""
         self.town.witness.story.append(f"> {word} {which} {how}")
         act: Callable[[int, int], None] = getattr(self, word)
         try:
@@ -65,7 +65,7 @@ class People:
         return (None, None, None, Force(wait_s=0.0), Force(wait_s=60.0))[how % 5]
 
     def deploy(self, which: int, how: int) -> None:
-        """Deploy an application, sometimes onto a machine that is there."""
+        """Deploy an application, sometimes to an existing machine."""
         town, name = self.town, NAMES[which % len(NAMES)]
         packed = charm(self.packs, name, how)
         count = 0 if packed.charm.meta.subordinate else 1 + how % 2
@@ -116,7 +116,7 @@ class People:
             town.forced.add(str(relation.id))
 
     def suspend(self, which: int, how: int) -> None:
-        """Suspend a relation, or let it go on."""
+        """Suspend or resume a relation."""
         town = self.town
         relation = _pick(town.all_relations(), which)
         integrate.set_suspended(town.ctx, town.model, [str(relation.id)], suspended=how % 3 > 0)
@@ -128,7 +128,7 @@ class People:
         settings.set_config(town.ctx, town.model, ConfigOptions(application=name, values={"title": str(how)}))
 
     def expose(self, which: int, how: int) -> None:
-        """Expose an application to somebody, or to nobody any more."""
+        """Expose or unexpose an application."""
         town = self.town
         name = _pick(town.applications(), which)
         if how % 3:
@@ -141,7 +141,7 @@ class People:
             expose.unexpose(town.ctx, town.model, name)
 
     def refresh(self, which: int, how: int) -> None:
-        """Put an application on another charm."""
+        """Refresh an application to another charm."""
         town = self.town
         name = _pick(town.applications(), which)
         request = new_charm.NewCharm(
@@ -150,12 +150,12 @@ class People:
         new_charm.put(town.ctx, town.model, request)
 
     def fail(self, which: int, how: int) -> None:
-        """Let the next hooks of a unit fail, be cut off, or ask for a reboot."""
+        """Make the next hooks of a unit fail, lose the connection, or reboot the machine."""
         unit = _pick(self.town.all_units(), which).name
         self.town.ends[unit] = [ENDS[how % len(ENDS)]] * (1 + how % 3)
 
     def resolved(self, which: int, how: int) -> None:
-        """Let a unit in error go on."""
+        """Mark a unit in error as resolved."""
         town = self.town
         failed = [unit.name for unit in town.all_units() if town.in_error(unit.name)]
         resolved_requests.resolve(town.ctx, town.model, [_pick(failed, which)], retry=how % 2 == 0)
@@ -175,7 +175,7 @@ class People:
         operations.enqueue(town.ctx, town.model, request)
 
     def ask(self, which: int, how: int) -> None:
-        """Let juju-exec ask for commands on a unit's machine, now and then about a relation."""
+        """Call juju-exec on a unit's machine, sometimes for a relation."""
         town = self.town
         unit = _pick(town.all_units(), which)
         machine = town.machine(unit.machine)
@@ -196,16 +196,16 @@ class People:
         operations.cancel(town.ctx, town.model, [_pick(town.all_tasks(), which + how).id])
 
     def wait(self, which: int, how: int) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.town.clock.advance((5, 30, 61, 400)[how % 4])
 
     def work(self, which: int, how: int) -> None:
-        """Let some workers go on."""
+        """Step some workers."""
         for _ in range(how + 1):
             self.town.step(which)
 
     def rest(self, which: int, how: int) -> None:
-        """Let all workers go on until nothing is due."""
+        """Step all workers until nothing is due."""
         self.town.rest((which, how))
         check_awake(self.town)
 
@@ -214,18 +214,18 @@ class People:
         self.town.crash()
 
     def reboot(self, which: int, how: int) -> None:
-        """Boot a machine behind our back."""
+        """Reboot a machine without the controller."""
         _pick(self._machines(), which).boot += 1
 
     def lose(self, which: int, how: int) -> None:
-        """Cut a machine that was seen off, or bring all back."""
+        """Disconnect a machine, or reconnect all."""
         if how % 2:
             self.come_back()
         else:
             _pick(self._machines(), which).down = True
 
     def come_back(self) -> None:
-        """Let every machine answer again."""
+        """Make every machine answer again."""
         for played in self.town.cloud.played_machines.values():
             played.down = False
 
@@ -243,7 +243,7 @@ class People:
         removals.remove_machines(town.ctx, town.model, [machine], force=force)
 
     def upgrade(self, which: int, how: int) -> None:
-        """Begin the upgrade of a machine to another base, or end it."""
+        """Begin or complete the upgrade of a machine to another base."""
         town = self.town
         machine = _pick(town.machine_ids(), which)
         if how % 3 == 0:
@@ -252,7 +252,7 @@ class People:
             upgrade_machine_requests.prepare(town.ctx, town.model, machine, NOBLE, force=True)
 
     def _complete_upgrades(self) -> bool:
-        """End every upgrade that is prepared; tell whether there was one."""
+        """Complete every prepared upgrade; return True when there was one."""
         town = self.town
         ready = [
             machine
@@ -267,7 +267,7 @@ class People:
     # --- the ends -----------------------------------------------------------------------------------------
 
     def mend(self) -> None:
-        """Put everything right: machines answer, hooks work, whoever is in error or half upgraded goes on."""
+        """Repair everything: machines answer, hooks succeed, units in error and upgrades go on."""
         town = self.town
         town.witness.story.append("> mend")
         self.come_back()
@@ -282,7 +282,7 @@ class People:
         raise AssertionError("never without errors")
 
     def destroy(self, force: Force | None = None) -> None:
-        """Ask for the end of the model."""
+        """Destroy the model."""
         town = self.town
         town.witness.story.append(f"> destroy-model {force or ''}")
         if force:

@@ -1,4 +1,4 @@
-"""A model that people change at random: its charms, and the controller whose story is checked."""
+"""A model that users change at random: its charms, and the checks of what happened."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ EXTRA = {"extra": {"interface": "extra"}}
 
 
 def charm(packs: Charms, name: str, version: int) -> PackedCharm:
-    """Pack one of the charms; odd versions have one more peer relation."""
+    """Pack one of the charms; charms with an odd version have one more peer relation."""
     metadata = dict(METADATA[name])
     peers = {**metadata.pop("peers", {}), **(EXTRA if version % 2 else {})}
     files = {"version": str(version % 3), "actions.yaml": "tell:\n  description: Tell.\n"}
@@ -57,13 +57,13 @@ def charm(packs: Charms, name: str, version: int) -> PackedCharm:
 
 
 def _port(unit: str) -> dict[str, Any]:
-    """Return a port that no other unit opens."""
+    """Return a port that only this unit opens."""
     number = 1000 + _number(unit)
     return {"endpoint": "", "protocol": "tcp", "from": number, "to": number}
 
 
 def _number(unit: str) -> int:
-    """Return a number of a unit's own."""
+    """Return a number that only this unit has."""
     name, _, number = unit.partition("/")
     return NAMES.index(name) * 1000 + int(number)
 
@@ -79,7 +79,7 @@ ENDS: tuple[dict[str, Any], ...] = (
 
 
 class RandomModel(SteppedController):
-    """A fleet whose charms talk to each other, whose hooks fail when told, and whose story is checked."""
+    """A model whose charms exchange settings, whose hooks fail on demand, and whose hooks are checked."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -87,14 +87,14 @@ class RandomModel(SteppedController):
         self.ends: dict[str, list[dict[str, Any]]] = {}
         self.tasks: set[str] = set()
         self.asked: set[str] = set()  # requests of juju-exec that ran
-        self.forced: set[str] = set()  # units, and relations as text, that were not left to go by themselves
+        self.forced: set[str] = set()  # units, and relations as text, that were removed by force
 
     # --- charms -------------------------------------------------------------------------------------------
 
     async def charm(self, played: SteppedMachine, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
-        """Run a hook of a charm that tells everybody what it sees."""
+        """Run a hook: the charm writes its state into every relation."""
         if "after" in frame and all(unit.name != frame["unit"] for unit in self.all_units()):
-            return {}  # it was removed while the charm was on its way: nobody is told to stop at once
+            return {}  # the unit was removed while the charm was sent: nobody stops a running operation
         hook = self.witness.began(frame)
         assert not SeriesStatus(self.unit(hook.unit).series).frozen, f"{hook} on a machine under upgrade"
         result: dict[str, Any] = {"writes": {"relations": self._says(frame)}}
@@ -114,7 +114,7 @@ class RandomModel(SteppedController):
         return result
 
     def task(self, played: SteppedMachine, frame: dict[str, Any]) -> dict[str, Any]:
-        """Run an action or commands; an action tells one relation of itself."""
+        """Run an action or commands; an action writes into a relation."""
         unit = frame.get("unit", "")
         self.witness.story.append(f"{unit or played.number} {frame['kind']}")
         if "request" in frame:
@@ -131,7 +131,7 @@ class RandomModel(SteppedController):
         return result
 
     def _asked(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """Run what juju-exec asks for: it tells the relation that it is about, and ends with 3."""
+        """Run a request of juju-exec: it writes into its relation, and exits with 3."""
         assert frame["request"] not in self.asked, f"{frame['request']} runs twice"
         self.asked.add(frame["request"])
         about = frame["context"]["relation"]
@@ -144,7 +144,7 @@ class RandomModel(SteppedController):
         return result
 
     def _says(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a charm writes: its name, and what it has read of the unit that the hook is about."""
+        """Return what a charm writes: its name, and what it has read of the remote unit."""
         context, about = frame["context"], frame["context"]["relation"]
         if about is None:
             return {}
@@ -159,7 +159,7 @@ class RandomModel(SteppedController):
         return {str(about["id"]): bags}
 
     def committed(self, operation: str) -> None:
-        """Hear how an operation ended."""
+        """Check the result of an operation."""
         row = self.operation(operation)
         self.witness.committed(operation, row.outcome if row else "", row.unit if row else "")
 
@@ -181,9 +181,9 @@ class RandomModel(SteppedController):
         return found
 
     def in_error(self, unit: str) -> bool:
-        """Tell whether a unit waits for a person."""
+        """Return True when a unit waits for `resolved`."""
         return bool(self.read(lambda tx: units.in_error(tx, unit)))
 
     def box_of(self, machine: Machine) -> SteppedMachine | None:
-        """Return the machine behind a machine."""
+        """Return the stepped machine of a machine."""
         return self.cloud.played_machines.get(machine.instance_id)

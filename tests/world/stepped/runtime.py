@@ -1,4 +1,4 @@
-"""What the machine workers of a stepped controller share, and a machine worker whose waits are the test's."""
+"""The runtime of a stepped controller, and a machine worker that waits for the test."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 @cache
 def plugins() -> PluginHost:
-    """Return what is known of types of providers."""
+    """Return the provider types."""
     return PluginHost(environ={})
 
 
 class SteppedRuntime:
-    """What lanes share."""
+    """What the machine workers share."""
 
     session_type: type[SteppedSession] = SteppedSession
-    asked: Any = Runtime.asked  # what is left of a claim is told by the product itself
+    asked: Any = Runtime.asked  # pushjuju itself removes what is left of a claim
     generation: Any = Runtime.generation
     note_routine: Any = Runtime.note_routine
 
@@ -51,7 +51,7 @@ class SteppedRuntime:
         self.sessions: dict[str, SteppedSession] = {}
 
     def holding(self, claim: Claim) -> Self:
-        """Return the same for whoever holds a claim."""
+        """Return the runtime for the holder of a claim."""
         held = copy.copy(self)
         held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
         held.leases = (claim.lease, claim.previous)
@@ -59,7 +59,7 @@ class SteppedRuntime:
         return held
 
     def tell(self, event: Event) -> None:
-        """Keep the story."""
+        """Record the event."""
         self.fleet.told.append(f"{event.entity}: {event.text}")
 
     warn = checkpoint = staticmethod(lambda text: None)
@@ -69,37 +69,37 @@ class SteppedRuntime:
 
     @staticmethod
     async def within(_seconds: float, call: Awaitable[Any]) -> Any:
-        """Wait for a cloud that always answers; nothing here has a clock that runs."""
+        """Call a cloud, which always answers, without a time limit."""
         return await call
 
     @asynccontextmanager
     async def starts(self, machine: Any) -> Any:
-        """No limit."""
+        """Do not limit the number of starts."""
         yield
 
     def features(self, kind: str) -> frozenset[str]:
-        """Machines of the one cloud have no profiles of charms."""
+        """Return no features: the cloud has no LXD profiles."""
         del kind
         return frozenset()
 
     def kind_of(self, machine: Any) -> str:
-        """Return the type of the one cloud."""
+        """Return the type of the only cloud."""
         return self.cloud_type(machine.model)
 
     def provider(self, model: str, cloud: str | None = None) -> SteppedCloud:
-        """Return the one provider of a model."""
+        """Return the provider of a model."""
         return self.fleet.cloud
 
     def provider_of(self, machine: Machine) -> SteppedCloud:
-        """The same."""
+        """Return the provider of a machine."""
         return self.fleet.cloud
 
     def cloud_type(self, model: str) -> str:
-        """Return a type that is not `manual`."""
+        """Return a cloud type other than `manual`."""
         return "local"
 
     def firewall(self, machine: Machine) -> Firewall | None:
-        """Return the one firewall."""
+        """Return the firewall."""
         return SteppedFirewall() if self.fleet.guarded else None
 
     async def session(self, machine: Machine) -> SteppedSession:
@@ -117,7 +117,7 @@ class SteppedRuntime:
         return self.sessions.get(machine.instance_id)
 
     def is_attached(self, machine: Machine) -> bool:
-        """Tell whether there is a connection, and the machine still answers."""
+        """Return True when there is a connection and the machine answers."""
         found = self.sessions.get(machine.instance_id)
         played = self.fleet.cloud.played_machines.get(machine.instance_id)
         return found is not None and found.played is played and not found.played.down
@@ -128,7 +128,7 @@ class SteppedRuntime:
 
 
 class SteppedOperations(RunningOperations):
-    """Operations under way at once: in this machine's turn the oldest goes on to its next wait."""
+    """Running operations: in each turn of the machine the oldest goes on to its next wait."""
 
     def __init__(self) -> None:
         self._open: dict[str, Coroutine[Any, Any, None]] = {}
@@ -143,11 +143,11 @@ class SteppedOperations(RunningOperations):
         return iter(self._open)
 
     def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Let an operation begin."""
+        """Start an operation."""
         self._open[key] = work
 
     async def some_end(self) -> None:
-        """Let one go on, and the next one the next time."""
+        """Step one operation, in each call another."""
         key, work = next(iter(self._open.items()))
         del self._open[key]
         try:
@@ -158,14 +158,14 @@ class SteppedOperations(RunningOperations):
         await pause()
 
     async def close(self) -> None:
-        """Let go of all."""
+        """End all operations."""
         for work in self._open.values():
             work.close()
         self._open = {}
 
 
 class SteppedRun(MachineRun):
-    """A visit whose waits are ours."""
+    """A machine run whose waits the test controls."""
 
     crew_type = SteppedOperations
 
@@ -175,6 +175,6 @@ class SteppedRun(MachineRun):
 
 
 class SteppedWorker(MachineWorker):
-    """A lane whose waits are ours."""
+    """A machine worker whose waits the test controls."""
 
     visit_type = SteppedRun

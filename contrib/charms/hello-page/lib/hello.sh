@@ -1,5 +1,5 @@
-# The charm's code. Sourced by hooks/* and actions/*; the working directory is the charm directory.
-# HELLO_PREFIX goes before every path outside the charm directory, to try hooks by hand.
+# The charm's code, which hooks/* and actions/* source; the working directory is the charm directory.
+# HELLO_PREFIX is put before every path outside the charm directory, to run hooks by hand.
 
 set -euo pipefail
 
@@ -77,7 +77,7 @@ service_text() {
 [Unit]
 Description=hello-page of $JUJU_UNIT_NAME
 After=network.target
-# Each new port is a restart; a person may try many of them in a row.
+# Each new port restarts the service; a user may try many ports in a row.
 StartLimitIntervalSec=0
 
 [Service]
@@ -183,10 +183,10 @@ on_update_status() {
   report
 }
 
-# A unit of a relation came, changed or left: the page names it.
+# A unit of a relation came, changed or left: write the page with its name.
 on_relation() {
   juju-log "${JUJU_HOOK_NAME}: ${JUJU_REMOTE_UNIT:-no unit} of ${JUJU_REMOTE_APP:-nobody}"
-  # Before the first config-changed there is nothing to bring up to date.
+  # Before the first config-changed there is no page to update.
   [ -e "$UNIT_FILE" ] || return 0
   serve
 }

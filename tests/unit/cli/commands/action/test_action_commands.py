@@ -324,8 +324,8 @@ def test_what_an_application_offers(lab: Run) -> None:
     assert schema["greet"]["required"] == ["name"]
     assert lab("actions", "web", "--schema").out.startswith("greet:\n  additionalProperties: false\n")
     assert lab("show-action", "web", "greet").out == (
-        "Greet somebody.\n\nArguments\nname:\n  type: string\n  description: Whom to greet.\n"
-        "times:\n  type: integer\n  description: How often.\n  default: 1\n\n"
+        "Greet somebody.\n\nArguments\nname:\n  type: string\n  description: The name to greet.\n"
+        "times:\n  type: integer\n  description: The number of greetings.\n  default: 1\n\n"
     )
     ended = lab("show-action", "web", "dance")
     assert (ended.status, ended.out, ended.err) == (1, "", 'unknown action "dance"\n')
