@@ -1,4 +1,4 @@
-"""The push: SSH transport, wire protocol and the program that runs on machines (``remote``).
+"""The controller's side of the push: SSH, the wire protocol, and the program for machines (``remote``).
 
-Knows operations and frames, nothing of models.
+The modules know operations and frames, but nothing of models.
 """

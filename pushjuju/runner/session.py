@@ -1,8 +1,8 @@
-"""One machine, attached: operations out, events and results back.
+"""A session with one machine: send operations, receive their events and results.
 
-A session outlives its SSH connection: when that is cut in the middle of an operation it connects again,
-asks the machine what it knows, and goes on. What the machine started goes on without us in any case; its
-result waits there until it is acknowledged.
+A session outlives its SSH connection: when the connection is cut during an operation, the session connects
+again, asks the machine which operations it knows, and continues. What runs on the machine goes on without a
+connection; the machine keeps the result until the controller acknowledges it.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from pushjuju.runner.trust import intake
 from pushjuju.runner.trust.waste import Answers, Waste
 
 TAIL = 0
-"""The number of what is no event: the last line that a hook printed, for somebody who looks on."""
+"""The sequence number of a hook's last output line, which is shown to a user who watches and is no event."""
 
 TAIL_LETTERS = 400
 IsDown = Callable[[], Awaitable[bool]]
 CHUNK = 256 * 1024
-ANSWER_S = 60.0  # seconds that a machine may take for what takes it no time: to end what is killed
-TAKE_S = 900.0  # seconds that it may take for a piece of a file, and to look at the whole
+ANSWER_S = 60.0  # seconds in which a machine must answer what it can answer at once, or end a killed process
+TAKE_S = 900.0  # seconds in which a machine must read a piece of a file, or check the whole file
 _OF_OPERATIONS = ("event", "live", "result", "error")
 BEAT_EVERY = 20.0  # seconds
 BEAT = wire.pack({"t": "beat"})
-MOMENT = 1.0  # seconds that a connection must last, so that what came over it counts
-REATTACH_FOR = 30.0  # seconds of trying to connect again before the caller hears of it
+MOMENT = 1.0  # seconds that a connection must last so that its messages count as progress
+REATTACH_FOR = 30.0  # seconds of trying to connect again before an error
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 REATTACH_PAUSE = 0.25  # seconds before the second try; doubled each time, at most 4
 
@@ -53,8 +53,8 @@ class ExecResult:
 
     Attributes:
         exit: Exit status; None when a signal ended it.
-        signal: The signal, or None.
-        stdout: Its output; bytes that are not UTF-8 as surrogates.
+        signal: Number of the signal, or None.
+        stdout: The output; bytes that are not UTF-8 are surrogates.
     """
 
     exit: int | None
@@ -64,12 +64,12 @@ class ExecResult:
 
 
 class MachineSession:
-    """An attachment to one machine, made by `open_session`.
+    """A session with one machine, made by `open_session`.
 
     Attributes:
-        lease: Goes out with each operation; the machine refuses an earlier one than it has heard of.
-        requests: Requests of `juju-exec` on the machine that are not begun: id -> document, oldest first.
-        on_requests: Called when there is a new one.
+        lease: Sent with each operation; the machine refuses a lease if it has received a newer one.
+        requests: Requests of `juju-exec` on the machine that have not begun: id -> document, oldest first.
+        on_requests: Called when a request arrives.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class MachineSession:
         self._puts: dict[str, asyncio.Future[dict[str, object]]] = {}
         self._blobs: set[str] = set()
         self._told = asyncio.Event()
-        self._asks = False  # for what may have changed
+        self._asks = False  # True while a question for the machine's facts is open
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
@@ -116,12 +116,12 @@ class MachineSession:
 
     @property
     def hello(self) -> Hello:
-        """The facts that the machine sent at the last contact."""
+        """The facts that the machine sent when it was connected last."""
         return self._link.hello if self._link else cast("Hello", {})
 
     @property
     def connected(self) -> bool:
-        """Return True when the connection lives, as far as is known here."""
+        """Return True while no loss of the connection is known."""
         return self._link is not None and not self._link.lost.done()
 
     @property
@@ -131,13 +131,13 @@ class MachineSession:
 
     @property
     def frames_in(self) -> int:
-        """Frames received since the session was opened, hello not counted."""
+        """Frames received since the session was opened, without the hello frames."""
         return self._frames[1] + (self._link.frames_in if self._link else 0)
 
     # -- connection ----------------------------------------------------------------------------------------
 
     async def open(self) -> Self:
-        """Connect now; the first contact reports its errors at once."""
+        """Connect; an error of this first contact is raised without further attempts."""
         await self._attach()
         return self
 
@@ -170,10 +170,10 @@ class MachineSession:
             return link
 
     def _check_waste(self) -> None:
-        """Refuse a machine that has sent too many bytes without use."""
+        """Refuse a machine that has sent too many useless bytes."""
         if over := self._waste.over_s():
             raise BadAnswer(
-                f"{self.target} said much that makes no sense, and is not listened to for {over:.0f} seconds"
+                f"{self.target} sent too many useless messages: pushjuju ignores it for {over:.0f} seconds"
             )
 
     def _hello(self, link: bootstrap.Link) -> Hello:
@@ -187,7 +187,7 @@ class MachineSession:
             raise
         finally:
             if limits.PAYS_FOR * used < size:
-                with contextlib.suppress(wire.BadFrame):  # it counts from the next contact on
+                with contextlib.suppress(wire.BadFrame):  # over the limit: the next contact is refused
                     self._waste.add(size, seconds)
         return found
 
@@ -206,12 +206,12 @@ class MachineSession:
                 _either(told, link.lost), timeout=ANSWER_S, return_when=asyncio.FIRST_COMPLETED
             )
             if not (await waits)[0]:
-                raise BadAnswer(f"{self.target} does not say what addresses it has")
+                raise BadAnswer(f"{self.target} does not answer which addresses it has")
         finally:
             told.cancel()
 
     def _beat(self, link: bootstrap.Link) -> None:
-        """Give a sign of life from time to time: without it the machine lets go of a dead connection."""
+        """Send a heartbeat now and regularly: the machine detaches connections without heartbeats."""
         if not link.lost.done():
             link.write(BEAT)
             self._next_beat = asyncio.get_running_loop().call_later(BEAT_EVERY, self._beat, link)
@@ -227,7 +227,7 @@ class MachineSession:
         await stack.aclose()
 
     async def close(self) -> None:
-        """Detach; what runs on the machine goes on and keeps its result."""
+        """Detach; operations on the machine go on, and the machine keeps their results."""
         self._closed = True
         for task in list(self._tasks):
             task.cancel()
@@ -236,7 +236,7 @@ class MachineSession:
             await self._drop_link()
 
     async def _attach_again(self, since: float) -> bootstrap.Link:
-        """Connect, again and again for the session's patience."""
+        """Connect again, with more attempts until `reattach` seconds since the loss have passed."""
         pause, down = REATTACH_PAUSE, False
         loop = asyncio.get_running_loop()
         while True:
@@ -244,12 +244,12 @@ class MachineSession:
                 return await self._attach()
             except (Unreachable, ConnectionLost) as error:
                 if pause == REATTACH_PAUSE and self._is_down is not None:
-                    down = await self._is_down()  # then there is nothing to wait for
+                    down = await self._is_down()  # True: more attempts are useless
                 if down or self._closed or loop.time() + pause - since > self._reattach:
                     raise ConnectionLost(
                         f"the connection to {self.target} was lost",
                         detail=error.detail or error.message,
-                        hint="What was started there goes on; its result is taken at the next contact.",
+                        hint="What was started there goes on; the next contact fetches its result.",
                     ) from error
             await asyncio.sleep(pause)
             pause = min(pause * 2, 4.0)
@@ -257,7 +257,7 @@ class MachineSession:
     # -- messages of the machine ---------------------------------------------------------------------------
 
     def _on_message(self, message: dict[str, object], size: int) -> int:
-        """Take a message; return how many bytes of it were of use."""
+        """Handle a message of the machine; return how many of its bytes were useful."""
         kind, op_id = message.get("t"), message.get("id")
         if kind in _OF_OPERATIONS and isinstance(op_id, str):
             if pending := self._pending.get(op_id):
@@ -271,7 +271,7 @@ class MachineSession:
         return self._take_facts(message, size) if kind == "facts" else 0
 
     def _give(self, pending: Pending, message: dict[str, object], size: int) -> int:
-        """Give a message to who waits for its operation; return how many bytes of it were of use."""
+        """Hand a message to the caller that waits for its operation; return its number of useful bytes."""
         kind = message.get("t")
         if kind == "event":
             found = pending.take(intake.numbered(message, "es"))
@@ -317,7 +317,7 @@ class MachineSession:
         return sum(map(intake.cost, new.values()))
 
     def _take_call(self, pending: Pending, message: Mapping[str, object]) -> int:
-        """Begin to answer a live call, or let it wait for its turn; return what it comes to."""
+        """Queue a live call and start a task for the queue, up to the limit of tasks; return its size."""
         found = pending.ask({**intake.live_call(message), "id": str(message["id"])})
         if pending.calls and pending.answering < limits.LIVE_AT_ONCE:
             pending.answering += 1
@@ -327,7 +327,7 @@ class MachineSession:
         return found
 
     async def _answer_calls(self, pending: Pending) -> None:
-        """Answer what waits, one call after the other; several of us may do so."""
+        """Answer queued calls one after the other; several of these tasks may share the queue."""
         try:
             while pending.calls:
                 call = pending.calls.popleft()
@@ -350,7 +350,7 @@ class MachineSession:
         link = self._link
         if link is not None:
             with contextlib.suppress(ConnectionLost):
-                await link.drain()  # a machine that asks and does not listen waits for itself
+                await link.drain()  # a machine that does not read its answers delays only its own calls
                 link.send(answer)
 
     # -- operations ----------------------------------------------------------------------------------------
@@ -371,16 +371,16 @@ class MachineSession:
             op: The operation; ``id`` is unique for all times and controllers.
             on_event: Called for each event as it comes.
             on_live: Answers live hook tool calls.
-            plan: Operations that go out behind it, each ``after`` another one: the machine begins it when
-                that one has ended well and wrote nothing. Run each, or `forget` it: what it says is kept.
+            plan: Operations sent with it, each ``after`` another one: the machine begins each when that one
+            has succeeded and wrote nothing. Call `run` or `forget` for each to free its kept messages.
 
         Returns:
-            The result frame. ``events`` holds every event as ``{"seq", "e"}``, also those told by
-            ``on_event``. With ``code`` ``plan`` the operation of a plan was not begun, and never will be by
-            that order.
+            The result frame. ``events`` holds every event as ``{"seq", "e"}``, also those passed to
+            ``on_event``. ``code`` ``plan`` means that an operation of a plan was not begun and will not begin
+            by this order.
 
         Raises:
-            on.
+            ConnectionLost: The connection was cut, and connecting again failed; the operation may go on.
             Overtaken: Another controller process has a later lease; nothing was started.
         """
         behind = [self._order(item) for item in plan]
@@ -394,12 +394,12 @@ class MachineSession:
         return {**op, "t": "op", "lease": self.lease} if self.lease else {**op, "t": "op"}
 
     def forget(self, op_id: str) -> None:
-        """Let go of an operation of a plan whose result is not needed."""
+        """Drop the messages of an operation of a plan whose result is not needed."""
         if ahead := self._ahead.pop(op_id, None):
             ahead.forget()
 
     def _send(self, link: bootstrap.Link, message: Op | OfOperation, behind: Sequence[Op]) -> None:
-        """Send an operation and what follows it."""
+        """Send an operation and the operations of its plan."""
         link.send(message)
         for item in behind:
             self.forget(str(item["id"]))
@@ -412,7 +412,7 @@ class MachineSession:
         """Wait for an operation that was started at an earlier contact (``hello["journal"]``).
 
         Returns:
-            Its result; outcome ``unknown`` when the machine never heard of it.
+            The result; its outcome is ``unknown`` when the machine does not know the operation.
         """
         return await self._carry({"t": "fetch", "id": op_id}, on_event, on_live)
 
@@ -430,7 +430,7 @@ class MachineSession:
         sent_on = self._claim(op_id, pending)
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
-        losses = 0  # in a row, at once or without a new word about the operation
+        losses = 0  # consecutive losses, each at once or without news of the operation
         try:
             while True:
                 link = await self._attach_again(lost_at)
@@ -452,7 +452,7 @@ class MachineSession:
             self.requests.pop(str(message.get("request")), None)
 
     def _claim(self, op_id: str, pending: Pending) -> bootstrap.Link | None:
-        """Take over the messages of an operation of a plan; return the link that it was sent on."""
+        """Take over the messages of an operation of a plan; return the connection on which it was sent."""
         ahead = self._ahead.pop(op_id, None)
         if ahead is None:
             return None
@@ -462,12 +462,12 @@ class MachineSession:
         return ahead.link
 
     def _check_fault(self, link: bootstrap.Link) -> None:
-        """Raise the machine's breach of protocol: connecting again would only repeat it."""
+        """Raise the machine's breach of the protocol, which connecting again would only repeat."""
         if link.fault is not None:
             raise BadAnswer(f"{self.target}: {link.fault.message}")
 
     async def ack(self, op_id: str) -> None:
-        """Tell the machine that the result is committed, so that it may forget it.
+        """Tell the machine that the result is committed, so that the machine may delete it.
 
         Without a connection this does nothing: the machine lists the operation again at the next contact.
         """
@@ -475,15 +475,15 @@ class MachineSession:
             self._link.send_soon({"t": "ack", "id": op_id})
 
     def answer(self, request: str, error: str) -> None:
-        """Answer a request of `juju-exec` with an error; its first answer counts."""
+        """Answer a request of `juju-exec` with an error; the machine ignores later answers."""
         self.requests.pop(request, None)
         if self._link:
             self._link.send_soon({"t": "answer", "request": request, "error": error})
 
     async def cancel(self, op_id: str, signal: str = "KILL") -> None:
-        """Interrupt an operation: ``KILL`` or ``TERM`` to the hook and everything in its group.
+        """Interrupt an operation: send ``KILL`` or ``TERM`` to the hook and everything in its process group.
 
-        A process that waits for the operation waits for moments only after ``KILL``, whatever the machine
+        After ``KILL``, `run` and `fetch` of the operation end within ANSWER_S seconds, whatever the machine
         does.
         """
         link = await self._attach()
@@ -492,13 +492,13 @@ class MachineSession:
             self._limit(op_id, ANSWER_S)
 
     def _limit(self, op_id: str, seconds: float) -> asyncio.TimerHandle:
-        """Wait for an operation for some time only."""
+        """Let the wait for an operation fail after some seconds."""
         return asyncio.get_running_loop().call_later(seconds, self._give_up, op_id)
 
     def _give_up(self, op_id: str) -> None:
         pending = self._pending.get(op_id)
         if pending is not None and not pending.result.done():
-            text = f"{self.target} does not end what it should have ended long ago"
+            text = f"{self.target} has not ended an operation that was killed or over its time limit"
             pending.result.set_exception(BadAnswer(text))
 
     async def exec(
@@ -513,8 +513,8 @@ class MachineSession:
         """Run a plain command as root, without unit context: a program with arguments, or a shell script.
 
         Raises:
-            RemoteFailed: It could not be started.
-            DiskFull: The machine has no room to note it down.
+            RemoteFailed: The machine could not run the command.
+            DiskFull: The machine's disk has no room for the operation's journal.
         """
         op = _exec(argv, script, stdin, dict(env or {}), timeout)
         limit = self._limit(op["id"], timeout + ANSWER_S) if timeout is not None else None
@@ -535,16 +535,16 @@ class MachineSession:
     # -- blobs ---------------------------------------------------------------------------------------------
 
     async def put_blob(self, sha256: str, path: Path, like: tuple[str, Path] | None = None) -> None:
-        """Bring a file into the machine's cache, once; a cut transfer goes on where it stopped.
+        """Send a file to the machine's cache unless it is there; continue a cut transfer where it stopped.
 
         Args:
-            like: SHA-256 and path of an archive that the machine may have: only what differs is sent.
+            like: SHA-256 and path of an archive that the machine may have: only the differences are sent.
         """
-        async with self._putting:  # one after the other: they share the wire anyway
+        async with self._putting:  # one after the other: parallel transfers would not be faster
             await self._put(sha256, path, like)
 
     def forget_blob(self, sha256: str) -> None:
-        """Take it that a file is not in the machine's cache any more."""
+        """Remember that a file is no longer in the machine's cache."""
         self._blobs.discard(sha256)
 
     async def _put(self, sha256: str, path: Path, like: tuple[str, Path] | None) -> None:
@@ -557,7 +557,7 @@ class MachineSession:
                 return
             done = self._puts[sha256] = loop.create_future()
             try:
-                # After a failed attempt the whole file is sent: the similar file there may be damaged.
+                # After a failed attempt the whole file is sent: the old archive there may be damaged.
                 source = like if like and not restarts and like[0] in self._blobs else None
                 await self._send_blob(link, sha256, path, done, source)
                 waits = asyncio.wait(
@@ -573,7 +573,7 @@ class MachineSession:
                 self._puts.pop(sha256, None)
                 if not done.done():
                     done.cancel()
-            # The connection was cut before the answer: the next transfer begins where the file there ends.
+            # The connection was cut before the answer: the next attempt continues the part that has arrived.
             if done.cancelled():
                 self._check_fault(link)
                 lost_at = loop.time()
@@ -654,7 +654,7 @@ def _exec(
 
 
 def _refused(message: Mapping[str, object]) -> dict[str, object]:
-    """Return the result of an operation that the machine does not take."""
+    """Return the result of an operation that the machine refused."""
     text = intake.text(message.get("message"))
     return {"id": message["id"], "outcome": "error", "message": text, "writes": {}, "reboot": ""}
 
@@ -674,7 +674,7 @@ def raise_for_error(result: Mapping[str, Any], machine: str) -> None:
 
 
 def with_disk_named(result: dict[str, object], machine: str) -> dict[str, object]:
-    """Return a result; where the machine's disk was full, the message says whose disk that is."""
+    """Return a result whose message names the machine when the machine's disk was full."""
     if result.get("outcome") != "error" or result.get("errno") not in _NO_SPACE:
         return result
     return {**result, "message": f"the disk of {machine} is full: {intake.text(result.get('message'))}"}
@@ -699,16 +699,16 @@ async def open_session(
     waste: Waste | None = None,
     is_down: IsDown | None = None,
 ) -> AsyncIterator[MachineSession]:
-    """Attach to a machine for the length of the block.
+    """Open a session with a machine for the duration of the block.
 
     Args:
-        program: The program that runs there, or None for a program without hook tools.
+        program: The program to run on the machine, or None for a program without hook tools.
         connector: Shared by sessions of one run, so that keys are parsed once.
-        root: Directory that stands for ``/``; for tests.
-        options: Of the machine's server: ``linger`` and ``live_timeout`` (seconds), ``client`` (perl or
-        python). reattach: Seconds of trying to connect again after a cut, before the caller hears of it.
-        waste: The bytes without use that the machine has sent until now.
-        is_down: Asked once after a cut, when the first try to connect again has failed: True ends the tries.
+        root: Directory that replaces ``/`` in tests.
+        options: For the machine's server: ``linger``, ``live_timeout`` (seconds), ``client`` (perl, python).
+        reattach: Seconds of trying to connect again after a cut, before ConnectionLost is raised.
+        waste: Counts the useless bytes that the machine has sent, also at earlier contacts.
+        is_down: Called once after a cut, when the first attempt has failed; True ends the attempts.
     """
     session = MachineSession(
         target,

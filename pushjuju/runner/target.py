@@ -1,4 +1,4 @@
-"""The address of a machine, and how to log in."""
+"""The address of a machine, and how to log in there."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ class MachineTarget:
 
     Attributes:
         host: Name or address, or an alias of ``~/.ssh/config``.
-        port: None for what ``~/.ssh/config`` says, else 22.
-        user: None for what ``~/.ssh/config`` says, else the local user's name. Not root: ``sudo -n`` is used.
-        jump: A machine to go through first.
+        port: Port, or None for the port of ``~/.ssh/config``, else 22.
+        user: Login, or None for that of ``~/.ssh/config``, else the local user's. ``sudo -n`` makes it root.
+        jump: The jump host, or None.
         identity_files: Private keys offered beside the agent's and the configured ones.
-        known_hosts: The model's own file of host keys; a key is accepted into it on first contact.
-        host_keys: Public keys known from the provider (``ssh-ed25519 AAAA...``); then no other is accepted.
-        host_key_alias: Name in ``known_hosts`` instead of the address, for machines whose address changes.
+        known_hosts: The model's file of host keys; the first contact adds the machine's key.
+        host_keys: Public keys known from the provider (``ssh-ed25519 AAAA...``); no other key is then
+        accepted.
+        host_key_alias: Name in ``known_hosts`` in place of an address that may change.
         connect_timeout: Seconds to the end of the login.
-        use_ssh_config: Whether ``~/.ssh/config`` and the SSH agent are looked at.
+        use_ssh_config: True to use ``~/.ssh/config`` and the SSH agent.
     """
 
     host: str

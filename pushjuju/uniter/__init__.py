@@ -1,5 +1,5 @@
-"""What a unit does next, and how it is done: read, decide, dispatch, commit.
+"""Decides what a unit does next, and does it: read, decide, dispatch, commit.
 
-`decide` and `state` are pure; `input` reads the model; `apply` and `commit` write to it; `turn` is one turn
-of a unit, from what it reads to the operation that a machine gets.
+`decide` and `state` are pure; `input` reads the model; `apply` and `commit` write to the model; `turn` goes
+from what a unit reads to the operation that its machine gets.
 """

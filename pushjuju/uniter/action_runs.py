@@ -1,6 +1,6 @@
-"""Actions on a unit: their request to the machine, and what becomes of their result.
+"""Actions on a unit: the request to the machine, and the commit of the result.
 
-A failing action fails its task, never the unit, and none is ever run twice.
+A failing action fails its task, but not the unit. An action never runs twice.
 
 Mirrors: juju worker/uniter/operation/{runaction,failaction}.go, worker/uniter/runner/context (3.6)
 """
@@ -33,7 +33,7 @@ from pushjuju.uniter.state.operation import Outcome, committed, executed, prepar
 
 TERMINATED = "action terminated"
 NOT_COMMITTED = "committing requested changes failed"
-MACHINE = "machine"  # the lock of hooks, as the machine calls it
+MACHINE = "machine"  # the machine's name of the lock of hooks
 Result = Mapping[str, Any]
 
 
@@ -123,7 +123,7 @@ def lock_of(task: Task) -> str:
 
 
 def next_lock(view: View) -> str:
-    """Return the lock that a unit's next operation holds, as the machine calls it; empty for none."""
+    """Return the lock that a unit's next operation holds, in the machine's words; "" for no lock."""
     operation = decide(view.local, view.remote).operation
     if operation is None or operation.name is not OperationName.RUN_ACTION:
         return MACHINE
@@ -131,15 +131,15 @@ def next_lock(view: View) -> str:
 
 
 def _machines_lock(lock: str) -> str:
-    """Return what the machine calls a lock."""
+    """Return the machine's name of a lock."""
     return MACHINE if lock == MACHINE_LOCK else lock.removeprefix(f"{MACHINE_LOCK}-")
 
 
-# --- while it runs ----------------------------------------------------------------------------------------
+# --- during the run ---------------------------------------------------------------------------------------
 
 
 def task_number(found: OperationRecord) -> int | None:
-    """Return the task that an operation on a machine works on, if it does."""
+    """Return the task of an operation on a machine, or None when the operation has no task."""
     number = found.document.get("task") or found.document.get("operation", {}).get("action-id")
     return int(number) if number else None
 
@@ -158,7 +158,7 @@ class Ending:
     """How a task ended.
 
     Attributes:
-        keeps: True when its writes go into the model.
+        keeps: True when the changes of the action are written to the model.
     """
 
     status: TaskStatus
@@ -170,9 +170,9 @@ class Ending:
 def commit_action(
     ctx: Context, tx: ModelTx, view: View, operation: Operation, result: Result
 ) -> tuple[str, Writes]:
-    """Take the result of an action into the model; return its message, for people, and what it changed."""
+    """Commit the result of an action; return its message for users, and what the action changed."""
     writes = result.get("writes") or {}
-    if result.get("recovered"):  # the state of the run is unknown: the next decision fails it
+    if result.get("recovered"):  # how the run ended is unknown: the next decision fails the action
         store_local(tx, view.unit, executed(view.local, operation, Outcome.INTERRUPTED))
         return TERMINATED, {}
     task = actions.get_task(tx, int(operation.action_id))
@@ -187,7 +187,7 @@ def commit_action(
 
 
 def commit_commands(tx: ModelTx, found: OperationRecord, result: Result) -> str:
-    """Take the result of commands on a machine in; return their message, for users."""
+    """Commit the result of commands on a machine; return its message for users."""
     number = task_number(found)
     if number is None:
         return ""
@@ -199,9 +199,9 @@ def commit_commands(tx: ModelTx, found: OperationRecord, result: Result) -> str:
 
 
 def judge(task: Task, result: Result) -> Ending:
-    """Decide what the end of an action means for its task.
+    """Return how a task ended, from the result of its operation.
 
-    Commands may end with any code; a charm's action fails with every other than 0.
+    Commands may exit with any code; an action of a charm fails with any code except 0.
 
     Mirrors: juju worker/uniter/runner/context/context.go finalizeAction (3.6)
     """
@@ -226,7 +226,7 @@ def judge(task: Task, result: Result) -> Ending:
 
 
 def _results(task: Task, result: Result, said: Mapping[str, Any]) -> dict[str, object]:
-    """Return what the script set, with its exit code and output."""
+    """Return the results that the script set, with its exit code and output."""
     results = dict(said.get("results") or {})
     code = result.get("exit")
     if code is not None or result.get("signal"):
@@ -244,7 +244,7 @@ def _results(task: Task, result: Result, said: Mapping[str, Any]) -> dict[str, o
 
 def _not_committed(ending: Ending, problem: str) -> Ending:
     stderr = str(ending.results.get("stderr", ""))
-    code = ending.results.get("return-code") or 1  # what failed must not look as if it ended well
+    code = ending.results.get("return-code") or 1  # a failure must not have the exit code 0
     return Ending(
         status=TaskStatus.FAILED,
         message=ending.message or NOT_COMMITTED,

@@ -1,9 +1,9 @@
-"""Hooks of a new unit that are decided together and travel together.
+"""Plans: hooks of a new unit that are decided together and sent together.
 
-What the next hook is, and what it sees, is known before the one under way has ended, as long as that one ends
-well and writes nothing: nobody but the unit itself is asked. Such hooks are decided with the first one, in
-its transaction, and sent behind it; the machine begins each when the one before ended so, and else leaves it
-to the controller. A plan is a decision: what users change meanwhile is seen by the hooks after it.
+While a hook of a new unit runs, the next hook and its context are already known, if the running hook succeeds
+and writes nothing. Such hooks are decided in the transaction of the first hook and sent behind it. The
+machine begins each when the hook before it has ended so; otherwise the controller decides again. What users
+change during a plan is seen by the hooks after the plan.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Step:
     """One hook of a plan.
 
     Attributes:
-        local: The state of the unit when the step's turn comes.
-        between: Operations before it that need no machine.
+        local: The state of the unit before the step.
+        between: Operations before the step that need no machine.
     """
 
     decision: Decision
@@ -63,7 +63,7 @@ class Step:
 
 
 def steps(view: View, local: LocalState, first: Operation) -> Iterator[Step]:
-    """Tell which hooks follow an operation that ends well, as long as nothing else can come between.
+    """Yield the hooks that follow a successful operation, as long as no other operation can come between.
 
     Args:
         local: The state before `first` was prepared.
@@ -84,7 +84,7 @@ def steps(view: View, local: LocalState, first: Operation) -> Iterator[Step]:
 
 
 def _may_lead(local: LocalState, operation: Operation) -> bool:
-    """Return True when hooks may be sent right behind an operation: the unit has not started yet."""
+    """Return True when a plan may follow an operation: the unit has not started yet."""
     if local.started:
         return False
     if operation.name is OperationName.INSTALL:
@@ -97,7 +97,7 @@ def _is_planned(operation: Operation) -> bool:
 
 
 def _next(view: View, local: LocalState) -> Step | None:
-    """Return the hook that follows, if the model need not be asked or changed before it."""
+    """Return the hook that follows, or None when the model must be read or changed before."""
     between: list[Operation] = []
     while not reconcile_effects(local, view.remote):
         decision = decide(local, view.remote)
@@ -119,10 +119,10 @@ def _next(view: View, local: LocalState) -> Step | None:
 def plan(
     ctx: Context, tx: ModelTx, view: View, local: LocalState, first: Operation, first_id: str
 ) -> tuple[Dispatch, ...]:
-    """Decide which operation follows an operation, and record it; both are sent to the machine together.
+    """Decide which hooks follow an operation, and record them; all are sent to the machine together.
 
     Args:
-        local: The state before `first` was prepared; it is announced already.
+        local: The state before `first` was prepared; the statuses announce `first` already.
     """
     found = list(islice(steps(view, local, first), MOST))
     ids = [*(str(uuid.uuid4()) for _ in found), ""]
@@ -134,7 +134,7 @@ def plan(
         dispatch = _prepared(tx, changed(view, local=step.local), step.operation, own, said)
         order = {**dispatch.frame, "after": after, **({"then": True} if then else {})}
         after = own
-        moment = ctx.clock.now() + timedelta(microseconds=number)  # they are listed in their order
+        moment = ctx.clock.now() + timedelta(microseconds=number)  # distinct: keeps their order
         tx.insert("operation", _record(view, step, dispatch.id, dispatch.title, then, moment))
         plans.append(changed(dispatch, frame=order))
     return tuple(plans)
@@ -143,7 +143,7 @@ def plan(
 def _prepared(
     tx: ModelTx, view: View, operation: Operation, operation_id: str, said: StatusInfo | None
 ) -> Dispatch:
-    """Build the request for a hook as it will be then."""
+    """Build the request for a hook, with the workload status that the unit will have then."""
     dispatch = prepared_operation(tx, view, operation, operation_id)
     if said is None:
         return dispatch
@@ -175,17 +175,17 @@ def _record(
     )
 
 
-# --- when the one before has ended ------------------------------------------------------------------------
+# --- when the operation before has ended ------------------------------------------------------------------
 
 
 def promote(tx: ModelTx, view: View, local: LocalState, then: str, now: datetime) -> tuple[LocalState, str]:
-    """Take up the hook that was planned behind one that ended well; its turn is taken with that.
+    """Make a planned hook the unit's running operation, after the operation before it has succeeded.
 
     Args:
-        now: When it began, for its statuses.
+        now: When the hook began, for the statuses.
 
     Returns:
-        The unit's next state and the id of the planned hook; an empty id when the plan does not hold.
+        The unit's next state and the id of the hook; "" as id when the plan was dropped.
     """
     row = tx.find(OperationRecord, "operation_get", id=then)
     if row is None or row.state != "planned":
@@ -211,7 +211,7 @@ def _keep_decision(tx: Tx, view: View, local: LocalState, operation: Operation, 
 
 
 def drop(tx: Tx, then: str) -> None:
-    """Forget the plan behind an operation that did not end well; the machine begins no part of the plan."""
+    """Delete the plan behind an operation that did not succeed; the machine begins no part of the plan."""
     while then:
         row = tx.find(OperationRecord, "operation_get", id=then)
         if row is None or row.state != "planned":

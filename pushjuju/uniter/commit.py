@@ -1,7 +1,7 @@
-"""The result of an operation goes into the model, once.
+"""Commits the result of an operation to the model, once.
 
-A result is taken in one transaction with everything that follows from it. The row of the operation records
-that this has happened, so a result that comes twice changes nothing the second time.
+One transaction writes the result and everything that follows from it. The row of the operation records the
+commit, so a second delivery of the result changes nothing.
 """
 
 from __future__ import annotations
@@ -50,28 +50,28 @@ from pushjuju.uniter.turn import Decided, decide_next
 
 _FREE_TEXTS = ("message", "line", "version")
 STREAMS = ("stdout", "stderr")
-_COLLECTIONS = ("relations", "storage", "secret_revisions", "secret_obsolete_revisions")  # of a unit's memory
+_COLLECTIONS = ("relations", "storage", "secret_revisions", "secret_obsolete_revisions")  # of a unit
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
-CONFLICT = "conflict"  # the code of an upgrade that the machine could not unpack
+CONFLICT = "conflict"  # code of an upgrade that the machine could not unpack
 Result = Mapping[str, Any]
 Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """How an operation ended for the model.
+    """How an operation ended.
 
     Attributes:
-        ok: The program succeeded (or runs again after a reboot).
+        ok: The program succeeded, or will run again after a reboot.
         message: The failure, for users.
-        reboot: Id of the operation that reboots the machine, which must run now; empty for none.
-        again_later: The machine could not even try; the charm is not to blame.
-        killed: Its process was killed by a signal, and will run again.
-        error: The error that `juju-exec` prints in place of the outcome of its commands.
-        next: Id of the hook that was planned behind it, which must run now; empty for none.
-        decided: What the unit has to do next, when it was to decide and there is something.
-        changes: Its writes that changed a value.
+        reboot: Id of the operation that reboots the machine and must run now, or "".
+        again_later: True when the machine could not start the operation: not a fault of the charm.
+        killed: True when a signal killed the process, which will run again.
+        error: The error that `juju-exec` prints instead of the outcome of its commands.
+        next: Id of the planned hook that must run now, or "".
+        decided: What the unit does next, when the caller let it decide and there is something to do.
+        changes: The writes that changed a value.
     """
 
     ok: bool
@@ -89,7 +89,7 @@ class Committed:
 
 
 def take_events(ctx: Context, operation_id: str, events: Iterable[tuple[int, Event]]) -> None:
-    """Take in what a running operation streams: log lines, statuses, versions. Each number counts once."""
+    """Commit what a running operation streams: log lines, statuses, versions. Each number counts once."""
     with ctx.store.write() as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
         if found is not None:
@@ -97,13 +97,13 @@ def take_events(ctx: Context, operation_id: str, events: Iterable[tuple[int, Eve
 
 
 def take_flood(ctx: Context, operation_id: str, result: Result) -> Iterator[None]:
-    """Take in the messages of a result that are too many for one transaction, before it is committed.
+    """Commit the events of a large result in parts, before the result itself.
 
-    They are taken as if they had been streamed: in parts, each kept at once, so that no other writer waits
-    for long, and what broke off goes on where it was.
+    Each part is a transaction, so that no other writer waits long, and an interrupted commit continues with
+    the next part.
 
     Yields:
-        After each part; others may have their turn.
+        None after each part, so that other tasks can run.
     """
     items = intake.events_of(result)
     good = intake.read_events(items)[0] if len(items) * limits.MESSAGE > limits.TEXT_AT_ONCE else []
@@ -111,7 +111,7 @@ def take_flood(ctx: Context, operation_id: str, result: Result) -> Iterator[None
 
 
 def _take_parts(ctx: Context, operation_id: str, good: Sequence[tuple[int, Event]]) -> Iterator[None]:
-    """Take in messages in parts; none of them when they are one part, or taken already."""
+    """Commit events in parts, except when all fit into one part or are committed already."""
     if next(_parts(good), good) == good:
         return
     with ctx.store.read() as tx:
@@ -128,7 +128,7 @@ def _take_parts(ctx: Context, operation_id: str, good: Sequence[tuple[int, Event
 
 
 def _parts(good: Sequence[tuple[int, Event]]) -> Iterator[list[tuple[int, Event]]]:
-    """Yield messages by as many as one transaction takes."""
+    """Yield the events in lists that fit into one transaction."""
     part: list[tuple[int, Event]] = []
     size = 0
     for item in good:
@@ -142,7 +142,7 @@ def _parts(good: Sequence[tuple[int, Event]]) -> Iterator[list[tuple[int, Event]
 
 
 def _printed(ctx: Context, operation_id: str, result: Result) -> list[tuple[int, Event]]:
-    """Return the lines that an action printed, when there are many; they follow its other messages."""
+    """Return the output of an action as events when it has many lines; they follow its other events."""
     if not any(_is_long(result, stream) for stream in STREAMS):
         return []
     with ctx.store.read() as tx:
@@ -161,7 +161,7 @@ def _is_long(result: Result, stream: str) -> bool:
 
 
 def _lines(result: Result, stream: str) -> Iterator[Event]:
-    """Yield the lines of an action's output as messages; of very many the first ones."""
+    """Yield the lines of an action's output as events, up to a limit."""
     if result.get(f"{stream}-encoding"):
         return
     lines = iter(StringIO(str(result.get(stream) or ""), newline=None))
@@ -190,7 +190,7 @@ def _take_events(
 
 
 def masked(event: Event, mask: Mask) -> Event:
-    """Return a message without the values of secrets that its unit may know."""
+    """Return an event without the values of secrets that its unit may read."""
     if mask is plain:
         return event
     return {key: mask(value) if key in _FREE_TEXTS else value for key, value in event.items()}
@@ -199,7 +199,7 @@ def masked(event: Event, mask: Mask) -> Event:
 def _take_event(
     ctx: Context, tx: ModelTx, operation: OperationRecord, event: Event, logging_config: str
 ) -> bool:
-    """Take one message; return False when this operation may not send such a message."""
+    """Commit one event; return False when the operation may not send such an event."""
     moment = _moment(ctx, operation, event["time"])
     unit = operation.unit
     match event["k"]:
@@ -224,9 +224,9 @@ def _take_event(
 
 
 def _moment(ctx: Context, operation: OperationRecord, time: float | None) -> datetime:
-    """Return when an event happened: as the machine says, but not before the operation nor in the future.
+    """Return when an event happened: the machine's time, but not before the operation and not in the future.
 
-    The clock of a machine may be wrong; a history that jumps is of no use.
+    The clock of a machine may be wrong, and a history must be in order.
     """
     now = ctx.clock.now()
     if time is None:
@@ -245,7 +245,7 @@ def _log(
 
 
 def _set_status(tx: ModelTx, unit: str, event: Event, now: datetime) -> bool:
-    """Set the status of a unit or, by its leader, an application; return False for any other unit."""
+    """Set the status of a unit, or of an application by its leader; return False for any other unit."""
     kind, entity = StatusKind.WORKLOAD, unit
     if event["scope"] == "app":
         kind, entity = StatusKind.APPLICATION, unit.partition("/")[0]
@@ -261,10 +261,10 @@ def _set_status(tx: ModelTx, unit: str, event: Event, now: datetime) -> bool:
 
 
 def commit(ctx: Context, operation_id: str, result: Result, *, decides: bool = False) -> Committed:
-    """Take the result of an operation into the model.
+    """Commit the result of an operation to the model.
 
     Args:
-        decides: Let the unit decide what comes next, in the same transaction.
+        decides: Let the unit decide in the same transaction what it does next.
     """
     good, odd = intake.read_events(intake.events_of(result))
     for _ in _take_parts(ctx, operation_id, [*good, *_printed(ctx, operation_id, result)]):
@@ -290,17 +290,17 @@ def commit(ctx: Context, operation_id: str, result: Result, *, decides: bool = F
 
 
 def _decided(ctx: Context, tx: ModelTx, found: OperationRecord) -> Decided | None:
-    """Let a unit decide what comes next; a unit that cannot decide says so in its next turn."""
+    """Let a unit decide what it does next; an error of the decision is reported by its next turn."""
     try:
         return decide_next(ctx, tx, found.unit).decided
     except StoreError:
         raise
-    except Exception:  # noqa: BLE001 - a fault of the decision must not undo the result; the next turn has it again
+    except Exception:  # noqa: BLE001 - the commit must stand; the next turn reports the error
         return None
 
 
 def _statuses_said(ctx: Context, tx: ModelTx, found: OperationRecord, events: Iterable[Event]) -> list[str]:
-    """Return the workload statuses that a run set itself: those of others fall into the same time."""
+    """Return the workload statuses that a run set, as text for its changes."""
     mine = [event for event in events if event["k"] == "status" and event["scope"] != "app"]
     if not (mine and found.unit):
         return []
@@ -363,14 +363,14 @@ def _commit_unit(ctx: Context, tx: ModelTx, found: OperationRecord, result: Resu
 
 
 def _is_tried_again(operation: Operation, outcome: Outcome) -> bool:
-    """Return True for a failure of the machine; a failed hook or upgrade has a way of its own to go on."""
+    """Return True for a fault of the machine; only then the operation itself is repeated."""
     if outcome is Outcome.CONFLICT:
         return False
     return outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS
 
 
 def _note_charm(tx: ModelTx, view: View, operation: Operation, outcome: Outcome, result: Result) -> None:
-    """Note whether the charm's directory is on the machine, when the operation tells."""
+    """Record whether the charm's directory is on the machine, when the result of the operation shows it."""
     gone = result.get("code") == CHARM_GONE
     if gone or (operation.name in _DEPLOYS and outcome is Outcome.OK):
         tx.run("unit_set_charm_gone", name=view.unit.name, gone=gone)
@@ -379,7 +379,7 @@ def _note_charm(tx: ModelTx, view: View, operation: Operation, outcome: Outcome,
 def _commit_action(
     ctx: Context, tx: ModelTx, found: OperationRecord, view: View, result: Result
 ) -> Committed:
-    """Take in an action: a failing one is no failure of the unit. Only commands may ask for a reboot."""
+    """Commit the result of an action; its failure is none of the unit. Only commands may reboot."""
     message, changes = commit_action(ctx, tx, view, read_operation(found.document), result)
     if found.name != EXEC:
         _log_output(ctx, tx, found, result)
@@ -388,7 +388,7 @@ def _commit_action(
 
 
 def _log_output(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> None:
-    """Log what an action printed, as the output of hooks is logged; many lines are in the log already."""
+    """Log the output of an action as that of hooks is logged; longer outputs have been logged before."""
     if any(_is_long(result, stream) for stream in STREAMS):
         return
     config = str(model_config.get(tx, "logging-config"))
@@ -399,7 +399,7 @@ def _log_output(ctx: Context, tx: ModelTx, found: OperationRecord, result: Resul
 
 
 def _ask_reboot(ctx: Context, tx: ModelTx, view: View) -> str:
-    """Prepare the reboot of the machine; it names the boot that it ends, so it happens once."""
+    """Prepare the reboot of the machine; the operation names the running boot, so that it happens once."""
     now = ctx.clock.now()
     statuses.set_agent_status(tx, view.unit.name, Agent.REBOOTING, now=now)
     reboot = OperationRecord(
@@ -418,7 +418,7 @@ def _judge(
     if operation.name is not OperationName.RUN_HOOK:
         if word == "ok":
             return Outcome.OK, ""
-        # A user can solve a conflict (`resolved`, or another charm); other failures are tried again.
+        # A user can resolve a conflict (`resolved`, or another charm); other failures are repeated.
         stuck = operation.name is OperationName.UPGRADE and result.get("code") == CONFLICT
         return (Outcome.CONFLICT if stuck else Outcome.FAILED), _reason(result)
     if word == "error":
@@ -427,12 +427,12 @@ def _judge(
     if reboot == "now":
         return Outcome.REBOOT_NOW, ""
     if result.get("recovered"):
-        return Outcome.INTERRUPTED, _reason(result)  # the state of the run is unknown: it counts as failed
+        return Outcome.INTERRUPTED, _reason(result)  # how the run ended is unknown: it counts as failed
     if word == "terminated":
         return Outcome.TERMINATED, ""
     if word not in ("ok", "missing"):
         return Outcome.FAILED, _reason(result)
-    # The machine checks writes too, but it may lie, and the model may have changed since the snapshot.
+    # The machine has checked the writes, but may be compromised, or the model may have changed since.
     if problem := refusal(ctx, tx, view, result.get("writes") or {}) or _memory_refused(ctx, view, operation):
         return Outcome.FAILED, problem
     if reboot == "after":
@@ -441,7 +441,7 @@ def _judge(
 
 
 def _memory_refused(ctx: Context, view: View, operation: Operation) -> str:
-    """Return why a unit cannot remember that a hook is done; what does not grow may stay."""
+    """Return why the unit's state after the hook is too large, or "" also when it did not grow."""
     done = committed(executed(view.local, operation, Outcome.OK), operation)
     as_before = changed(done, **{name: getattr(view.local, name) for name in _COLLECTIONS})
     most = controller_config.max_agent_state(ctx)
@@ -459,9 +459,9 @@ def _reason(result: Result) -> str:
 
 
 def _when_over(ctx: Context, tx: ModelTx, found: OperationRecord, result: Result) -> datetime:
-    """Return when a run was over, for the statuses that follow it.
+    """Return when a run ended, for the statuses that follow.
 
-    What was sent behind it began then, not when its result came: what that says of itself is to come after.
+    The next hook of a plan began at that time, before the result arrived: its statuses must come later.
     """
     if not found.document.get("then") or result.get("ended") is None:
         return ctx.clock.now()
@@ -496,7 +496,7 @@ def _finish(
 def _after(
     ctx: Context, tx: ModelTx, view: View, operation: Operation, outcome: Outcome, problem: str
 ) -> None:
-    """Log a failure and let the worker look again."""
+    """Log a failure; after an upgrade, wake the application and delete an unused charm."""
     now = ctx.clock.now()
     if problem:
         text = f"{operation.text} for {view.unit.name}: {problem}"
@@ -509,7 +509,7 @@ def _after(
 
 
 def _drop_old_charm(tx: ModelTx, view: View) -> None:
-    """Forget the charm that the last unit has just left, with its settings."""
+    """Delete the charm and its settings when the last unit has left the charm."""
     tx.run(
         "setting_delete_old", application=view.unit.application,
         charm_url=view.application.charm_url

@@ -1,4 +1,4 @@
-"""An operation on its way to a machine: its row, its announcement, its request."""
+"""An operation for a machine: its row in the store, its statuses, its request."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Dispatch:
     """An operation that must run on the machine now.
 
     Attributes:
-        id: The machine runs an id once.
-        title: `install`, `config-changed`, `charm local:web-0`: for users.
-        frame: The request, complete.
-        blob: SHA-256 of the archive that the machine must hold first; empty for none.
-        like: SHA-256 of an archive that it holds and that is much like it; empty for none.
+        id: The operation's id, which the machine runs once.
+        title: The name for users: `install`, `config-changed`, `charm local:web-0`.
+        frame: The complete request.
+        blob: SHA-256 of the archive that the machine needs first, or "".
+        like: SHA-256 of a similar archive that the machine may have, or "".
     """
 
     id: str
@@ -46,18 +46,18 @@ class Dispatch:
 
 
 def document_of(operation: Operation, request: Request | None) -> dict[str, Any]:
-    """Return the part of an operation that its row keeps."""
+    """Return the part of an operation that its row stores."""
     document = {"operation": to_wire(Decision(answer=Answer.RUN, operation=operation))["operation"]}
     return {**document, "request": request.document()} if request else document
 
 
 def read_operation(document: Mapping[str, Any]) -> Operation:
-    """Read an operation back from its row."""
+    """Return the operation that a row stores."""
     return from_wire(Operation, document["operation"])
 
 
 def announce(tx: ModelTx, view: View, local: LocalState, operation: Operation, now: datetime) -> None:
-    """Say in the statuses that an operation begins."""
+    """Set the statuses of the beginning of an operation."""
     unit = view.unit
     if before := workload_before(local, operation):
         statuses.set_status(tx, StatusKind.WORKLOAD, unit.name, before.status, before.message, now=now)
@@ -76,7 +76,7 @@ def prepared_operation(
     """Build the request for an operation from the present state of the model.
 
     Args:
-        request: The request of `juju-exec`, from the operation's row.
+        request: The request of `juju-exec` in the operation's row.
     """
     if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
         return _deploy(tx, view, operation, operation_id)

@@ -1,5 +1,4 @@
-"""Deciding once more what was decided: what each part of the resolver says, and what is other than it was.
-
+"""Repeats a recorded decision: the answer of each part of the resolver, and the differences to the record.
 Pure.
 """
 
@@ -30,14 +29,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """A decision then and now.
+    """A recorded decision and today's decision.
 
     Attributes:
-        kept: The decision of then.
-        now: The decision of today from the same states.
-        differences: One line for each part that is not the same; empty when all is.
-        said: The answers of the resolver's parts today, in their order, up to the part that decides.
-        reconcile: The effects that would come before the decision; empty in records of decisions.
+        kept: The decision of the record.
+        now: Today's decision from the recorded states.
+        differences: A line for each value that differs; empty when the decisions are equal.
+        said: Today's answers of the resolver's parts, in their order, up to the part that decides.
+        reconcile: The effects that would precede the decision; empty for recorded decisions.
     """
 
     kept: Decision
@@ -48,13 +47,13 @@ class Replayed:
 
 
 def replayed(record: Mapping[str, Any]) -> Replayed:
-    """Decide a record again."""
+    """Repeat the decision of a record; raise NotValid when the document is no such record."""
     try:
         now = replay(record)
         kept = from_wire(Decision, record.get("decision"))
         local, remote = from_wire(LocalState, record["local"]), from_wire(RemoteState, record["remote"])
     except (KeyError, TypeError, RecursionError) as error:
-        raise NotValid(f"that is no record of a decision: {error!r}") from error
+        raise NotValid(f"the document is no record of a decision: {error!r}") from error
     return Replayed(
         kept=kept,
         now=now,
@@ -76,19 +75,19 @@ def _trace(local: LocalState, remote: RemoteState) -> tuple[Said, ...]:
 
 
 def decision_text(decision: Decision) -> str:
-    """Return a decision in one line: `run config-changed hook`, `idle`."""
+    """Return a decision as one line: `run config-changed hook`, `idle`."""
     return decision.operation.text if decision.operation else decision.answer.value
 
 
 def effect_text(effect: Effect) -> str:
-    """Return an effect in a few words."""
+    """Return an effect as one line: its kind, and what it concerns."""
     about = [str(effect.relation_id) if effect.relation_id is not None else "", effect.storage_id]
     about += [effect.secret_uri, effect.message]
     return " ".join((effect.kind.value, *(word for word in about if word)))
 
 
 def _differences(where: str, kept: Any, now: Any) -> list[str]:
-    """Return one line for each leaf that is not the same."""
+    """Return a line for each value that differs."""
     if isinstance(kept, dict) and isinstance(now, dict):
         found = []
         for key in sorted(kept.keys() | now.keys()):

@@ -1,7 +1,7 @@
-"""What `juju-exec` on a machine asks for: its place in the model, its operation, its result.
+"""Requests of `juju-exec` on a machine: their relation context, their operation, their result.
 
-The requests themselves wait on the machine, in its own files; a session tells of them. A request that names a
-relation is judged by what the unit has seen of it, and refused without a run.
+The requests wait in files on the machine; a session reports them. A request that names a relation is compared
+with what the unit has seen of the relation, and may be refused without a run.
 
 Mirrors: juju worker/uniter/runcommands, worker/uniter/operation/runcommands.go, worker/uniter/runlistener.go
 inferRemoteUnit (3.6)
@@ -28,7 +28,7 @@ from pushjuju.uniter.input.snapshot import View, store_local
 from pushjuju.uniter.state.operation import Outcome, committed, executed
 
 TITLE = "juju-exec"
-AT_ONCE = 50  # requests of one unit that one turn looks at; the others come in the next
+AT_ONCE = 50  # requests of a unit per turn; the next turn reads the others
 CUT_OFF = "the commands were cut off"
 Result = Mapping[str, Any]
 
@@ -38,9 +38,9 @@ class Request:
     """Commands that wait on a machine.
 
     Attributes:
-        relation: Id of the relation whose context is wanted; None for none.
-        remote_unit: Empty: infer it.
-        force: The remote unit need not be a member.
+        relation: Id of the relation for the context, or None.
+        remote_unit: The remote unit, or "" to infer it.
+        force: True when the remote unit need not be a member of the relation.
     """
 
     id: str
@@ -52,7 +52,7 @@ class Request:
     force: bool = False
 
     def document(self) -> dict[str, object]:
-        """Write it as the row of its operation keeps it."""
+        """Return the request as a document for the row of its operation."""
         return {
             "id": self.id,
             "unit": self.unit,
@@ -65,7 +65,7 @@ class Request:
 
 
 def read_request(document: Mapping[str, Any]) -> Request:
-    """Read a request as the machine tells it, or as `Request.document` wrote it."""
+    """Read a request from the machine's document, or from a document of `Request.document`."""
     number = document.get("relation")
     return Request(
         id=str(document["id"]),
@@ -80,7 +80,7 @@ def read_request(document: Mapping[str, Any]) -> Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A request that is not run, and why."""
+    """A request that does not run, and the error for its user."""
 
     request: str
     error: str
@@ -90,7 +90,7 @@ class Waiting:
     """The requests of one unit during one turn.
 
     Attributes:
-        refused: Those that this turn refused.
+        refused: The requests that this turn refused.
     """
 
     def __init__(self, requests: Iterable[Request] = ()) -> None:
@@ -99,11 +99,11 @@ class Waiting:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return what waits, oldest first."""
+        """The ids of the waiting requests, oldest first."""
         return tuple(self._requests)
 
     def take(self, view: View, operation: Operation) -> Request | None:
-        """Return the request of an operation with its place, or None when the request is refused."""
+        """Return the request of an operation with its remote unit, or None when the request is refused."""
         request = self._requests.pop(operation.command)
         try:
             return placed(view, request)
@@ -116,10 +116,10 @@ class Waiting:
 
 
 def placed(view: View, request: Request) -> Request:
-    """Return a request with its remote unit found.
+    """Return a request with its remote unit, inferred when the request names none.
 
     Raises:
-        NotValid: There is no such relation or member, or several to choose from.
+        NotValid: The relation or the member does not exist, or there are several members.
 
     Mirrors: juju worker/uniter/runcommands inferRemoteUnit (3.6)
     """
@@ -151,7 +151,7 @@ def _by_number(unit: str) -> tuple[str, int]:
 def request_frame(
     tx: ModelTx, view: View, operation: Operation, model: Model, operation_id: str, request: Request
 ) -> Op:
-    """Build the machine's order for a request."""
+    """Build the frame for the commands of a request."""
     frame: Op = {
         "t": "op",
         "id": operation_id,
@@ -190,7 +190,7 @@ def _put_into_relation(frame: Op, view: View, request: Request) -> None:
 
 
 def relation_of(document: Mapping[str, Any]) -> int | None:
-    """Return the relation that the operation of a request needs, from its row."""
+    """Return the relation of the request in an operation's row, or None."""
     number = (document.get("request") or {}).get("relation")
     return None if number is None else int(number)
 
@@ -201,9 +201,9 @@ def relation_of(document: Mapping[str, Any]) -> int | None:
 def commit_request(
     ctx: Context, tx: ModelTx, view: View, operation: Operation, result: Result
 ) -> tuple[str, Writes]:
-    """Take the result of a request into the model; return the error for who asked, if any, and what changed.
+    """Commit the result of a request; return the error for its user or "", and what the commands changed.
 
-    What the commands wrote is kept whatever their exit code is.
+    What the commands wrote is committed whatever their exit code is.
     """
     writes = result.get("writes") or {}
     error = judge(result)
@@ -218,14 +218,14 @@ def commit_request(
 
 
 def judge(result: Result) -> str:
-    """Return why commands did not end by themselves; empty when they exited, with any exit code."""
+    """Return why commands did not end by themselves, or "" when they exited, with any exit code."""
     if str(result.get("outcome", "")) in ("ok", "failed") and result.get("exit") is not None:
         return ""
     return str(result.get("message") or CUT_OFF)
 
 
 def error_of(found: OperationRecord) -> Refusal | None:
-    """Return what is still to be told of the committed operation of a request."""
+    """Return the error of a committed request that its user must still get, or None."""
     error = str(found.result.get("error") or "")
     request = found.document.get("request")
     return Refusal(request=str(request["id"]), error=error) if request and error else None

@@ -1,9 +1,9 @@
-"""One turn of a unit: set the model right, decide, prepare.
+"""One turn of a unit: reconcile the model, decide, prepare an operation.
 
-All of a turn is one transaction, so a crash leaves either nothing of it or an operation that is known to be
-prepared; an operation that needs no machine is committed in the same turn and the unit decides again. What a
-unit decided when it was only asked (before the contact, or in the commit of an operation) is taken up by the
-turn that follows, as long as the unit and its model are as they were.
+A turn is one transaction, so after a crash there is either no trace of it or a prepared operation. An
+operation that needs no machine is committed in the same turn, and the unit decides again. A decision made
+before the turn (before the contact, or in the commit of an operation) is used by the turn that follows, as
+long as the unit and its model have not changed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from pushjuju.uniter.requests import Refusal, Request, Waiting
 from pushjuju.uniter.state.effects import apply_effects, begin_effects, commit_effects, restarted
 from pushjuju.uniter.state.operation import committed, prepare, skip_reason
 
-MAX_STEPS = 100  # decisions of one turn; more means that deciding goes round in circles
+MAX_STEPS = 100  # decisions of one turn; more are an endless loop
 _NOT_ON_MACHINE = (
     OperationName.SKIP_HOOK,
     OperationName.ACCEPT_LEADERSHIP,
@@ -64,14 +64,14 @@ WORK = (Answer.RUN, Answer.RESTART, Answer.DEAD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """The result of a turn: an operation to run, or why there is no operation.
+    """The result of a turn: an operation to run, or why there is none.
 
     Attributes:
         answer: `run`, `idle`, `waiting` or `dead`.
-        plan: The operations that follow when it ends well, to be sent together with it.
-        refused: Requests of `juju-exec` that are refused; the machine must be told.
-        failed: The unit cannot decide; the reason says why.
-        decided: The decision of a unit that was only asked, for the turn that prepares the operation.
+        plan: The operations that follow when the operation succeeds, to be sent together with it.
+        refused: Refused requests of `juju-exec`, whose errors the machine must get.
+        failed: True when the unit cannot decide; the reason says why.
+        decided: A decision without a prepared operation, for the turn that prepares it.
     """
 
     answer: Answer
@@ -85,7 +85,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """A decision with the two states that the decision was made from."""
+    """A decision, and the two states from which it was made."""
 
     local: LocalState
     remote: RemoteState
@@ -106,14 +106,14 @@ def take_turn(
     routine: bool = True,
     decided: Decided | None = None,
 ) -> Turn:
-    """Let a unit decide until something must run on its machine or nothing is left to do.
+    """Let a unit decide until an operation must run on its machine, or nothing is left to do.
 
     Args:
         requests: The requests of `juju-exec` on the machine, oldest first.
-        ahead: Decide also what follows for certain. The caller that runs the first operation must then run
-            the operations that each commit names as the next.
-        routine: When False, an update-status waits for a later turn when nothing else is left.
-        decided: What the unit decided when it was asked a moment ago; taken up when the states are the same.
+        ahead: Decide also which hooks follow for certain. The caller that runs the operation must then run
+        the hook that each commit names as the next.
+        routine: When False, an update-status hook waits for a later turn.
+        decided: A decision made a moment ago, used when the states are the same.
 
     Raises:
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
@@ -137,7 +137,7 @@ def take_turn(
 
 
 def ask(ctx: Context, model: str, name: str) -> Turn:
-    """Let a unit decide what comes next; see `decide_next`.
+    """Let a unit decide what it does next; see `decide_next`.
 
     Raises:
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
@@ -149,10 +149,10 @@ def ask(ctx: Context, model: str, name: str) -> Turn:
 
 
 def decide_next(ctx: Context, tx: ModelTx, name: str) -> Turn:
-    """Let a unit decide what comes next, and prepare nothing.
+    """Let a unit decide what it does next, without preparing an operation.
 
-    A unit that has something to do is left as it is, and the answer holds the decision; a unit that has
-    nothing to do takes its whole turn.
+    A unit with something to do is not changed, and the answer contains the decision; a unit with nothing to
+    do takes its whole turn.
     """
     tx.watch()
     _tick(ctx, tx, name)
@@ -162,7 +162,7 @@ def decide_next(ctx: Context, tx: ModelTx, name: str) -> Turn:
     if view.unit.life == Life.DEAD:
         return _DEAD
     if reconcile_effects(view.local, view.remote):
-        return Turn(answer=Answer.RUN, reason="the model is to be set right")
+        return Turn(answer=Answer.RUN, reason="the model must be reconciled")
     decision = decide(view.local, view.remote)
     if decision.answer in WORK:
         decided = Decided(local=view.local, remote=view.remote, decision=decision)
@@ -189,7 +189,7 @@ def _tick(ctx: Context, tx: ModelTx, name: str) -> None:
 
 def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
     if SeriesStatus(unit.series).frozen:
-        return  # nobody is to knock at a machine that is being upgraded by hand
+        return  # no hooks run while a user upgrades the machine
     now = ctx.clock.now()
     due = unit.update_status_due
     if due is not None and due > min(now, ctx.routine_until or now):
@@ -204,7 +204,7 @@ def _tick_update_status(ctx: Context, tx: ModelTx, unit: Unit) -> None:
 
 
 def _initialising(tx: ModelTx, unit: Unit) -> None:
-    """Say that the machine is there and the unit's runner works on it."""
+    """Set the workload status that the machine is connected and the unit is about to be initialised."""
     workload = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
     if workload and is_before_agent(workload):
         statuses.set_status(
@@ -222,17 +222,17 @@ def _step(
     ahead: bool,
     routine: bool,
 ) -> Turn | None:
-    """Take one decision; return None when the unit must decide again."""
+    """Make one decision; return None when the unit must decide again."""
     # A dead unit runs no more hooks; the run of its machine removes the unit.
     if view.unit.life == Life.DEAD:
         return _DEAD
-    # The decision must see the model after these effects, so the unit decides again behind them.
+    # The decision must see the model after these effects, so the unit decides again.
     wanted = reconcile_effects(view.local, view.remote)
     if done := perform(ctx, tx, view, wanted):
         store_local(tx, view.unit, apply_effects(view.local, done))
         return None
     decision = _decision(view, decided)
-    # A retry that somebody asked for with `resolved` is no routine.
+    # A retry that the user requested with `resolved` is no routine.
     if not routine and view.unit.resolved == "none" and _is_routine(decision):
         return Turn(answer=Answer.IDLE, reason=decision.reason)
     if decision.operation is None and decision.answer is not Answer.RESTART:
@@ -245,7 +245,7 @@ def _step(
         return None
     request = None
     if decision.operation.name is OperationName.RUN_COMMANDS:
-        # A refused request is answered with its error; the unit decides what comes after it.
+        # A refused request is answered with its error; the unit then decides again.
         request = waiting.take(view, decision.operation)
         if request is None:
             return None
@@ -253,17 +253,17 @@ def _step(
 
 
 def _decision(view: View, decided: Decided | None) -> Decision:
-    """Return what was decided from the same states, or decide."""
+    """Return the earlier decision if it was made from the same states, else decide."""
     if decided is not None and (decided.local, decided.remote) == (view.local, view.remote):
         return decided.decision
     return decide(view.local, view.remote)
 
 
 def _settle(ctx: Context, tx: ModelTx, view: View, decision: Decision, *, alone: bool) -> Turn:
-    """Note that a unit has nothing to do.
+    """Record that a unit has nothing to do.
 
     Args:
-        alone: The turn came to nothing else.
+        alone: True when the turn did nothing else.
     """
     perform(ctx, tx, view, decision.effects)
     local = apply_effects(view.local, decision.effects)
@@ -280,9 +280,9 @@ def _is_routine(decision: Decision) -> bool:
 
 
 def _rest(tx: Tx, view: View, decision: Decision, turn: Turn) -> None:
-    """Remember a turn that came to nothing, and would again as long as what it read is the same.
+    """Remember a turn that did nothing, and would do nothing again until a row that it read changes.
 
-    What it wrote itself is only what nothing depends on: the decision, and that the unit is idle.
+    It wrote only the decision and that the unit is idle, and no decision depends on these.
     """
     quiet = all(effect.kind in _TOLD_AT_REST for effect in decision.effects)
     if quiet and not view.application.offered:
@@ -292,7 +292,7 @@ def _rest(tx: Tx, view: View, decision: Decision, turn: Turn) -> None:
 
 
 def _at_rest(ctx: Context, model: str, name: str) -> Turn | None:
-    """Return what a unit's last turn came to, if another one would come to the same and write nothing."""
+    """Return the result of a unit's last turn if another turn would return the same and write nothing."""
     found: tuple[Turn, datetime | None] | None = ctx.store.concluded((take_turn, model, name))
     if found is None or (found[1] is not None and found[1] <= ctx.clock.now()):
         return None
@@ -300,7 +300,7 @@ def _at_rest(ctx: Context, model: str, name: str) -> Turn | None:
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> str:
-    # The local state is on the unit already, as the very text that it has in the record.
+    # The unit's row has the local state already, as exactly the text that the record needs.
     local = view.unit.state if view.unit.state != "{}" else None
     text = record_text(view.local, view.remote, decision, local)
     if text != view.unit.decision:
@@ -320,14 +320,14 @@ def _take_up(
     *,
     ahead: bool,
 ) -> Turn | None:
-    """Prepare an operation, or commit one that needs no machine."""
+    """Prepare an operation, or commit an operation that needs no machine."""
     settled = settled_in_model(tx, view, local, operation)
     if settled is not None:
         store_local(tx, view.unit, settled)
         return None
     pointless = "" if operation.name in _NOT_ON_MACHINE else skip_reason(local, operation, view.remote)
     if pointless or operation.name in _NOT_ON_MACHINE:
-        # A hook that ran before its reboot is only committed after it: not a missing one.
+        # A hook that ran before a reboot is only committed after the reboot: the hook is not missing.
         missing = local.hook_progress is not Step.DONE
         effects = commit_effects(operation, pointless=bool(pointless), missing=missing)
         perform(ctx, tx, view, effects)

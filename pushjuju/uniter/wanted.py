@@ -1,4 +1,4 @@
-"""Decides for a unit as at this moment, without running the operation."""
+"""Return a unit's decision at this moment, without running an operation."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pushjuju.uniter.replay import decision_text
 
 
 def wanted(tx: ModelTx, unit: Unit, anew: bool) -> Wanted | None:
-    """Return a unit's last decision or its decision now, or None when the unit has decided nothing yet.
+    """Return a unit's last decision or its decision now; None when the unit has decided nothing yet.
 
     Args:
-        anew: Decide now; the last decision is returned when the unit cannot decide now.
+        anew: Decide now; when the unit cannot decide now, return the last decision.
     """
     kept = json.loads(unit.decision).get("decision")
     decision = _now(tx, unit) if anew and kept else None

@@ -1,5 +1,5 @@
-"""Loops over the work queue. They carry out what Juju's rules decide elsewhere.
+"""Workers of the work queue, which carry out what Juju's rules decide in other rooms.
 
-`driver` claims keys; `machine` works one machine; `provision` makes and ends machines; `loops` do what
-belongs to a model and to no machine; `background` keeps a process working.
+`driver` claims keys; `machine` works one machine; `provision` makes and ends machines; `loops` do the work of
+a model that needs no machine; `background` keeps a controller process running.
 """

@@ -1,7 +1,7 @@
-"""A controller process in the background: started when a command does not wait.
+"""A controller process in the background, started by a command that does not wait.
 
-One per controller: a lock file says that it runs. It works what is due, lingers a little, and ends by itself;
-`serving` is what it does.
+There is one for each controller, which holds a lock file. It works what is due, waits a little for more work,
+and ends by itself; `serving` does the work.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def only_one(controller: ControllerDir, *, tries: int = 1) -> Iterator[bool]:
     """Hold the lock of the background process; yield False when another process holds the lock.
 
     Args:
-        tries: More than 1 for a process that wants to stay: `running` holds the lock for a moment.
+        tries: More than 1 for a process that is going to work, since `running` holds the lock for a moment.
     """
     path = controller.root / "background.lock"
     with path.open("a") as stream:
@@ -50,7 +50,7 @@ def running(controller: ControllerDir) -> bool:
 
 
 def ensure(controller: ControllerDir, data: str, environ: Mapping[str, str]) -> None:
-    """Start a background process unless one runs; it has its own session and outlives us."""
+    """Start a background process unless one runs; its own session lets it outlive the command."""
     if running(controller):
         return
     controller.background_log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -16,7 +16,7 @@ from pushjuju.store.rows.records import Model
 
 
 def services_for(ctx: Context, warn: Callable[[str], None], remote: RemoteRunner | None = None) -> Services:
-    """Return what a provider may use of the controller."""
+    """Return the services of the controller that a provider may use."""
     return Services(
         data_dir=ctx.controller.machines, environ=ctx.environ, clock=ctx.clock, warn=warn, remote=remote
     )
@@ -41,8 +41,8 @@ def open_provider(
     """Open the provider of a model's cloud.
 
     Args:
-        cloud: Another cloud than the model's: `manual`, for a machine that was given.
-        credential: Another credential than the model's: one that is tried before it is kept.
+        cloud: Another cloud than the model's: `manual`, for machines that a user named.
+        credential: Another credential than the model's, to check the credential before it is stored.
     """
     name = cloud or model.cloud
     with ctx.read(model.uuid) as tx:

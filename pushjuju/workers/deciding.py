@@ -1,4 +1,4 @@
-"""Decisions of units for users: what a unit wants now and why, and a recorded decision taken again."""
+"""Decisions of units for users: what a unit does next and why, and a recorded decision repeated."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ __all__ = ["Decision", "Replayed", "decision_text", "explained", "replayed"]
 
 
 def explained(ctx: Context, model: str, names: Sequence[str]) -> Sequence[Reason]:
-    """Return why entities of a model are in their state, for all units and machines without names."""
+    """Return the reasons for the state of some entities; without names, of all units and machines."""
     return explain.explain(ctx, model, wanted, names)

@@ -1,4 +1,4 @@
-"""Working the queue: claim a key, work it, give it back; until all is at rest, or for ever."""
+"""Works the queue: claim keys, work them, give them back, until nothing is due or until stopped."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from pushjuju.workers.machine.machine_worker import MachineWorker
 from pushjuju.workers.outcome import Outcome, problems_of
 from pushjuju.workers.runtime import Runtime, no_checkpoint
 
-POLL_S = 0.05  # how often the queue is looked at while other workers of this process work
-IDLE_POLL_S = 0.5  # ... while nothing is due
-STORE_POLL_S = 5.0  # ... while the store cannot be used
-AFTER_BUG_S = 60.0  # how long a key rests after an error that nobody foresaw
-CHARMS = "charms"  # the loop that looks for newer charms; loaded when it is due
-PATIENCE_S = 5.0  # with an update-status that was due, once all that was asked for is over
-LANES = 100  # keys worked at once
+POLL_S = 0.05  # seconds between looks at the queue while this process works keys
+IDLE_POLL_S = 0.5  # seconds between looks while nothing is due
+STORE_POLL_S = 5.0  # seconds between attempts while the store is busy or its disk is full
+AFTER_BUG_S = 60.0  # seconds that a key waits after an internal error
+CHARMS = "charms"  # name of the loop that looks for newer charms
+PATIENCE_S = 5.0  # seconds to wait for update-status hooks when all requested work is done
+MOST_AT_ONCE = 100  # keys that are worked at the same time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +42,8 @@ class Settled:
     """The state of the model when nothing is due any more.
 
     Attributes:
-        left: An update-status that was due takes long; somebody else is to go on with it.
-        elsewhere: The same of other models, which are related to the one that was worked.
+        left: True when an update-status hook still runs, which another process must continue.
+        elsewhere: Problems of the other models, those related to the model of the driver.
     """
 
     problems: tuple[Problem, ...] = ()
@@ -52,11 +52,11 @@ class Settled:
 
 
 class Driver:
-    """Works all keys below a prefix: a model's UUID, or empty for the whole controller.
+    """Works all keys below a prefix: a model's UUID, or "" for the whole controller.
 
     `checkpoint` is called with the name of each step between two writes; tests stop the process there.
-    Failures are reported of all work that was claimed since the claim number `since`, in any process; when
-    None, from now on.
+    `settle` reports the failures of all work that any process claimed since the claim number `since`; None
+    means from now on.
     """
 
     def __init__(
@@ -80,31 +80,31 @@ class Driver:
         self.runtime = Runtime(ctx, self.tell, warn, checkpoint, watched=watched)
         self.queue = SqliteWorkQueue(ctx.store, process_owner())
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._left: dict[str, int] = {}  # keys that are due for no more than update-status, as they were left
-        self._ended = asyncio.Event()  # some task did, since the queue was last looked at
+        self._left: dict[str, int] = {}  # key -> generation, of keys left with only update-status due
+        self._ended = asyncio.Event()  # set when a task has ended since the last claims
         self._broken: BaseException | None = None
         self._serving = False
-        self._latest: datetime | None = None  # what the clock said when it was last looked at
+        self._latest: datetime | None = None  # time of the last reading of the clock
 
     async def settle(self, until: Callable[[], bool] = lambda: True, *, routine: bool = False) -> Settled:
         """Work until nothing is due now, here or in another process; then return what failed.
 
-        An update-status that is due is started too, and is not waited for: a hook may take long. An
-        update-status that becomes due meanwhile is left to the next process: where it is due again each
-        second, no command would ever end.
+        An update-status hook that is due is started, but `settle` does not wait for its end: a hook may take
+        long. An update-status that becomes due meanwhile is left to the next process, so that a short
+        interval cannot keep a command from ending.
 
         Args:
             until: Called when nothing is due; when it returns False, go on with what becomes due later.
-            routine: The user asked for the update-status that is due: wait for it as for any other work.
+            routine: True when the user requested update-status: wait for it as for other work.
         """
         self._check_keys()
         begun = self.runtime.routine_until = self._now()
         self._prefixes = self._related()
         elsewhere = Follower(self.ctx, self.tell, process_owner(), self._prefixes)
         try:
-            calm: float | None = None  # since when all that was asked for is over
+            calm: float | None = None  # time since which all requested work is done
             while True:
-                begun = min(begun, self._now())  # the clock may have been ahead
+                begun = min(begun, self._now())  # the clock may have been set back
                 if self._broken or self._anything_asked(begun, routine=routine):
                     calm = None
                 elif not until():
@@ -125,8 +125,8 @@ class Driver:
         """Work until stopped, or until nothing was due for some seconds.
 
         Args:
-            stop: When set, end after the operations under way.
-            idle_exit_s: End after so many seconds without work; when None, stay.
+            stop: When set, finish the running operations and return.
+            idle_exit_s: Return after so many seconds without work; None means never.
         """
         idle = 0.0
         self._serving = True
@@ -146,7 +146,7 @@ class Driver:
             await self._end()
 
     def _now(self) -> datetime:
-        """Return the present moment; where the clock went back, due times are brought near first."""
+        """Return the present time; when the clock was set back, correct due times first."""
         now, latest = self.ctx.clock.now(), self._latest
         if latest is None or now < latest:
             after_jump(self.ctx, latest)
@@ -158,7 +158,7 @@ class Driver:
             return next_lease(tx)
 
     def _named(self, event: Event) -> Event:
-        """Name the model of an event, unless it is the model that the driver works."""
+        """Add the model's name to an event, unless the driver works only this model."""
         if not event.model or event.model == self.prefix:
             return event
         if event.model not in self._names:
@@ -170,21 +170,21 @@ class Driver:
         return replace(event, entity=f"{event.entity} ({name})", parent=parent)
 
     def _related(self) -> tuple[str, ...]:
-        """Return what is worked: a model, and those that its applications are related to."""
+        """Return the models to work: the driver's model, and those related to its applications."""
         if not self.prefix:
             return ("",)
         with self.ctx.read(self.prefix) as tx:
             return (self.prefix, *connected(tx))
 
     def _check_keys(self) -> None:
-        """Check that the keys of the secrets are there, before anything is worked."""
+        """Check that the keys that encrypt secrets exist, before any key is worked."""
         with self.ctx.store.read() as tx:
             self.ctx.controller.keyring.check(tx)
 
     # --- claims -------------------------------------------------------------------------------------------
 
     def _claim_if_usable(self) -> bool:
-        """Claim what is due; return False while the store is busy or its disk is full, which passes."""
+        """Claim what is due; return False while the store is busy or its disk is full."""
         try:
             self._claim_all()
         except (StoreDamaged, StoreGone, StoreTooNew):
@@ -201,7 +201,7 @@ class Driver:
             raise self._broken
         now = self._now()
         for prefix in self._prefixes:
-            free = LANES - len(self._tasks)
+            free = MOST_AT_ONCE - len(self._tasks)
             if free <= 0:
                 return
             left = self._left if self.runtime.routine_until else {}
@@ -229,7 +229,7 @@ class Driver:
         try:
             outcome = await self._dispatch(claim)
         except LeaseLost as lost:
-            outcome = Outcome(reason=lost.message)  # nothing more is ours to say
+            outcome = Outcome(reason=lost.message)  # another process works the key now
         except Exception as bug:
             again = self.ctx.clock.now() + timedelta(seconds=AFTER_BUG_S)
             failure = Problem(f"internal error: {bug!r}")
@@ -242,7 +242,7 @@ class Driver:
             beat.cancel()
             try:
                 await asyncio.gather(beat, return_exceptions=True)
-            finally:  # also when whoever ends everything cuts the wait short: the key must not stay taken
+            finally:  # also when the wait is cancelled: the key must not stay claimed
                 self.queue.finish(
                     claim,
                     self.ctx.clock.now(),
@@ -270,10 +270,10 @@ class Driver:
         return await clean(self.runtime.holding(claim), model, claim.attempts)
 
     async def _heartbeat(self, claim: Claim, work: asyncio.Task[None] | None) -> None:
-        """Renew a lease from time to time; end the work when another process has taken it over."""
+        """Renew the lease regularly; cancel the work when another process has taken over the lease."""
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            with contextlib.suppress(StoreError):  # busy for a moment: the next beat renews the lease
+            with contextlib.suppress(StoreError):  # a busy store: the next heartbeat renews the lease
                 if not self.queue.heartbeat(claim, self.ctx.clock.now()) and work is not None:
                     work.cancel()
 
@@ -291,7 +291,7 @@ class Driver:
         )
 
     def _anything_free(self, at: datetime) -> bool:
-        """Return True when a key was due at a moment and is in nobody's hands."""
+        """Return True when a key was due at a time and no process works the key."""
         return any(self.queue.anything_free(prefix, at, self._tasks, self._left) for prefix in self._prefixes)
 
     def _work_ahead(self) -> bool:
@@ -305,13 +305,13 @@ class Driver:
                 await self._ended.wait()
 
     async def _end(self) -> None:
-        """Let go of everything: hooks under way go on on their machines, and are taken up again later."""
+        """Cancel all work: running hooks go on on their machines, and a later process commits them."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.runtime.close()
-        with contextlib.suppress(StoreError):  # what was given back: leases end by themselves
+        with contextlib.suppress(StoreError):  # not written: the leases will expire
             self.ctx.store.group().flush()
 
     # --- the end ------------------------------------------------------------------------------------------
@@ -333,5 +333,5 @@ class Driver:
         )
 
     def _is_ours(self, model: str) -> bool:
-        """Return True when this driver works a model; a driver without a model works all."""
+        """Return True for the driver's model; a driver without prefix works all models."""
         return self.prefix in ("", model)

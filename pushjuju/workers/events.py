@@ -1,4 +1,4 @@
-"""What workers tell while they work; who shows it is somebody else's affair."""
+"""Events of progress that workers emit; the caller of the workers shows them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ class Event:
         entity: `machine 0`, `web/0`, `model dev`.
         text: The step: `running install hook`.
         state: `running`, `done`, `failed` or `waiting`.
-        parent: The place of a unit: `machine 0`; empty for an entity on no machine.
-        line: A line that the entity's operation printed; the other fields then say nothing new.
-        model: UUID of the entity's model, where several models are possible.
+        parent: The machine of a unit, `machine 0`; "" for other entities.
+        line: A line of the operation's output, or ""; with a line, the other fields have no news.
+        model: UUID of the entity's model, when several models are worked.
     """
 
     entity: str
@@ -31,4 +31,4 @@ Tell = Callable[[Event], None]
 
 
 def silent(event: Event) -> None:
-    """Take an event and do nothing with it."""
+    """Ignore an event."""

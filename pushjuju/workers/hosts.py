@@ -1,7 +1,7 @@
-"""Machines as hosts of containers: scripts on them, and sockets that lead there.
+"""Machines that host containers: scripts on them, and local sockets that lead to them.
 
-One SSH connection of its own for each host and run; the worker of the host has another. It is opened when
-it is first needed, again when it broke, and closed with the run: nothing stays on the host.
+Each host has one SSH connection for it in each run of the controller, opened when needed, reopened after a
+loss, and closed with the run; nothing stays on the host.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _PIECE = 65536
 
 
 class HostLink:
-    """A machine of the model that containers are made on.
+    """A connection to a machine of the model on which containers are made.
 
     Args:
-        target: Says how the machine is reached, each time anew: its address may change.
+        target: Returns how to reach the machine; called for each connection, since the address may change.
     """
 
     def __init__(self, machine_id: str, connector: Connector, target: Callable[[], MachineTarget]) -> None:
@@ -46,7 +46,7 @@ class HostLink:
         """Return the connection to the host; open it when it is not open yet.
 
         Raises:
-            TransportError: No way in.
+            TransportError: The host cannot be reached.
         """
         async with self._opening:
             if self._open is not None and self._open[0].ssh.is_closed():
@@ -64,7 +64,7 @@ class HostLink:
             await stack.aclose()
 
     async def run(self, script: str, *, timeout_s: float = 60.0) -> ScriptResult:
-        """Run a POSIX shell script there as root."""
+        """Run a POSIX shell script on the host as root."""
         connection, place = await self._connection(), f"machine {self.machine_id}"
         try:
             async with asyncio.timeout(timeout_s):
@@ -80,10 +80,10 @@ class HostLink:
         return ScriptResult(rc=done.status, stdout=done.stdout, stderr=done.stderr)
 
     async def relay(self, program: str) -> Path:
-        """Return a socket here; for each connection to it a Python program runs there as root."""
+        """Return a local socket; each connection to it runs a Python program on the host as root."""
         await self._connection()
         if program not in self._relays:
-            folder = Path(tempfile.mkdtemp(prefix="pushjuju-"))  # for us alone, and short: sockets need it
+            folder = Path(tempfile.mkdtemp(prefix="pushjuju-"))  # private, short for sockets
             word = shlex.quote(program)
             command = (
                 f'if [ "$(id -u)" = 0 ]; then exec python3 -c {word}; fi; exec sudo -n python3 -c {word}'
@@ -95,7 +95,7 @@ class HostLink:
         return self._relays[program][0] / "socket"
 
     async def _serve(self, command: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Join a connection with a program on the host; a fault closes the connection of the client."""
+        """Connect a client of the socket with a program on the host; after a fault, hang up."""
         with contextlib.suppress(OSError, ConnectionLost, Unreachable):
             connection = await self._connection()
             with contextlib.suppress(*connection.failures):
@@ -103,7 +103,7 @@ class HostLink:
         writer.close()
 
     async def close(self) -> None:
-        """Close the connection; what goes through it ends."""
+        """Close the connection and the sockets."""
         for folder, server in self._relays.values():
             server.close()
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Hook tools that the machine cannot answer from its snapshot."""
+"""Answers hook tools that a machine cannot answer from the snapshot of its hook."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ async def respond_for_plugin(
 ) -> LiveAnswer:
     """Answer a call of a plugin's tool, in a thread.
 
-    The tool knows the unit, application, model and whether the unit leads; it has none of the hook's buffered
-    writes, no files of the machine, and cannot ask the controller, in which the tool itself runs.
+    The tool knows the unit, its application, its model and whether the unit leads. It has neither buffered
+    writes of the hook nor files of the machine, and cannot send live calls, since it runs in the controller.
 
     Args:
-        call: `tool`, `argv`, `stdin`, `cwd`, as the machine passed it on.
+        call: `tool`, `argv`, `stdin`, `cwd`, as the machine sent them.
 
     Raises:
-        LeaseLost: It is for another controller process to answer.
+        LeaseLost: Another controller process works the machine now and answers instead.
     """
     try:
         with ctx.read(model) as tx:
@@ -68,7 +68,7 @@ async def respond_for_plugin(
 
 
 def _forget(_event: frames.Event) -> None:
-    """Take an event of a tool that has nobody to tell."""
+    """Drop an event of a tool that runs in the controller."""
 
 
 def _not_here(tool: str, _argv: list[str], _stdin: bytes, _cwd: str) -> LiveAnswer:
@@ -76,17 +76,17 @@ def _not_here(tool: str, _argv: list[str], _stdin: bytes, _cwd: str) -> LiveAnsw
 
 
 async def respond(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
-    """Answer a call that the machine passed on; what a backend must be asked for is waited for in a thread.
+    """Answer a live call of a machine; wait for secret backends in a thread.
 
     Raises:
-        LeaseLost: It is for another controller process to answer.
+        LeaseLost: Another controller process works the machine now and answers instead.
     """
     found = _asked(ctx, model, unit, tool, argv)
     return await asyncio.to_thread(_told, found) if callable(found) else found
 
 
 def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
-    """Answer a call at once; the caller waits for backends as well."""
+    """Answer a live call; wait for secret backends in the caller's thread."""
     found = _asked(ctx, model, unit, tool, argv)
     return _told(found) if callable(found) else found
 
@@ -132,7 +132,7 @@ def _goal_state(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mappin
 
 
 def _relation_get(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
-    """Read what another unit of the same application wrote in a relation with another one."""
+    """Return the settings that another unit of the same application has in a relation."""
     number, name = _exactly(words, 2)
     relation = tx.find(Relation, "relation_get", id=number) if number.isdigit() else None
     if relation is None:
@@ -149,13 +149,13 @@ def _relation_get(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapp
 
 
 def _state_get(_: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
-    """Read a charm's state that is too large to travel with each hook."""
+    """Return a charm's state that is too large to be sent with each hook."""
     _exactly(words, 0)
     return charm_state(tx, unit)
 
 
 def _credential_get(ctx: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
-    """Tell the credential of the model's cloud to a unit of an application that is trusted with it."""
+    """Return the credential of the model's cloud to a unit of a trusted application."""
     _exactly(words, 0)
     if not applications.get(tx, unit.application).trust:
         raise NotPermitted("cannot access cloud credentials: permission denied")
@@ -193,7 +193,7 @@ def _secret_get(ctx: Context, tx: ModelTx, unit: Unit, words: list[str]) -> Mapp
 
 
 def _exactly(words: list[str], count: int) -> list[str]:
-    """Return words, of which there must be so many: nobody knows whether our own tool passed them on."""
+    """Return the words if there are `count` of them; a compromised machine may send any number."""
     if len(words) != count:
         raise NotValid(f"expected {count} arguments, got {len(words)}")
     return words
@@ -212,4 +212,4 @@ _TOOLS: dict[str, Tool] = {
     "payload-status-set": _payload_status_set,
 }
 ANSWERED = frozenset(_TOOLS)
-"""The tools whose calls machines pass on."""
+"""The tools whose calls machines send to the controller."""

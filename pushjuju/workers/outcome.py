@@ -1,4 +1,4 @@
-"""What working a key leaves behind."""
+"""The result of working a key of the queue."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Outcome:
     """The result of a worker.
 
     Attributes:
-        due: When the worker runs again without being woken; never, when None.
-        attempts: Failures in a row.
-        reason: Why the worker waits, for users; empty after a failure.
-        problems: Why the worker could not do what it should.
-        routine: The worker is due for nothing but the next update-status.
+        due: When the worker must run again without being woken, or None.
+        attempts: Number of failures in a row.
+        reason: Why the worker waits, for users; "" after a failure.
+        problems: The failures of the work.
+        routine: True when the worker is due only for the next update-status.
     """
 
     due: datetime | None = None
@@ -30,25 +30,25 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Return True when the worker could not do what it should."""
+        """Return True when the work has failed."""
         return bool(self.problems)
 
 
 def problem_of(error: PushjujuError) -> Problem:
-    """Return the problem that an error of a machine's work is: a unit's, when the error names the unit."""
+    """Return an error of a machine's work as a problem, of the unit that the error names if any."""
     of_unit = error.subject is not None and error.subject.kind == "unit"
     return Problem(error.full_text, error.subject if of_unit else None, error.hint)
 
 
 def of_unit(unit: str, error: PushjujuError) -> Problem:
-    """Return the problem of one unit that an error is."""
+    """Return an error as a problem of a unit."""
     found = problem_of(error)
     subject = Subject("unit", unit)
     return found if found.subject == subject else Problem.of(subject, found.text, found.hint)
 
 
 def problems_of(key: str, problems: Iterable[Problem]) -> list[Problem]:
-    """Return what failed under a key, with the machine where the work was tried."""
+    """Return the failures of a key, each with the machine on which the work was tried."""
     _, kind, name = key.split("/", 2)
     if kind != "machine":
         return list(problems)

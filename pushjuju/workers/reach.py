@@ -1,4 +1,4 @@
-"""How machines are reached over SSH: targets, and plain scripts for providers."""
+"""Builds SSH targets of machines, and runs plain scripts on machines for providers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ AS_ROOT = (
 
 
 def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> MachineTarget:
-    """Return a target from what a machine's row keeps, with the jump hosts on the way.
+    """Return the SSH target of a machine from its row, with its jump hosts.
 
     Args:
         ssh: {host, port, user, host_keys, jump, identities}.
-        config: Whether the user's own SSH configuration and agent count.
+        config: True to use the user's own SSH configuration and agent, too.
     """
     known_hosts = ctx.controller.known_hosts(model)
     with ctx.read(model) as tx:
@@ -53,7 +53,7 @@ def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> 
 
 
 def key_alias(machine: Machine) -> str | None:
-    """Return the name of a container in files of host keys; None for others, which go by their address.
+    """Return a container's name in known_hosts files, or None for other machines: they go by address.
 
     Containers on different hosts may have the same address.
     """
@@ -63,7 +63,7 @@ def key_alias(machine: Machine) -> str | None:
 def _way(ctx: Context, model: str, hops: Sequence[Hop]) -> MachineTarget | None:
     """Return the last jump host, with the others on the way to it, or None without jump hosts.
 
-    They are a user's: their keys and configuration count besides the controller's key.
+    Jump hosts are a user's, so the user's keys and SSH configuration are used beside the controller's key.
     """
     way: MachineTarget | None = None
     for hop in hops:
@@ -79,7 +79,7 @@ def _way(ctx: Context, model: str, hops: Sequence[Hop]) -> MachineTarget | None:
 
 
 class ScriptRunner:
-    """Runs plain scripts for providers, over the controller's own transport."""
+    """Runs plain scripts on machines for providers, over the controller's SSH connections."""
 
     def __init__(self, ctx: Context, connector: Connector, model: str) -> None:
         self._ctx = ctx
@@ -95,13 +95,13 @@ class ScriptRunner:
         interactive: bool = False,
         timeout_s: float = 60.0,
     ) -> ScriptResult:
-        """Run a POSIX shell script on a machine; its text travels over standard input.
+        """Run a POSIX shell script on a machine; its text is sent over standard input.
 
-        Nobody is asked for a password: a controller may run without a terminal.
+        No password is asked for: a controller may run without a terminal.
 
         Raises:
-            SudoRefused: Logged in, but not allowed to become root.
-            TransportError: No login, or the connection broke.
+            SudoRefused: The login succeeded, but the user may not become root.
+            TransportError: The login failed, or the connection was lost.
         """
         del interactive
         ssh = {
@@ -123,7 +123,7 @@ class ScriptRunner:
             except connection.failures as error:
                 text = f"the connection to {target.host} was lost while a script ran there"
                 raise ConnectionLost(text, detail=str(error)) from error
-        if done.status is None:  # the connection went before the script had ended
+        if done.status is None:  # the connection was lost before the script ended
             raise ConnectionLost(f"the connection to {target.host} was lost while a script ran there")
         result = ScriptResult(
             rc=done.status,
@@ -142,7 +142,7 @@ class ScriptRunner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a script ended; no status: the connection went first."""
+    """How a script ended; the status is None when the connection was lost before."""
 
     status: int | None
     stdout: str
@@ -150,7 +150,7 @@ class Ended:
 
 
 async def run_command(ssh: asyncssh.SSHClientConnection, command: str, script: str) -> Ended:
-    """Run a command with a script on its standard input; one that ends before it reads is taken as it is."""
+    """Run a command with a script on its standard input, which the command need not read to its end."""
     process = await ssh.create_process(command, errors="replace")
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(script)

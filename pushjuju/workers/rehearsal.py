@@ -1,7 +1,7 @@
-"""Foresees what the queue would do if it were worked now: everything is real except the machines.
+"""Predicts what the queue would do if it were worked now: everything is real except the machines.
 
-For a copy of the store only. Units take their real turns and each operation is committed as a success that
-wrote nothing, which is all that can be known beforehand; what depends on more is reported as unknown.
+Only for a copy of the store. Units take their real turns, and each operation is committed as a success that
+wrote nothing, which is all that can be known beforehand; other effects are reported as unknown.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Foreseen:
     """An operation that would run on a machine.
 
     Attributes:
-        unit: Empty for commands on the machine itself.
-        kind: `hook`, `charm` (the charm is brought there), `action` or `commands`.
-        under_way: It runs now, whatever is planned.
-        parallel: It waits for nothing else on the machine, and nothing waits for it.
+        unit: Name of the unit, or "" for commands on the machine itself.
+        kind: `hook`, `charm` (the charm is unpacked), `action` or `commands`.
+        under_way: True when the operation runs now, whatever is planned.
+        parallel: True when the operation holds no lock of the machine.
     """
 
     model: str
@@ -74,12 +74,12 @@ class Rehearsal:
     blocked: list[str] = field(default_factory=list)
 
     def cannot_know(self, text: str) -> None:
-        """Note something once."""
+        """Record a sentence about an unknown effect, once."""
         self.unknown[text] = None
 
 
 def rehearse(ctx: Context) -> Rehearsal:
-    """Work everything that is due in a copy of a store."""
+    """Work everything that is due in a copy of a store, and return the predicted operations."""
     ctx.store.throw_away()
     ctx.store.remember()
     found = Rehearsal()
@@ -93,7 +93,7 @@ def rehearse(ctx: Context) -> Rehearsal:
         for key in sorted(keys, key=_loops_first):
             model, kind, name = key.split("/", 2)
             if kind == "machine":
-                _Lane(ctx, found, model, name).work()
+                _MachineRehearsal(ctx, found, model, name).work()
             else:
                 _loops(ctx, found, model)
     found.cannot_know(f"what follows after the first {MOST_HOOKS} hooks")
@@ -101,12 +101,12 @@ def rehearse(ctx: Context) -> Rehearsal:
 
 
 def _loops_first(key: str) -> tuple[bool, str]:
-    """Sort the loops of models before machines: they force away what nobody waits for."""
+    """Return a sort key that puts the loops of models before machines: they remove what is forced away."""
     return ("/machine/" in key, key)
 
 
 def _force_next(ctx: Context, found: Rehearsal) -> bool:
-    """Force the removal whose forced end comes first; return False when nothing waits for a forced end."""
+    """Force the removal with the earliest forced end; return False when there is no such removal."""
     with ctx.store.write() as tx:
         uuids = [model.uuid for model in tx.list(Model, "model_list")]
         ends = [end for uuid in uuids for end in ends_ahead(ctx.of(tx, uuid))]
@@ -122,7 +122,7 @@ def _force_next(ctx: Context, found: Rehearsal) -> bool:
 
 
 def blockers(ctx: Context) -> list[str]:
-    """Return what is still there of the models that go, with the reason."""
+    """Return what remains of models that are being removed, with the reasons."""
     with ctx.store.read() as tx:
         going = [model for model in tx.list(Model, "model_list") if model.life != Life.ALIVE]
         return [
@@ -133,7 +133,7 @@ def blockers(ctx: Context) -> list[str]:
 
 
 def _loops(ctx: Context, found: Rehearsal, model: str) -> None:
-    """Do what the model's own loops do for removals."""
+    """Do the work of the model's own loops for removals."""
     with ctx.read(model) as tx:
         for end in ends_ahead(tx):
             if end.kind == removal.FORCE_UNIT and end.due <= to_iso(ctx.clock.now()):
@@ -148,8 +148,8 @@ def _loops(ctx: Context, found: Rehearsal, model: str) -> None:
             models.delete(tx)
 
 
-class _Lane:
-    """One machine's worker, without the machine."""
+class _MachineRehearsal:
+    """The work of one machine's worker, without the machine."""
 
     def __init__(self, ctx: Context, found: Rehearsal, model: str, machine: str) -> None:
         self.ctx = ctx
@@ -158,7 +158,7 @@ class _Lane:
         self.machine = machine
 
     def work(self) -> None:
-        """Let the units take their turns until nothing is left to do, then end a machine that is to go."""
+        """Let the units take their turns until all are at rest; remove a dying machine without units."""
         row = self._row()
         if row is None:
             return
@@ -185,7 +185,7 @@ class _Lane:
             return machines.units_on(tx, self.machine)
 
     def _finish_open(self) -> None:
-        """Take what runs at this moment as ended well."""
+        """Commit the operations that run at this moment, as successes."""
         with self.ctx.read(self.model) as tx:
             rows = tx.list(Operation, "operation_open", machine=self.machine)
         for row in rows:
@@ -193,7 +193,7 @@ class _Lane:
                 self._commit(row.id, row.unit, row.name, under_way=True)
 
     def _commands(self) -> None:
-        """Take what is asked of the machine itself as ended well."""
+        """Commit the commands on the machine itself, as successes."""
         with self.ctx.write(self.model) as tx:
             if not tx.find(Machine, "machine_get", id=self.machine):
                 return
@@ -232,7 +232,7 @@ class _Lane:
         return False
 
     def _commit(self, operation_id: str, unit: str, title: str, *, under_way: bool = False) -> bool:
-        """Take an operation as ended well, having written nothing."""
+        """Commit an operation as a success that wrote nothing."""
         with self.ctx.store.read() as tx:
             row = tx.get(Operation, "operation_get", "the operation is gone", id=operation_id)
         kind, parallel = self._note(row)
@@ -243,7 +243,7 @@ class _Lane:
         return done.ok
 
     def _note(self, row: Operation) -> tuple[str, bool]:
-        """Note what the outcome of an operation leaves open; return its kind, and whether it is parallel."""
+        """Record what the outcome of an operation leaves unknown; return its kind, and True when parallel."""
         operation = read_operation(row.document)
         match operation.name:
             case OperationName.INSTALL | OperationName.UPGRADE:
@@ -277,7 +277,7 @@ class _Lane:
         return True
 
     def _at_rest(self, unit: Unit, turn: Turn) -> None:
-        """Note why a unit stops where it does, if that is not plain rest."""
+        """Record why a unit stops, unless it is idle."""
         with self.ctx.read(unit.model) as tx:
             agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
         if turn.answer is Answer.WAITING or (agent is not None and agent.status == Agent.ERROR):
@@ -286,7 +286,7 @@ class _Lane:
     # --- storage and the end ------------------------------------------------------------------------------
 
     def _storage(self, row: Machine) -> None:
-        """Take each step for storage as done."""
+        """Commit each step for storage as done."""
         for _ in range(MOST_HOOKS):
             with self.ctx.write(self.model) as tx:
                 present = tx.find(Machine, "machine_get", id=self.machine)

@@ -1,4 +1,4 @@
-"""Shared by all workers of one process: plugins, providers, SSH connections."""
+"""What all workers of a process share: plugins, providers, SSH connections."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from pushjuju.workers.hosts import HostLink
 from pushjuju.workers.reach import ScriptRunner, key_alias, reach
 from pushjuju.workers.timeouts import within
 
-_OURS = "pushjuju."  # modules that come with the program
+_OURS = "pushjuju."  # prefix of the modules that come with pushjuju
 HANDSHAKES = 50  # SSH logins under way at once
-STARTS = 16  # machines of a model that are made at once, when it does not say
-DOWN_S = 10.0  # for a cloud to say that a machine whose connection was cut is stopped or gone
+STARTS = 16  # machines of a model that are made at once, when the model has no setting
+DOWN_S = 10.0  # seconds for a cloud to answer whether an unreachable machine is stopped or gone
 MANUAL = "manual"
 
 
 def no_checkpoint(name: str) -> None:
-    """Do nothing at a step; tests put a function in this place that stops the process."""
+    """Do nothing at a step; tests pass another function, which stops the process."""
 
 
 @dataclass(slots=True)
 class _Parts:
-    """Parts that are made when they are first needed."""
+    """Parts that are created at their first use."""
 
     host: PluginHost | None = None
     program: Program | None = None
@@ -65,11 +65,11 @@ class Runtime:
     """What a process needs to work: opened for one command, or for the life of a controller process.
 
     Attributes:
-        ctx: The context that a worker reads and writes through; writes are refused when its lease has ended.
+        ctx: The context through which a worker reads and writes; refuses writes when the lease has ended.
         base_ctx: The context of the process, which depends on no lease.
-        watched: A user watches: machines send the last line that a long hook printed.
-        routine_until: update-status that becomes due later is left to others; when None, the next claim does
-            it.
+        watched: True when a user watches: machines send the last line that a long hook printed.
+        routine_until: Time after which due update-status hooks are left to other processes; None means that
+        the next claim runs them.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Runtime:
     within = staticmethod(within)
 
     def starts(self, machine: Machine) -> asyncio.Semaphore:
-        """Return what bounds the starts under way in a machine's model, or of containers on its host."""
+        """Return the semaphore that limits the starts of machines in a model, or of containers on a host."""
         host = parent_machine(machine.id) or ""
         key = (machine.model, host)
         if key not in self._starts:
@@ -115,11 +115,11 @@ class Runtime:
         return self._starts[key]
 
     def holding(self, claim: Claim) -> Self:
-        """Return the runtime for the worker that holds a claim: its writes are refused after its lease."""
+        """Return the runtime for the worker that holds a claim; writes after the end of its lease fail."""
         held = copy.copy(self)
         store = LeasedStore(self.base_ctx.store, claim)
-        # One claim works what is due at its beginning: where hooks last longer than the interval, it would
-        # never be given back.
+        # A claim runs only what was due when it began: hooks that last longer than the update-status interval
+        # would otherwise keep the key claimed for ever.
         until = self.routine_until or self.base_ctx.clock.now()
         held.ctx = replace(self.base_ctx, store=store, routine_until=until)
         held._claim = claim
@@ -130,11 +130,11 @@ class Runtime:
 
     @property
     def asked(self) -> bool:
-        """Whether something was asked for with the claim; else a time has come."""
+        """Return True when the claim was made for a request, not only because of a due time."""
         return self._claim is None or self._claim.reason not in ("", ROUTINE)
 
     def generation(self) -> int | None:
-        """Return a number that changes when the claimed key wakes; None when only update-status is left."""
+        """Return a number that changes when the claimed key wakes; None when only update-status is due."""
         if self._claim is None:
             return None
         with self.ctx.store.read() as tx:
@@ -142,7 +142,7 @@ class Runtime:
         return None if row is None or row["reason"] == ROUTINE else int(row["generation"])
 
     def note_routine(self, generation: int) -> None:
-        """Record that nothing but update-status is left of the claim, unless it was touched meanwhile."""
+        """Record that only update-status is due for the claimed key, unless the key woke meanwhile."""
         if self._claim is None:
             return
         asked = {"key": self._claim.key, "lease": self._claim.lease, "generation": generation}
@@ -151,14 +151,14 @@ class Runtime:
 
     @property
     def host(self) -> PluginHost:
-        """The plugins, loaded when first needed."""
+        """The plugins, loaded at the first use."""
         if self._parts.host is None:
             self._parts.host = PluginHost(environ=self.ctx.environ, warn=self.warn)
         return self._parts.host
 
     @property
     def program(self) -> Program:
-        """What is pushed to machines: the runner with all hook tools, packed once."""
+        """The program for machines: the runner with all hook tools, packed once."""
         if self._parts.program is None:
             families = self.host.hook_tool_families()
             helps = {name: tool.help() for name, tool in self.answered.items()}
@@ -173,7 +173,7 @@ class Runtime:
         return self._parts.answered
 
     def provider(self, model: str, cloud: str | None = None) -> Provider:
-        """Return the provider of a model; `manual` for machines that were given."""
+        """Return the provider of a model; `manual` for machines that users named."""
         key = (model, cloud or "")
         if key not in self._providers:
             with self.ctx.read(model) as tx:
@@ -194,18 +194,18 @@ class Runtime:
             return models.get(tx).cloud_type
 
     def kind_of(self, machine: Machine) -> str:
-        """Return the type of provider that makes a machine: its model's cloud, or what containers are of."""
+        """Return the type of a machine's provider: the type of the model's cloud, or of the containers."""
         host = parent_machine(machine.id)
         return machine.id.split("/")[-2] if host else self.cloud_type(machine.model)
 
     def features(self, kind: str) -> frozenset[str]:
-        """Return what a type of provider can do; nothing for one that no plugin drives."""
+        """Return the features of a type of provider; none for a type that no plugin has."""
         if kind not in self._features:
             self._features.update({item.name: item.features for item in self.host.provider_types()})
         return self._features.setdefault(kind, frozenset())
 
     def provider_of(self, machine: Machine) -> Provider:
-        """Return the provider that makes a machine, or took it in; a container's is on its host."""
+        """Return the provider of a machine; that of a container works on the container's host."""
         if parent_machine(machine.id):
             return self._provider_of_container(machine)
         return self.provider(machine.model, MANUAL if machine.provider == MANUAL else None)
@@ -227,7 +227,7 @@ class Runtime:
         return self._containers[key]
 
     def link(self, model: str, host: str) -> HostLink:
-        """Return the link to a machine that containers are made on."""
+        """Return the link to a machine on which containers are made."""
 
         def target() -> MachineTarget:
             return self.target(self._row(model, host))
@@ -237,7 +237,7 @@ class Runtime:
         return self._links[(model, host)]
 
     def storage_provider(self, model: str, type_name: str) -> MachineStorage | StorageProvider:
-        """Return the provider of a storage type, opened with the model's cloud: the provider may need it."""
+        """Return the provider of a storage type, opened with the provider of the model's cloud."""
         return self.host.open_storage(type_name, self.provider(model))
 
     def firewall(self, machine: Machine) -> Firewall | None:
@@ -261,7 +261,7 @@ class Runtime:
         return self._firewalls[key]
 
     def _guarding(self, machine: Machine) -> Provider | None:
-        """Return the cloud of a machine, where it has a firewall of its own."""
+        """Return the provider of a machine when its cloud has firewalls, else None."""
         known = {kind.name: kind.features for kind in self.host.provider_types()}
         has_one = machine.provider != MANUAL and "firewall" in known.get(machine.provider, ())
         return self.provider(machine.model) if has_one else None
@@ -270,7 +270,7 @@ class Runtime:
         """Return the open session to a machine, or open one.
 
         Raises:
-            TransportError: No way in.
+            TransportError: The machine cannot be reached.
         """
         key = (machine.model, machine.id)
         if key in self._sessions and self._is_stale(self._sessions[key][0]):
@@ -286,7 +286,7 @@ class Runtime:
         return session
 
     def opening(self, machine: Machine) -> AbstractAsyncContextManager[MachineSession]:
-        """Return an attachment to a machine, to be entered."""
+        """Return a context manager that opens a session with a machine."""
         options = {"owner": self.owner_of(machine)}
         target = self.target(machine)
         waste = self._waste.setdefault((machine.model, machine.id), Waste())
@@ -300,7 +300,7 @@ class Runtime:
         )
 
     async def _is_down(self, machine: Machine) -> bool:
-        """Return True when the cloud says that a machine is stopped or gone; False when it says nothing."""
+        """Return True when the cloud reports that a machine is stopped or gone; False without an answer."""
         if machine.provider == MANUAL or not machine.instance_id:
             return False
         try:
@@ -310,32 +310,32 @@ class Runtime:
         return instance is None or instance.status is InstanceStatus.STOPPED
 
     def owner_of(self, machine: Machine) -> str:
-        """Return the line by which a machine knows who holds it."""
+        """Return the line that marks a machine as held by this controller and model."""
         controller = str(self.base_ctx.controller.settings().get("uuid", ""))
         return owner_line(controller, machine.model, machine.id)
 
     def _is_stale(self, session: MachineSession) -> bool:
-        """Return True when another process worked the machine since, so that the session's facts are old."""
+        """Return True when another process has worked the machine since, so the session's facts are old."""
         return session.lease is not None and session.lease["number"] not in self._leases
 
     def attached(self, machine: Machine) -> MachineSession | None:
-        """Return the session to a machine, if one is open."""
+        """Return the open session with a machine, or None."""
         found = self._sessions.get((machine.model, machine.id))
         return found[0] if found else None
 
     def is_attached(self, machine: Machine) -> bool:
-        """Return True when a session can be used as it is: attached, used by this process only, connected."""
+        """Return True when the session with a machine can be used: connected, and with current facts."""
         session = self.attached(machine)
         return session is not None and session.connected and not self._is_stale(session)
 
     async def drop(self, machine: Machine) -> None:
-        """Close the session to a machine, if there is a session."""
+        """Close the session with a machine, if one is open."""
         found = self._sessions.pop((machine.model, machine.id), None)
         if found is not None:
             await found[1].aclose()
 
     def target(self, machine: Machine) -> MachineTarget:
-        """Return how a machine is reached; a container by way of its host."""
+        """Return the SSH target of a machine; the target of a container leads through its host."""
         found = reach(self.ctx, machine.model, machine.ssh, config=machine.provider == MANUAL)
         host = parent_machine(machine.id)
         if host is None:
@@ -348,7 +348,7 @@ class Runtime:
             return machines.get(tx, machine)
 
     async def close(self) -> None:
-        """Close every connection; what runs on machines goes on."""
+        """Close every connection; operations on machines go on."""
         found = list(self._sessions.values())
         self._sessions.clear()
         links = list(self._links.values())
@@ -364,7 +364,7 @@ class Runtime:
 def _sources(
     families: Iterable[HookToolFamily], warn: Callable[[str], None] = no_warning
 ) -> Iterator[tuple[str, Path]]:
-    """Yield module and source file of every family that runs on machines; a broken one is a warning."""
+    """Yield module and source file of every family that runs on machines; warn of a broken family."""
     for family in families:
         if not family.pushable:
             continue
@@ -382,11 +382,11 @@ def _sources(
 
 
 def _answered(families: Iterable[HookToolFamily], warn: Callable[[str], None]) -> Iterator[tuple[str, Tool]]:
-    """Yield the tools of every family that runs here; a broken one is a warning."""
+    """Yield the tools of every family that runs in the controller; warn of a broken family."""
     for family in [item for item in families if not item.pushable]:
         try:
             found = dict(importlib.import_module(family.module).TOOLS)
-        except Exception as error:  # noqa: BLE001 (whatever a foreign module does)
+        except Exception as error:  # noqa: BLE001 (modules of plugins may raise anything)
             warn(f"hook tools {family.name}: not used: {_why(error)}")
             continue
         yield from ((name, tool) for name, tool in found.items() if name not in live.ANSWERED)
@@ -399,7 +399,7 @@ def _why(error: Exception) -> str:
 
 
 def target_document(target: SSHTarget) -> dict[str, object]:
-    """Return an SSH target as the machine's row keeps it."""
+    """Return an SSH target as a document for the machine's row."""
     return {
         "host": target.host,
         "port": target.port,

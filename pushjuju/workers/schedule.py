@@ -1,6 +1,6 @@
-"""Installs a line of the user's crontab that runs `update-status` regularly.
+"""Installs a line in the user's crontab that runs `pushjuju update-status` regularly.
 
-No command needs this: each works what is due. Between commands nothing is worked unless somebody asks for it.
+No command needs the line, since each command works what is due; without it, nothing runs between commands.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NO_CRONTAB = "no crontab for"
 
 
 def look(datadir: DataDir, environ: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return what `doctor` says of it; nothing where no controller is that there could be work for."""
+    """Return the entries of `doctor` about regular runs; none without a controller."""
     if datadir.current_controller() is None:
         return []
     unit = _usual(datadir, environ) and (_from_systemd() or _from_cron_file())
@@ -47,7 +47,7 @@ def look(datadir: DataDir, environ: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def schedule(datadir: DataDir) -> None:
-    """Put the line for a data directory into the user's crontab, in place of an earlier line of pushjuju."""
+    """Add the line for a data directory to the user's crontab, replacing an earlier line of pushjuju."""
     controllers.current(datadir, None, {})
     new = line(datadir.root)
     old = _lines()
@@ -57,9 +57,9 @@ def schedule(datadir: DataDir) -> None:
 
 
 def line(root: Path) -> str:
-    """Return the line of a crontab that works what is due in a data directory every five minutes.
+    """Return the crontab line that works a data directory every five minutes.
 
-    A round is left out while the one before still works.
+    A run is skipped while the run before it still works.
     """
     program = Path(sys.executable).with_name("pushjuju")
     command = [str(program)] if program.exists() else [sys.executable, "-m", "pushjuju.cli"]
@@ -69,7 +69,7 @@ def line(root: Path) -> str:
     )
     if not text.isprintable():
         raise NotValid(f"the name {str(root)!r} cannot stand in a crontab")
-    return f"*/5 * * * * {text.replace('%', chr(92) + '%')}"  # cron makes a new line of a bare %
+    return f"*/5 * * * * {text.replace('%', chr(92) + '%')}"  # cron replaces a bare % by a line end
 
 
 def _entry(message: str, *, fix: str = "") -> dict[str, str]:
@@ -88,31 +88,31 @@ def _which(name: str) -> bool:
 def _user() -> str:
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:  # a number without an account, as containers have
+    except KeyError:  # a user id without an account, as in containers
         return str(os.geteuid())
 
 
 def _usual(datadir: DataDir, environ: Mapping[str, str]) -> bool:
-    """Return True when a program that knows nothing but its user's home finds this directory."""
+    """Return True when a program finds this data directory by the user's home alone."""
     return locate({"HOME": environ.get("HOME", "")}, Path("/")) == datadir.root
 
 
 def _is_ours(text: str) -> bool:
-    """Return whether `schedule` wrote a line; those that a user wrote or changed stay."""
+    """Return True when `schedule` wrote a line; lines that users wrote or changed stay."""
     return "/cron.lock" in text and text.endswith(f"--quiet {SUBJECT}")
 
 
 def _data(text: str) -> str:
-    """Return the data directory that a line names, or nothing."""
+    """Return the data directory in a crontab line, or ""."""
     try:
         words = shlex.split(text.replace("\\%", "%"))
-    except ValueError:  # quotes that do not match
+    except ValueError:  # unbalanced quotes
         return ""
     return next((word.partition("=")[2] for word in words if word.startswith("PUSHJUJU_DATA=")), "")
 
 
 def _serves(text: str, datadir: DataDir, environ: Mapping[str, str]) -> bool:
-    """Return True when a line of a crontab, by pushjuju or by a user, works this data directory."""
+    """Return True when a line of a crontab, written by pushjuju or a user, works this data directory."""
     if text.lstrip().startswith("#") or "pushjuju" not in text or SUBJECT not in text:
         return False
     return _data(text) == str(datadir.root) if "PUSHJUJU_DATA=" in text else _usual(datadir, environ)
@@ -125,7 +125,7 @@ def _lines() -> list[str]:
 
 
 def _crontab(argument: str, *, stdin: str = "") -> str:
-    """Run crontab; a user without one has an empty one."""
+    """Run crontab and return its output; a user without a crontab gets ""."""
     try:
         done = children.run(["crontab", argument], environ=children.SYSTEM, stdin=stdin)
     except FileNotFoundError as error:
@@ -137,7 +137,7 @@ def _crontab(argument: str, *, stdin: str = "") -> str:
 
 
 def _from_cron_file() -> str:
-    """Return the file of /etc/cron.d that works this data directory as this user, or nothing."""
+    """Return the file of /etc/cron.d that works this data directory as this user, or ""."""
     try:
         lines = _CRON_FILE.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -147,7 +147,7 @@ def _from_cron_file() -> str:
 
 
 def _from_systemd() -> str:
-    """Return the unit of contrib/systemd that does it for this user, or nothing."""
+    """Return the unit of contrib/systemd that works this data directory as this user, or ""."""
     if not _which("systemctl"):
         return ""
     names = [_SERVICE, f"{_TIMER}.timer", f"{_TIMER}.service"]
@@ -168,6 +168,6 @@ def _cron_runs() -> bool:
         try:
             if place.read_text(encoding="utf-8", errors="replace").strip() in ("cron", "crond"):
                 return True
-        except OSError:  # it ended
+        except OSError:  # the process has ended
             continue
     return False

@@ -1,4 +1,4 @@
-"""What a controller process does: work what is due until a signal comes, or until nothing is left."""
+"""The main loop of a controller process: work what is due until a signal, or until nothing is left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushjuju.workers.background import only_one
 from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Tell, silent
 
-LINGER_S = 10.0  # how long a background process waits for more work
+LINGER_S = 10.0  # seconds that a background process waits for more work
 _TRIES = 20
 
 
@@ -25,15 +25,15 @@ def serve(
     until_idle: bool = False,
     beside: AbstractAsyncContextManager[object] | None = None,
 ) -> bool:
-    """Work everything of a controller until told to stop (SIGTERM, SIGINT), or until idle.
+    """Work all models of a controller until a signal (SIGTERM, SIGINT), or until idle.
 
-    A process that works for ever may run beside others; one that ends when idle leaves the work to another.
+    A process that works for ever may run beside others; a process that ends when idle leaves the work to
+    another.
 
     Args:
-        beside: What runs in the same loop meanwhile, a server for example.
+        beside: A context to hold meanwhile in the same loop, for example a server.
 
-    Returns:
-        False when another process works for the controller, so this one has nothing to do.
+    Returns: False when another process works for the controller, so that this process has nothing to do.
     """
 
     async def work() -> bool:
@@ -59,9 +59,9 @@ async def _serve(ctx: Context, tell: Tell, warn: Callable[[str], None] | None, *
 async def _serve_until_idle(
     ctx: Context, stop: asyncio.Event, tell: Tell, warn: Callable[[str], None] | None
 ) -> bool:
-    """Hold the lock while there is work; look once more after letting it go.
+    """Hold the lock while there is work, and look for work once more after releasing the lock.
 
-    A command that comes while the lock is held relies on this process, also in the last moment.
+    A command that finds the lock held relies on this process, even if the process is about to end.
     """
     while not stop.is_set():
         with only_one(ctx.controller, tries=_TRIES) as free:

@@ -1,4 +1,4 @@
-"""A cloud that never answers is a failure like any other."""
+"""Time limits for calls to clouds: a cloud that does not answer is a failure like any other."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pushjuju.core.errors import InstanceGone, NotFound, ProviderError
 from pushjuju.plugins.api.targets import SSHTarget
 from pushjuju.store.rows.records import Machine
 
-START_S = 3600.0  # an image that is fetched first, or a bare-metal machine that a provider waits for
-STORAGE_S = 900.0  # a volume that is made or attached
-CALL_S = 300.0  # one call for a list, a check, an end
+START_S = 3600.0  # to start an instance: it may fetch an image, or wait for bare metal
+STORAGE_S = 900.0  # to make or attach a volume
+CALL_S = 300.0  # for other calls: a list, a check, an end
 
 T = TypeVar("T")
 
 
 def lost(machine: Machine) -> InstanceGone:
-    """Return the error of a machine whose instance the cloud does not know any more."""
+    """Return the error of a machine whose instance does not exist in the cloud any more."""
     return InstanceGone(
         f"machine {machine.id} is gone from its cloud: no instance {machine.instance_id}",
         hint=f"pushjuju remove-machine {machine.id} --force",
@@ -26,7 +26,7 @@ def lost(machine: Machine) -> InstanceGone:
 
 
 async def login(machine: Machine, asked: Awaitable[SSHTarget]) -> SSHTarget:
-    """Return how a machine's instance answers, as its provider says."""
+    """Return the SSH target that a provider reports for a machine."""
     try:
         return await asked
     except NotFound as gone:
@@ -34,10 +34,10 @@ async def login(machine: Machine, asked: Awaitable[SSHTarget]) -> SSHTarget:
 
 
 async def within(seconds: float, call: Awaitable[T]) -> T:
-    """Wait for a provider's answer.
+    """Wait for a call of a provider and return its result.
 
     Raises:
-        ProviderError: The answer did not come in time.
+        ProviderError: The call did not end in time.
     """
     limit = asyncio.timeout(seconds)
     try:
@@ -45,6 +45,6 @@ async def within(seconds: float, call: Awaitable[T]) -> T:
             return await call
     except TimeoutError as error:
         if not limit.expired():
-            raise  # of the provider's own
+            raise  # a time limit inside of the provider
         minutes = max(round(seconds / 60), 1)
         raise ProviderError(f"the cloud did not answer within {minutes} minutes", detail=str(error)) from None

@@ -125,10 +125,10 @@ def test_a_machine_says_of_itself_what_can_be_used_or_is_refused(message: dict[s
     except BadAnswer as error:
         said = error.message
     else:
-        said = "machine 0 says odd things of itself: no"
+        said = "the facts of machine 0 are not valid: no"
         json.dumps(found, allow_nan=False).encode()
         assert intake.read_hello(found, "machine 0") == found
-    assert said.startswith("machine 0 says odd things of itself: ")
+    assert said.startswith("the facts of machine 0 are not valid: ")
     assert len(said) < 1000
 
 

@@ -58,7 +58,7 @@ async def test_one_that_breaks_the_protocol_is_not_asked_again_at_once(
     )
     session = await played.session.open()
     with pytest.raises(
-        BadAnswer, match=r"10\.0\.0\.2: what the machine says makes no sense: events is not a list"
+        BadAnswer, match=r"10\.0\.0\.2: the machine breaks the protocol: events is not a list"
     ):
         await session.run({"id": "op", "kind": "hook"})
     assert played.contacts == 1
@@ -170,9 +170,9 @@ async def test_a_machine_that_says_much_in_vain_is_not_listened_to_for_a_while(
     monkeypatch.setattr(limits, "WASTE_EACH_S", 1000)
     played = ScriptedSession(monkeypatch, lambda _: [packed(HELLO), nothing, nothing, nothing, nothing])
     session = await played.session.open()
-    with pytest.raises(BadAnswer, match="more that brings nothing than is listened to"):
+    with pytest.raises(BadAnswer, match="too many useless messages"):
         await session.run({"id": "op", "kind": "hook"})
-    with pytest.raises(BadAnswer, match=r"is not listened to for [0-9]+ seconds"):
+    with pytest.raises(BadAnswer, match=r"pushjuju ignores it for [0-9]+ seconds"):
         await session.run({"id": "op", "kind": "hook"})
     assert played.contacts == 1
     await session.close()
@@ -199,7 +199,7 @@ async def test_frames_that_bring_nothing_come_to_an_end(
     monkeypatch.setattr(limits, "WASTE", 20_000)
     played = ScriptedSession(monkeypatch, lambda _: [packed(HELLO), *[packed(nothing)] * 200])
     session = await played.session.open()
-    with pytest.raises(BadAnswer, match="more that brings nothing than is listened to"):
+    with pytest.raises(BadAnswer, match="too many useless messages"):
         await session.run({"id": "op", "kind": "hook"})
     await session.close()
 
@@ -211,7 +211,7 @@ async def test_a_frame_that_comes_in_crumbs_counts_as_waste(monkeypatch: pytest.
     crumbs = [line[at : at + 1] for at in range(len(line))]
     played = ScriptedSession(monkeypatch, lambda _: [packed(HELLO), *pieces, *crumbs])
     session = await played.session.open()
-    with pytest.raises(BadAnswer, match="more that brings nothing than is listened to"):
+    with pytest.raises(BadAnswer, match="too many useless messages"):
         await session.run({"id": "op", "kind": "hook"})
     assert session._link is not None
     assert session._link.frames_in == 1
@@ -327,14 +327,14 @@ async def test_a_machine_that_does_not_end_what_is_killed_holds_nobody_up(
     running = asyncio.create_task(session.run({"id": "op", "kind": "hook"}))
     await asyncio.sleep(0)
     await session.cancel("op")
-    with pytest.raises(BadAnswer, match="does not end what it should have ended long ago"):
+    with pytest.raises(BadAnswer, match="has not ended an operation that was killed or over its time limit"):
         await asyncio.wait_for(running, 10)
     await session.cancel("other")
-    with pytest.raises(BadAnswer, match="does not end what it should have ended long ago"):
+    with pytest.raises(BadAnswer, match="has not ended an operation that was killed or over its time limit"):
         await asyncio.wait_for(session.fetch("other"), 10)
-    with pytest.raises(BadAnswer, match="does not end what it should have ended long ago"):
+    with pytest.raises(BadAnswer, match="has not ended an operation that was killed or over its time limit"):
         await asyncio.wait_for(session.exec(["true"], timeout=0.05), 10)
-    with pytest.raises(BadAnswer, match="does not say what addresses it has"):
+    with pytest.raises(BadAnswer, match="does not answer which addresses it has"):
         await asyncio.wait_for(session.look_again(), 10)
     await session.close()
 

@@ -566,7 +566,7 @@ def test_what_an_honest_machine_keeps_fits_into_what_is_taken() -> None:
 
 
 def test_a_machine_that_says_odd_things_shows_it_in_status(world: TestController) -> None:
-    error = BadAnswer("machine 1 says odd things of itself: nics is not a list")
+    error = BadAnswer("the facts of machine 1 are not valid: nics is not a list")
     contact.note_failure(world.ctx, world.machine("1"), error)
     assert world.status(StatusKind.INSTANCE, "1") == ("running", error.message)
     assert world.machine("1").unreachable_since is None

@@ -1,1 +1,1 @@
-"""Bring the program to a machine, start it, and hear what its operations say."""
+"""Send the program to a machine, start it, and keep what its operations report."""

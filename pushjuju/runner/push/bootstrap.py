@@ -1,4 +1,4 @@
-"""Start the program on a machine over an open SSH connection, sending it or Python itself where they lack."""
+"""Start the program on a machine over an open SSH connection; send it or install Python where missing."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
     from pushjuju.runner.ssh.login import Connection
 
 MARK = b"PJ1"
-NOISE_LIMIT = 64 * 1024  # bytes that a login shell may print before the program speaks
-BOOT_ANSWERS = 8  # answers of the bootstrap before the program speaks
+NOISE_LIMIT = 64 * 1024  # bytes that a login shell may print before the first answer
+BOOT_ANSWERS = 8  # limit of answers of ``boot.py`` before it attaches
 STDERR_KEEP = 8 * 1024
 HELLO_TIMEOUT = 60.0
 INSTALL_TIMEOUT = 600.0
 CLOSE_TIMEOUT = 2.0
-COMPANY_WAIT = 0.005  # seconds that an acknowledgement waits for the next request
+COMPANY_WAIT = 0.005  # seconds that an acknowledgement waits to be sent with another message
 
 _PYTHONS = (
     "/usr/bin/python3 /usr/local/bin/python3 python3 /usr/libexec/platform-python "
     "python3.13 python3.12 python3.11 python3.10 python3.9 python3.8"
 )
-# To become root here spares a Python of the login user; where there is no sudo, boot.py says so.
+# Becoming root here saves a start of Python as the login user; without sudo, boot.py reports the error.
 _SCRIPT = (
     's=; [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null 2>&1 && s="sudo -n --"; }; '
     f"for p in {_PYTHONS}; do "
     'case "$p" in /*) [ -x "$p" ] || continue;; *) command -v "$p" >/dev/null 2>&1 || continue;; esac; '
-    'exec $s "$p" -I -S -c "$0" "$@" "$SSH_CONNECTION"; done; '  # sudo takes that variable away
+    'exec $s "$p" -I -S -c "$0" "$@" "$SSH_CONNECTION"; done; '  # sudo deletes the variable
     r"printf 'PJ1P\000\000\000\000'"
 )
 _INSTALL = """
@@ -93,16 +93,16 @@ def command(program: Program, root: str, options: Mapping[str, Any]) -> str:
 
 
 class Link:
-    """One attachment: the SSH channel after the program answered.
+    """The SSH channel to a machine's server, from the start of the program on.
 
     Attributes:
-        first: The machine's first message, as it came.
-        hello: The same, checked.
-        lost: Done when the channel is gone, with the reason as its value.
-        fault: A breach of the protocol by the machine; connecting again at once would not help.
-        hello_cost: The bytes of the hello, and the processor time that it took.
-        on_message: Called with each JSON message and its size; returns how many bytes of it were of use.
-        waste: Counts the bytes without use.
+        first: The machine's first message, not checked.
+        hello: The first message, checked.
+        lost: Done when the channel has ended, with the reason as its value.
+        fault: The machine's breach of the protocol, which connecting again would repeat; or None.
+        hello_cost: The bytes of the hello, and the processor seconds that reading it took.
+        on_message: Called with each JSON message and its size; returns how many of its bytes were useful.
+        waste: Counts the useless bytes.
         frames_in: Frames received after hello.
         frames_out: Frames sent.
     """
@@ -135,11 +135,11 @@ class Link:
     # -- called by asyncssh --------------------------------------------------------------------------------
 
     def discard_output(self) -> None:
-        """Take no notice of what a plain command prints."""
+        """Ignore what a plain command prints on stdout."""
         self._discards = True
 
     def data_received(self, data: bytes, datatype: int | None) -> None:
-        """Take bytes of the channel."""
+        """Handle bytes of the channel."""
         if self.fault is not None or (self._discards and datatype is None):
             return
         if datatype is not None:
@@ -159,7 +159,7 @@ class Link:
                     self._answers.put_nowait(
                         ("E", "the login shell prints without end instead of starting Python")
                     )
-                    self.break_off("noise without end")
+                    self.break_off("the login shell prints without end")
                 return
             if not self._boot_answered(at):
                 return
@@ -194,7 +194,7 @@ class Link:
         try:
             found = self._reader.feed(data)
             if not found and len(data) < limits.DRIBBLE:
-                self.waste.add(4 * limits.DRIBBLE, 0.0)  # what SSH takes for a packet, whatever is in it
+                self.waste.add(4 * limits.DRIBBLE, 0.0)  # the cost of an SSH packet of any size
             for flag, payload in found:
                 message, size = frames.read(flag, payload)
                 if self._greeted.done():
@@ -212,7 +212,7 @@ class Link:
             self.break_off(str(error))
 
     def _wasted(self, size: int, seconds: float = 0.0) -> None:
-        """Note what brought nothing, and hang up when there is no end of it."""
+        """Count useless bytes, and hang up when they exceed the limit."""
         try:
             self.waste.add(limits.FRAME_COST + size, seconds)
         except wire.BadFrame as error:
@@ -220,13 +220,13 @@ class Link:
 
     def break_off(self, why: str) -> None:
         """Hang up on a machine that breaks the protocol."""
-        self.fault = self.fault or BadAnswer(f"what the machine says makes no sense: {why}")
+        self.fault = self.fault or BadAnswer(f"the machine breaks the protocol: {why}")
         self._buffer = b""
         self.connection_lost(self.fault)
         self.close()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Take note of the end of the channel."""
+        """Record the end of the channel and its reason."""
         if not self.lost.done():
             reason = str(error) if error else self.stderr.decode("utf-8", "replace").strip()
             self.lost.set_result(reason or "the connection was closed")
@@ -236,7 +236,7 @@ class Link:
         self._answers.put_nowait(("", ""))
 
     def set_writable(self, writable: bool) -> None:
-        """Take note of flow control."""
+        """Record whether asyncssh accepts more data (flow control)."""
         if writable:
             self._writable.set()
         else:
@@ -245,11 +245,11 @@ class Link:
     # -- called by the session -----------------------------------------------------------------------------
 
     def send(self, message: ToMachine) -> None:
-        """Send a JSON message; a lost link swallows it (its owner finds out by ``lost``)."""
+        """Send a JSON message; after a loss it is dropped, and the session notices the loss by ``lost``."""
         self.write(self._framed(message))
 
     def send_soon(self, message: ToMachine) -> None:
-        """Queue a JSON message that is not urgent: sent with the next message, or within moments."""
+        """Queue a JSON message that is not urgent: sent with the next message, or after COMPANY_WAIT."""
         self._waiting += self._framed(message)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(COMPANY_WAIT, self.write, b"")
@@ -258,7 +258,7 @@ class Link:
         self.frames_out += 1
         data = json.dumps(message, separators=(",", ":")).encode()
         if len(data) > wire.MAX_FRAME:
-            raise RemoteFailed(f"what the machine is to be told is larger than {wire.MAX_FRAME} bytes")
+            raise RemoteFailed(f"a message for the machine is larger than {wire.MAX_FRAME} bytes")
         if len(data) > wire.COMPRESS_FROM:
             return wire.frame(wire.ZLIB, zlib.compress(data, 1))
         return wire.frame(wire.RAW, data)
@@ -269,7 +269,7 @@ class Link:
         self.write(wire.frame(flag, payload))
 
     def write(self, data: bytes) -> None:
-        """Write raw bytes, behind what waits."""
+        """Write raw bytes, after the queued messages."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -281,21 +281,21 @@ class Link:
                 self.connection_lost(error)
 
     async def drain(self) -> None:
-        """Wait until the channel takes more."""
+        """Wait until the channel accepts more data."""
         await self._writable.wait()
         if self.lost.done():
             raise ConnectionLost(detail=self.lost.result())
 
     async def answer(self) -> tuple[str, str]:
-        """Return the next answer of the bootstrap, as (letter, text); empty letter: the channel ended."""
+        """Return the next answer of ``boot.py`` as (letter, text); letter "": the channel has ended."""
         return await self._answers.get()
 
     async def greeting(self) -> None:
-        """Wait for hello."""
+        """Wait for the hello frame."""
         await self._greeted
 
     async def finish(self) -> None:
-        """Hang up after all that was sent has arrived."""
+        """Hang up after everything that was sent has arrived."""
         self.write(b"")
         if self.channel is not None and not self.lost.done():
             self.channel.write_eof()
@@ -303,7 +303,7 @@ class Link:
         self.close()
 
     def close(self) -> None:
-        """Hang up; what runs on the machine goes on."""
+        """Hang up; operations on the machine go on."""
         self.write(b"")
         if self.channel is not None:
             self.channel.close()
@@ -312,7 +312,7 @@ class Link:
 async def _open_channel(connection: Connection, line: str, waste: Waste | None = None) -> Link:
     link = Link(waste)
 
-    class Session(connection.Session):  # type: ignore[name-defined,misc] # asyncssh's, once there is a connection
+    class Session(connection.Session):  # type: ignore[name-defined,misc] # read from the connection
         def data_received(self, data: bytes, datatype: int | None) -> None:
             link.data_received(data, datatype)
 
@@ -345,14 +345,14 @@ async def attach(
     name: str,
     waste: Waste | None = None,
 ) -> Link:
-    """Start or join the program on a machine.
+    """Start the program on a machine, or attach to its running server.
 
     Args:
-        program: The program to run there.
-        root: Directory that stands for ``/`` below which everything is kept; empty on real machines.
+        program: The program to run on the machine.
+        root: Directory that replaces ``/``; "" on real machines.
         options: Options of the machine's server.
-        name: The machine, for error texts.
-        waste: The bytes without use that the machine has sent until now.
+        name: The machine's name in error texts.
+        waste: Counts the useless bytes that the machine has sent, also at earlier contacts.
     """
     line = command(program, root, options)
     for attempt in range(2):
@@ -375,7 +375,7 @@ async def attach(
 
 
 async def _converse(link: Link, program: Program, name: str) -> bool:
-    """Talk with the bootstrap until the program greets; False when the machine has no Python."""
+    """Handle answers of ``boot.py`` until hello arrives; return False when the machine has no Python."""
     while True:
         letter, text = await link.answer()
         if letter == "R":
@@ -397,7 +397,7 @@ async def _converse(link: Link, program: Program, name: str) -> bool:
 
 
 def _refusal(letter: str, text: str, link: Link, name: str) -> PushjujuError:
-    """Return the error for an answer of the bootstrap that is not one of success."""
+    """Return the error for an answer of ``boot.py`` that reports a failure."""
     said = _tail(link)
     if link.fault is not None and letter != "E":
         return BadAnswer(f"{name}: {link.fault.message}", detail=said)

@@ -1,8 +1,8 @@
-"""What of a charm's archive a machine has already, in another archive. Reads files, no more.
+"""Find which parts of a charm's archive a machine already has in another archive. Only reads files.
 
-Archives are written with sorted names and fixed times, so a file that did not change is the same run of bytes
-in both. A machine puts the new archive together from the old one and what is sent, and checks it by its hash
-as any other.
+Archives are written with sorted names and fixed times, so an unchanged file is the same sequence of bytes in
+both. A machine builds the new archive from parts of the old archive and parts that are sent, and checks its
+hash as for any archive.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-_WORTH = 512  # bytes: below that a copy is not worth its message
+_WORTH = 512  # bytes; a message that copies less costs more than sending the bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A run of bytes of the new file; `source` is where the old one has them, -1 for nowhere."""
+    """A range of bytes of the new file; `source` is its offset in the old file, -1 when missing there."""
 
     at: int
     length: int
@@ -26,7 +26,7 @@ class Piece:
 
 
 def pieces(new: Path, old: Path | None) -> list[Piece]:
-    """Return the new file as runs of bytes in their order; one run when nothing of it is in the old one."""
+    """Return the new file as pieces in order; a single piece when the files have nothing in common."""
     size = new.stat().st_size
     whole = [Piece(at=0, length=size)] if size else []
     if old is None:
@@ -39,7 +39,7 @@ def pieces(new: Path, old: Path | None) -> list[Piece]:
 
 
 def behind(found: Sequence[Piece], offset: int) -> Iterator[Piece]:
-    """Yield the pieces, or parts of them, that lie behind an offset."""
+    """Yield the pieces, or parts of them, that begin at or after an offset."""
     for piece in found:
         skipped = max(0, offset - piece.at)
         if skipped < piece.length:
@@ -66,7 +66,7 @@ def _compared(new: Path, old: Path, size: int) -> Iterator[Piece]:
 
 
 def _entries(path: Path) -> list[tuple[str, tuple[int, int]]]:
-    """Return name -> where the entry with its header begins and how long it is, in the order of the file."""
+    """Return for each entry its name, and the offset and length including its header, in the file's order."""
     with zipfile.ZipFile(path) as file:
         listed = sorted(file.infolist(), key=lambda item: item.header_offset)
         starts = [item.header_offset for item in listed]
@@ -88,7 +88,7 @@ def _equal(one: BinaryIO, at: int, other: BinaryIO, there: int, length: int) -> 
 
 
 def _merged(found: Iterator[Piece]) -> Iterator[Piece]:
-    """Yield the pieces with neighbours made one, where they are neighbours in both files."""
+    """Yield the pieces; join neighbours that are neighbours in both files."""
     last: Piece | None = None
     for piece in found:
         if last is None:

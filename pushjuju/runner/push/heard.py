@@ -1,7 +1,7 @@
-"""Keeps the messages of a machine about its operations, as long as a caller waits for them.
+"""Keeps the messages of a machine about its operations until a caller has read them.
 
-All of it is counted, for each operation and for the contact: a machine may say what it likes as often as it
-likes, but what is kept of it has an end.
+The memory that they take is counted for each operation and for each contact, so that a machine cannot fill
+the controller's memory.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ _TOO_MUCH = "more messages of one operation than it may keep"
 
 
 class Room:
-    """How much memory is taken by all that is kept of one contact."""
+    """The bytes of memory that all kept messages of a contact take."""
 
     def __init__(self) -> None:
         self.taken = 0
 
     def take(self, size: int) -> None:
-        """Take some.
+        """Count bytes that are kept, or released when `size` is negative.
 
         Raises:
-            BadFrame: There is no more.
+            BadFrame: The limit is exceeded.
         """
         self.taken += size
         if self.taken > limits.KEPT:
@@ -48,13 +48,13 @@ class Room:
 
 
 class _Heard:
-    """What is kept of one operation, and what that comes to."""
+    """The messages of one operation that are kept, and their size."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
         self._kept = 0
-        self.spent = 0  # what the events come to
-        self.asking = 0  # what live calls without an answer come to
+        self.spent = 0  # bytes of the events
+        self.asking = 0  # bytes of live calls without an answer
 
     def _keep(self, size: int) -> None:
         self._kept += size
@@ -67,7 +67,7 @@ class _Heard:
         self._keep(size)
 
     def forget(self) -> None:
-        """Give the room back: no caller needs it any more."""
+        """Release the memory: no caller needs the messages any more."""
         self._room.take(-self._kept)
         self._kept = 0
 
@@ -80,19 +80,19 @@ class Pending(_Heard):
         self.on_event = on_event
         self.on_live = on_live
         self.events: dict[int, Event] = {}
-        self.calls: deque[Asked] = deque()  # that no task has begun to answer
-        self._asked: dict[int, int] = {}  # number of each call without an answer -> what it comes to
-        self.answering = 0  # how many are being answered
+        self.calls: deque[Asked] = deque()  # calls that no task has begun to answer
+        self._asked: dict[int, int] = {}  # number of each call without an answer -> its bytes
+        self.answering = 0  # number of tasks that answer calls
         self.result: asyncio.Future[Document] = asyncio.get_running_loop().create_future()
 
     def take(self, events: Sequence[tuple[int, Event]]) -> int:
-        """Take events; those seen before are dropped.
+        """Keep events and pass them to the listener; drop events that arrived before.
 
         Returns:
-            What the new ones come to.
+            The bytes of the new events.
 
         Raises:
-            BadFrame: There is no end of them.
+            BadFrame: The events exceed the limit.
         """
         before = self.spent
         for seq, event in events:
@@ -103,19 +103,19 @@ class Pending(_Heard):
         return self.spent - before
 
     def tell(self, seq: int, event: Event) -> None:
-        """Call the listener; its error is the caller's of `run`, never the connection's."""
+        """Call the listener; an error of the listener is raised by `run`, and does not end the connection."""
         if self.on_event is None or self.result.done():
             return
         try:
             self.on_event(seq, event)
-        except Exception as error:  # noqa: BLE001 - handed on
+        except Exception as error:  # noqa: BLE001 - raised by `run`
             self.result.set_exception(error)
 
     def ask(self, call: Asked) -> int:
-        """Take a call that needs an answer; a call that is being answered already is dropped.
+        """Queue a call that needs an answer; drop a call that is queued or being answered already.
 
         Returns:
-            What it comes to.
+            The bytes of the call.
         """
         if call["call"] in self._asked:
             return 0
@@ -128,11 +128,11 @@ class Pending(_Heard):
         return size
 
     def answered(self, call: Asked) -> None:
-        """Take note that a call has its answer."""
+        """Release the bytes of a call that has its answer."""
         self.asking -= self._asked.pop(call["call"])
 
     def finish(self, message: Document) -> int:
-        """Take the result, once; return what its events come to."""
+        """Set the result, once; return the bytes of its events."""
         found = self.take(intake.numbered(message, "events"))
         if not self.result.done():
             message["events"] = [{"seq": seq, "e": self.events[seq]} for seq in sorted(self.events)]
@@ -140,17 +140,17 @@ class Pending(_Heard):
         return found
 
     def forget(self) -> None:
-        """Give the room back, and answer nothing more."""
+        """Release the memory, and drop calls that are not answered yet."""
         super().forget()
         self.calls.clear()
 
 
 class Ahead(_Heard):
-    """The messages of an operation that was sent right after another, kept until its result is waited for.
+    """The messages of an operation that was sent behind another one, kept until a caller runs the operation.
 
     Attributes:
-        link: The connection that the operation was sent on.
-        messages: The messages that came, of each only the fields that are known, and its size.
+        link: The connection on which the operation was sent.
+        messages: The messages that arrived, reduced to the known fields, each with its size.
     """
 
     def __init__(self, room: Room, link: Link) -> None:
@@ -163,10 +163,10 @@ class Ahead(_Heard):
         """Keep a message; after a result no more messages are allowed.
 
         Returns:
-            What it comes to.
+            The bytes that are kept of the message.
 
         Raises:
-            BadFrame: The frame is not a message, or the messages never end.
+            BadFrame: The frame is not a message, or the messages exceed the limit.
         """
         kind = message.get("t")
         if self._ended:
@@ -195,7 +195,7 @@ class Ahead(_Heard):
 
 
 def held_by(message: Mapping[str, object], size: int) -> int:
-    """Return what a result comes to beside its events; a small one is not worth looking at."""
+    """Return the bytes of a result without its events; for a small result, just its size."""
     if size < limits.LARGE:
         return size
     return frames.weight({key: value for key, value in message.items() if key != "events"})

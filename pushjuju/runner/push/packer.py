@@ -1,4 +1,4 @@
-"""Build the program that is pushed to machines: what is portable, remote modules, hook tool families, an
+"""Build the program for machines: the portable modules, the remote modules, the hook tool families, and an
 index of the tools."""
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pushjuju.core.errors import NotValid
 _SOURCE = Path(__file__).parents[3]
 PORTABLE = _SOURCE / "pushjuju" / "portable"
 REMOTE = _SOURCE / "pushjuju" / "runner" / "remote"
-TYPES = PORTABLE / "frames.py"  # for type checkers
-BOOT = REMOTE / "boot.py"  # an argument of the first command: it travels with every contact
-_ANSWERED = "pushjuju_answered"  # the module of the tools that the controller answers
+TYPES = PORTABLE / "frames.py"  # only type checkers need it
+BOOT = REMOTE / "boot.py"  # an argument of the command of every contact
+_ANSWERED = "pushjuju_answered"  # module of the tools that the controller answers
 _ANSWERED_TEXT = '''"""Hook tools of plugins that the controller answers."""
 
 from pushjuju.runner.remote.toolkit import Tool
@@ -46,12 +46,12 @@ TOOLS = {name: make(name, text) for name, text in %r.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What a machine runs.
+    """The program for machines, packed.
 
     Attributes:
-        digest: Names the content; the machine keeps programs under it.
-        data: Length and compressed files, as the bootstrap takes them.
-        tools: Names of the hook tools that it answers.
+        digest: Hash of the content, which names the program's directory on machines.
+        data: Length and compressed files, as ``boot.py`` reads them.
+        tools: Names of the program's hook tools.
     """
 
     digest: str
@@ -60,7 +60,7 @@ class Program:
 
 
 def _our_files() -> dict[str, str]:
-    """Return what travels with every program: what is portable, and the runner."""
+    """Return the files of every program, the portable and the remote modules: path -> text."""
     return {
         str(path.relative_to(_SOURCE)): path.read_text("utf-8")
         for folder in (PORTABLE, REMOTE)
@@ -70,7 +70,7 @@ def _our_files() -> dict[str, str]:
 
 
 def _with_packages(files: dict[str, str]) -> dict[str, str]:
-    """Add an empty ``__init__.py`` to every package without that file."""
+    """Add an empty ``__init__.py`` to each package that lacks the file; return the files."""
     for name in list(files):
         parts = name.split("/")[:-1]
         for depth in range(1, len(parts) + 1):
@@ -79,7 +79,7 @@ def _with_packages(files: dict[str, str]) -> dict[str, str]:
 
 
 def tool_names(module: str, path: Path) -> list[str]:
-    """Return the names of the hook tools that a module lists in TOOLS, read from the file that is pushed."""
+    """Return the names of the hook tools in the TOOLS of a module, imported from its source file."""
     spec = importlib.util.spec_from_file_location(module, path)
     if spec is None or spec.loader is None:
         raise NotValid(f'hook tool module "{module}" cannot be loaded from {path}')
@@ -100,9 +100,8 @@ def pack(
 
     Args:
         families: Hook tool modules as (dotted name, source file). A module may import the standard library,
-        the
-            tool interface and other modules given here; one without TOOLS is pushed as a helper.
-        answered: Tools that the controller answers, with their help; those of families go first.
+        the tool interface and other modules of `families`; a module without TOOLS is a helper.
+        answered: Tools that the controller answers -> their help text; tools of `families` win over them.
     """
     return _pack(tuple((name, Path(path)) for name, path in families), tuple(sorted(answered.items())))
 

@@ -1,4 +1,4 @@
-"""The model's own ``known_hosts`` file: accepted once, checked always.
+"""The model's own ``known_hosts`` file: a machine's first key is added, each later key is compared.
 
 The format is OpenSSH's, so that ``ssh -o UserKnownHostsFile=...`` and ``ssh-keygen -R`` work with it.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ACCEPTED = "accepted"
-"""The comment of keys that a person accepted over those that a provider told."""
+"""The comment of keys that a user accepted instead of the keys that the provider reported."""
 
 
 def entry_name(host: str, port: int) -> str:
@@ -48,7 +48,7 @@ class HostKeyFile:
     path: Path
 
     def find(self, name: str, *, word: str = "") -> list[str]:
-        """Return the keys known under a name; with `word`, only keys that have it as their comment."""
+        """Return the keys known under a name; with `word`, only those with this comment."""
         try:
             text = self.path.read_text("utf-8")
         except FileNotFoundError:
@@ -63,7 +63,7 @@ class HostKeyFile:
         return found
 
     def add(self, name: str, key: str) -> None:
-        """Accept a key; safe against other processes that add at the same time."""
+        """Add a key; other processes may add keys at the same time."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(fd, "a+") as file:
@@ -75,7 +75,7 @@ class HostKeyFile:
             os.fsync(file.fileno())
 
     def remove(self, name: str) -> None:
-        """Forget the keys of a name (its machine is gone, or the user accepted the change)."""
+        """Delete the keys of a name, whose machine was removed or has a new key that the user accepts."""
         if not self.path.exists():
             return
         with self.path.open("r+") as file:

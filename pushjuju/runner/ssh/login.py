@@ -1,6 +1,6 @@
-"""Logging in with asyncssh: keys, host keys, and errors a person can act on.
+"""Logs in with asyncssh: keys, host keys, and errors with the next command to type.
 
-Loaded with the first connection: asyncssh costs more than a whole command that reaches no machine.
+Imported with the first connection: importing asyncssh takes longer than a whole command without machines.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Act = Callable[[Any], None]
 
 KEEPALIVE_INTERVAL = 15  # seconds; a hook may be silent for hours, a dead peer is noticed within a minute
 KEEPALIVE_COUNT = 3
-# A machine gets neither a user's agent nor screen nor variables, whatever `~/.ssh/config` says.
+# Agent, screen and variables of the user are never forwarded to a machine, whatever `~/.ssh/config` says.
 _LENT: dict[str, object] = {"agent_forwarding": False, "x11_forwarding": False, "send_env": None, "env": None}
 _NOTHING_LENT = Path(__file__).with_name("nothing_lent.conf")
 _AUTHENTICATED = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
 
 
 class HostKeyCheck:
-    """Decides about the host key of one machine and remembers why it was refused."""
+    """Decides whether a machine's host key is accepted, and keeps a refused key for the error."""
 
     def __init__(self, target: MachineTarget, host: str, port: int) -> None:
         self.target = target
@@ -47,7 +47,7 @@ class HostKeyCheck:
         self.refused = ""
 
     def accept(self, key: str) -> bool:
-        """Return True when a key is the machine's; a machine's first key is accepted and written down."""
+        """Return True when a key is the machine's; a machine's first key is accepted and kept in the file."""
         key = normal(key)
         if key in self.known:
             return True
@@ -70,7 +70,7 @@ class HostKeyCheck:
             hint = f"If the machine was reinstalled: ssh-keygen -f {self.file.path} -R '{self.name}'"
         return HostKeyChanged(
             f"host key of {self.target} changed: expected {known}, got {shown}",
-            detail="Somebody may be between you and the machine, or it was reinstalled.",
+            detail="Another host may answer in the machine's place, or the machine was reinstalled.",
             hint=hint,
         )
 
@@ -79,8 +79,8 @@ class Connection:
     """An open SSH connection.
 
     Attributes:
-        failures: What is raised when the connection breaks.
-        Session: What asyncssh wants of the receiver of a session.
+        failures: The exceptions that a broken connection raises.
+        Session: The base class of asyncssh for receivers of a session.
     """
 
     failures = (OSError, asyncssh.Error)
@@ -91,16 +91,16 @@ class Connection:
         self._settled = settled
 
     def settled(self) -> None:
-        """Note that the first session has answered: from here on the kernel decides about ACKs."""
+        """Report that the first session has answered: from now on the kernel decides when to send ACKs."""
         self._settled(self.ssh.get_extra_info("socket"))
 
 
 class Logins:
-    """Logs in; keys are loaded and parsed once and shared by all connections.
+    """Logs in; all connections share the keys, which are read once.
 
     Args:
-        begun: Called with the socket of a connection that was made.
-        settled: Called with the socket when the first session has answered.
+        begun: Called with the socket of each new connection.
+        settled: Called with the socket when the first session on it has answered.
     """
 
     def __init__(self, begun: Act, settled: Act) -> None:
@@ -127,9 +127,9 @@ class Logins:
         return keys
 
     async def log_in(self, target: MachineTarget, tunnel: Any) -> Connection:
-        """Log in with the target's own keys, then with what ``ssh`` would offer.
+        """Log in with the target's own keys, then with the keys that ``ssh`` would offer.
 
-        Two attempts, because an agent full of keys would use up the attempts that the server allows before
+        Two attempts are needed: an agent with many keys would use up the server's limit of attempts before
         the target's own key is offered.
         """
         keys = self._load_keys(target)
@@ -170,7 +170,7 @@ def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, o
         "known_hosts": known_hosts,
         "encryption_algs": _ciphers(),
         "server_host_key_algs": _host_key_algs(HostKeyCheck(target, target.host, target.port or 22).known),
-        "compression_algs": ["none"],  # frames are compressed, and inflate to no more than they may
+        "compression_algs": ["none"],  # frames are compressed already, with a limit on their unpacked size
         "gss_kex": False,
         "gss_auth": False,
         "keepalive_interval": KEEPALIVE_INTERVAL,
@@ -189,7 +189,7 @@ def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, o
 
 
 def _configs() -> list[Path]:
-    """Return pushjuju's SSH settings, then the user's; the former also apply to the latter's jump hosts."""
+    """Return pushjuju's SSH settings, then the user's; pushjuju's also hold for the user's jump hosts."""
     own = Path("~/.ssh/config").expanduser()
     return [_NOTHING_LENT, *([own] if os.access(own, os.R_OK) else [])]
 
@@ -201,10 +201,10 @@ def _ciphers() -> list[str]:
 
 
 def _host_key_algs(known: list[str]) -> list[str]:
-    """Return the host key algorithms to ask for: those of known keys first.
+    """Return the host key algorithms in order of preference, those of known keys first.
 
-    The others stay in the list: a machine that has no key of a known type shall show what it has instead, so
-    that the error can say that its key changed.
+    The others stay in the list: a machine without a key of a known type then sends another key, and the error
+    says that the key changed.
     """
     names = [name.decode() for name in get_default_public_key_algs()]
     kinds = {key.split()[0] for key in known}
@@ -230,9 +230,9 @@ def _client_class(checks: list[HostKeyCheck], begun: Act, *, own_keys: bool) -> 
 
 
 def _send_no_padding(conn: asyncssh.SSHClientConnection) -> None:
-    """Leave out the empty packet that asyncssh sends before each packet.
+    """Suppress the empty packet that asyncssh sends before each packet.
 
-    It guards ciphers in CBC mode; with authenticated ones it only costs, here and on the machine.
+    The empty packets protect CBC ciphers; with authenticated ciphers they only cost time on both sides.
     """
     send = conn.send_packet
 
@@ -240,7 +240,7 @@ def _send_no_padding(conn: asyncssh.SSHClientConnection) -> None:
         if kind != MSG_IGNORE or conn.get_extra_info("send_cipher") not in _AUTHENTICATED:
             send(kind, *parts, **options)
 
-    conn.send_packet = cast("Any", send_packet)  # type: ignore[method-assign] # there is no option for it
+    conn.send_packet = cast("Any", send_packet)  # type: ignore[method-assign] # asyncssh has no option for it
 
 
 def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]) -> PushjujuError:
@@ -269,6 +269,6 @@ def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]
     if isinstance(error, socket.gaierror):
         reason = "name not known"
         return Unreachable(f"cannot reach {target}: {reason}", reason=reason, detail=str(error))
-    number = getattr(error, "errno", None)  # asyncio words these itself, and worse
+    number = getattr(error, "errno", None)  # the system's text is clearer than asyncio's
     reason = os.strerror(number) if number else str(error) or type(error).__name__
     return Unreachable(f"cannot reach {target}: {reason}", reason=reason)

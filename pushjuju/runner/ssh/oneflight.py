@@ -1,9 +1,8 @@
-"""A login in as few round trips as sshd allows: what asyncssh has no option for.
+"""Log in with as few round trips as sshd allows, which asyncssh has no option for.
 
-asyncssh asks for the service, waits, asks which methods there are, waits, shows the public key, waits, and
-signs when the server agrees. sshd takes the service request and a signed login in one flight. All use of
-inner parts of asyncssh is here. Where a part is missing, or the server is not OpenSSH, asyncssh logs in its
-own way.
+asyncssh requests the service, asks for the methods, offers the public key, then signs, and waits for an
+answer each time. sshd accepts the service request and a signed login at once. Only this module uses private
+parts of asyncssh. When a part is missing, or the server is not OpenSSH, asyncssh logs in its usual way.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     import asyncssh
 
 _PUBLICKEY = b"publickey"
-_EARLY = ("ssh-ed25519", "ecdsa-sha2-", "sk-")  # an RSA key signs as the server says first
+_EARLY = ("ssh-ed25519", "ecdsa-sha2-", "sk-")  # the hash of an RSA signature depends on the server's answer
 PARTS = (
     "_auth", "_auth_methods", "_auth_in_progress", "_client_keys", "_get_agent_keys", "_get_pkcs11_keys",
     "send_userauth_request", "send_service_request", "try_next_auth",
@@ -22,12 +21,12 @@ PARTS = (
 
 
 def log_in_at_once(conn: asyncssh.SSHClientConnection) -> bool:
-    """Let a connection that was just made log in with its first key without asking first.
+    """Let a new connection log in with its first key without asking the server first.
 
-    The connection has keys of its own and no agent: asyncssh would otherwise look for an agent first.
+    The connection has keys of its own and uses no agent: asyncssh would otherwise ask the agent first.
 
     Returns:
-        True when the connection will do so; False when asyncssh has changed inside, or there is no key.
+        True when the connection will do so; False when asyncssh lacks a part, or there is no key.
     """
     inside: Any = conn
     if not all(hasattr(inside, name) for name in PARTS):
@@ -43,7 +42,7 @@ def log_in_at_once(conn: asyncssh.SSHClientConnection) -> bool:
 
 
 def _sign_at_once(inside: Any) -> None:
-    """Sign at once, without first asking the server whether it accepts the key."""
+    """Sign at once, without asking the server first whether it accepts the key."""
     send = inside.send_userauth_request
 
     async def send_userauth_request(method: bytes, *args: bytes, **options: Any) -> None:
@@ -57,7 +56,7 @@ def _sign_at_once(inside: Any) -> None:
 
 
 def _with_service_request(inside: Any) -> None:
-    """Do not wait for the service to be accepted."""
+    """Send the login without waiting until the server accepts the service."""
     request, begin = inside.send_service_request, inside.try_next_auth
     accepted = False
 
@@ -69,7 +68,7 @@ def _with_service_request(inside: Any) -> None:
             begin()
 
     def when_accepted(**options: Any) -> None:
-        """Continue the login when the server accepts the service; from then on asyncssh goes its own way."""
+        """Continue the login when the server accepts the service; from then on asyncssh works as usual."""
         nonlocal accepted
         if accepted or options:
             begin(**options)

@@ -1,8 +1,8 @@
-"""Counts packets of SSH without use: below the frames, too, no machine may keep a controller busy.
+"""Counts useless SSH packets, so that a machine cannot keep the controller busy below the level of frames.
 
-What comes over channels is counted where it is read, and how often a server may ask for more of what is sent
-follows from how much is sent. All else is counted here: to be ignored, for debugging, questions, requests and
-windows of channels, data without a byte, and, as more, what makes us calculate keys and signatures.
+Data of channels is counted where it is read; requests for more of the controller's data follow from what the
+controller sends. This module counts all other packets: ignored ones, debug messages, channel requests and
+windows, data without a byte, and, with a higher cost, packets that make the controller compute keys.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pushjuju.runner.trust.waste import Bucket
 if TYPE_CHECKING:
     import asyncssh
 
-# Numbers of packets (RFC 4250), since asyncssh is not imported before it is needed. Those of keys are of an
-# exchange, but for its last packet.
+# Numbers of packets (RFC 4250), copied: asyncssh is imported only when needed. Numbers of keys are those of a
+# key exchange, but for its last packet.
 _OPEN, _ADJUST, _DATA, _EXTENDED_DATA = 91, 93, 94, 95
 _KEYS = frozenset({20, *range(30, 50)})
 _LOGIN = range(60, 80)
-# Answers to what we asked, and ends, each of which comes once: asyncssh ends a connection with others.
-# Data and windows of a channel may bring something, and are counted there.
+# Answers to the controller's packets, and ends, each of which comes once: asyncssh ends connections with
+# more. Data and windows of a channel may be useful, so `_count_of_channel` counts them.
 _OF_OURS = frozenset({_OPEN, _ADJUST, _DATA, _EXTENDED_DATA, 92, 96, 97, 99, 100})
-_WINDOW = 1024  # bytes: no honest server opens its window by less at a time
+_WINDOW = 1024  # bytes; a normal server opens its window by more at a time
 
 Spend = Callable[[int], None]
 
 
 def count(conn: asyncssh.SSHClientConnection) -> None:
-    """Cut a connection that is kept busy with packets that bring nothing."""
+    """Cut a connection whose useless packets exceed the limit."""
     spent = Bucket(limits.PACKETS, limits.PACKETS_EACH_S)
     finish, process = conn._finish_recv_packet, conn.process_packet
 
@@ -55,14 +55,14 @@ def count(conn: asyncssh.SSHClientConnection) -> None:
 
 
 def _cost(kind: int) -> int:
-    """Return as how many packets one of a kind counts."""
+    """Return the cost of a packet of a kind; an ordinary packet costs 1."""
     if kind in _OF_OURS:
         return 0
     return limits.PACKET_OF_KEYS if kind in _KEYS or kind in _LOGIN else 1
 
 
 def _count_of_channel(channel: Any, spend: Spend) -> None:
-    """Count data without a byte, and windows that are opened by little, or by more than was sent."""
+    """Count data without a byte, and windows opened by very little or by more than was sent."""
     if "process_packet" in vars(channel):
         return
     process, largest = channel.process_packet, channel._send_window

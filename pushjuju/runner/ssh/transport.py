@@ -1,4 +1,4 @@
-"""SSH connections and the jump hosts on their way; `login` is what opens one."""
+"""Opens SSH connections, through jump hosts where needed; `login` does the login itself."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from pushjuju.runner.ssh.login import Connection, Logins
 
 QUICKACK_EVERY = 0.002  # seconds
-QUICKACK_EACH = 0.0002  # ... for each connection, where that is more
+QUICKACK_EACH = 0.0002  # seconds for each connection, when that is more
 QUICKACK_FOR = 5.0
 
 
 class QuickAcks:
-    """Keeps TCP_QUICKACK set on the sockets of connections that are being set up: one timer for all.
+    """Keeps TCP_QUICKACK set on the sockets of new connections, with one timer for all sockets.
 
-    sshd writes two small packets before it sets TCP_NODELAY; without this the second one waits 40 ms for the
-    delayed ACK of the first.
+    sshd writes two small packets before it sets TCP_NODELAY; without TCP_QUICKACK the second packet waits 40
+    ms for the delayed ACK of the first.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class QuickAcks:
         self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
     def start(self, sock: Any) -> None:
-        """Begin, on the socket of a connection that was made."""
+        """Begin to acknowledge at once on the socket of a new connection."""
         if sock is None or not hasattr(socket, "TCP_QUICKACK") or sock.family == socket.AF_UNIX:
             return
         loop = asyncio.get_running_loop()
@@ -42,11 +42,11 @@ class QuickAcks:
             self._wait(loop)
 
     def stop(self, sock: Any) -> None:
-        """End it for one connection."""
+        """Stop for the socket of one connection."""
         self._until.pop(sock, None)
 
     def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Plan the next look: the more connections, the rarer, so that they never take a core by this."""
+        """Start the timer: longer with more connections, so that the calls never keep a core busy."""
         pause = max(QUICKACK_EVERY, QUICKACK_EACH * len(self._until))
         self._timer = (loop, loop.call_later(pause, self._tick, loop))
 
@@ -70,11 +70,11 @@ class QuickAcks:
 
 @dataclass(slots=True)
 class _Shared:
-    """A connection to a jump host, shared by all targets behind it.
+    """A connection to a jump host, shared by all targets that are reached through the host.
 
     Attributes:
-        lock: Held during the login to the jump host: other targets wait for the connection.
-        users: The number of sessions that go through it, or are about to.
+        lock: Held during the login to the jump host, so that other targets wait for the connection.
+        users: The number of sessions that use the connection, or are about to.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -83,9 +83,9 @@ class _Shared:
 
 
 class Connector:
-    """Opens connections, which share keys and the connections to jump hosts.
+    """Opens connections to machines, which share keys and the connections to jump hosts.
 
-    An sshd drops logins when too many come at once.
+    A shared connection avoids logins: sshd drops logins when too many come at once.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Connector:
 
     @contextlib.asynccontextmanager
     async def connect(self, target: MachineTarget) -> AsyncIterator[Connection]:
-        """Connect and log in; closed at the end of the block."""
+        """Connect and log in; close the connection at the end of the block."""
         async with contextlib.AsyncExitStack() as stack:
             tunnel = None
             if target.jump:
@@ -106,7 +106,7 @@ class Connector:
 
     def _opened_logins(self) -> Logins:
         if self._logins is None:
-            from pushjuju.runner.ssh.login import Logins  # asyncssh: only for those who reach a machine
+            from pushjuju.runner.ssh.login import Logins  # imports asyncssh, which is slow
 
             self._logins = Logins(self._quick_acks.start, self._quick_acks.stop)
         return self._logins

@@ -1,1 +1,1 @@
-"""What a machine says, checked: its shape, its size and what it costs."""
+"""Checks what a machine sends: its shape, its size, and the processor time that reading it takes."""

@@ -1,7 +1,7 @@
-"""Frames of a machine become messages, at a cost that grows with their size alone.
+"""Read frames of a machine as messages, at a cost that grows only with their size.
 
-What a frame costs is known before it is built: its inflated bytes and its JSON values are counted first, each
-byte once, whatever it is.
+Inflated bytes and JSON values of a frame are counted before the message is built, each byte once, so that no
+content of a frame makes the count slow.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pushjuju.core import limits
 from pushjuju.runner.remote.base import wire
 
 Document = dict[str, Any]
-_BLOCK = 64 * limits.KIB  # what is counted at once
+_BLOCK = 64 * limits.KIB  # bytes that are counted in one step
 _decode = json.JSONDecoder().decode
 _SLASHES = re.compile(rb"\\*")
-_TEXTS = re.compile(rb'"[^"]*(?:"|\Z)')  # always ends: nothing is ever tried twice
+_TEXTS = re.compile(rb'"[^"]*(?:"|\Z)')  # matches in linear time: no backtracking
 
 
 def read(flag: int, payload: bytes) -> tuple[Document, int]:
-    """Return the message of a frame, and how many bytes it has when it is inflated.
+    """Return the message of a frame, and the number of its inflated bytes.
 
     Raises:
         BadFrame: The bytes are not a frame, or the frame is too large or too deep.
@@ -34,8 +34,7 @@ def read(flag: int, payload: bytes) -> tuple[Document, int]:
     if size > limits.FRAME_WIDE and not data.isascii():
         raise wire.BadFrame(f"frame of {size} bytes that is not ASCII")
     try:
-        # Not left to `json`: it would take UTF-16 and UTF-32 as well, whose values are not counted
-        # here.
+        # Decoded here: `json` would also accept UTF-16 and UTF-32, whose values were not counted.
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         raise wire.BadFrame("frame that is not UTF-8") from None
@@ -50,19 +49,19 @@ def read(flag: int, payload: bytes) -> tuple[Document, int]:
 
 
 def _has_too_many_values(data: bytes) -> bool:
-    """Return True when a JSON text holds too many values; strings are left out only where that decides."""
+    """Return True when a JSON text holds too many values; skip its strings only when they decide."""
     return _marks(data) > limits.FRAME_MARKS and _marks_outside(data) > limits.FRAME_MARKS
 
 
 def _marks(data: bytes) -> int:
-    """Return how many values and keys there are at most: each stands behind a bracket, a comma or a colon."""
+    """Return an upper limit of the values and keys: each follows a bracket, a comma or a colon."""
     return data.count(b",") + data.count(b":") + data.count(b"[") + data.count(b"{")
 
 
 def _marks_outside(data: bytes) -> int:
-    """Return the marks that stand in no string, or a number beyond the limit.
+    """Return the number of marks outside of strings, or a number above the limit.
 
-    It is cut into blocks, none of which ends within an escape, so that what is built meanwhile stays small.
+    The text is read in blocks, none of which ends within an escape, so that the copies stay small.
     """
     found = at = 0
     within = False  # a string that an earlier block began

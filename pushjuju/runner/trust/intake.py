@@ -1,12 +1,11 @@
-"""What a machine says, read with distrust.
+"""Checks the messages of a machine, and returns data of known shape and size.
 
-A program that has taken over a machine can send anything: wrong types, names of other units, numbers beyond
-reason, texts without end. All that comes in passes through here, and is data of known shape and size
-afterwards: a frame, what a machine tells of itself, the messages and the result of an operation. What a unit
-may *do* with it is judged where it is committed (`uniter`).
+A program that has taken over a machine can send anything: wrong types, names of other units, huge numbers,
+endless texts. Everything that a machine sends passes through this module: frames, the machine's facts, the
+events and the result of an operation. What a unit *may* write is checked at the commit (`uniter`).
 
-Frames that break the rules end the contact (`wire.BadFrame`); a result that does is the failure of its
-operation, so that the unit shows it and goes on.
+A frame that breaks the rules ends the contact (`wire.BadFrame`). A result that breaks them makes its
+operation fail, so that the unit's status shows the fault.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from pushjuju.runner.remote.base.results import CHARM_GONE, TIMED_OUT
 from pushjuju.runner.trust import frames, secret_writes
 
 Document = dict[str, Any]
-_MOST = 1 << 53  # whole numbers that every JSON reader can keep
+_MOST = 1 << 53  # limit of whole numbers that every JSON reader keeps exactly
 _STREAMS = ("stdout", "stderr")
 _EVENT_TEXTS = {
     "log": ("level", "module", "message"),
@@ -56,14 +55,14 @@ _WRITES = ("status_set", "reboot", "relations", "ports", "state", "storage", "se
 
 
 class Odd(wire.BadFrame):
-    """A field is not what it should be; the text says which and why."""
+    """A field has a wrong type or value; the text names the field and the fault."""
 
 
 # --- messages ---------------------------------------------------------------------------------------------
 
 
 def numbered(message: Mapping[str, object], key: str) -> list[tuple[int, Event]]:
-    """Return the events that a message carries, each with its number."""
+    """Return the events of a message, each with its number."""
     items = message.get(key) or []
     if not isinstance(items, list):
         raise Odd(f"{key} is not a list")
@@ -82,7 +81,7 @@ def _numbered(item: object) -> tuple[int, Event]:
 
 
 def _known_event(event: Document) -> Any:
-    """Return what is known of an event; an empty map for one that cannot be read."""
+    """Return the known fields of an event, or an empty map for an event of unknown kind or shape."""
     kind, time = event.get("k"), event.get("time")
     names = _EVENT_TEXTS.get(kind) if isinstance(kind, str) else None
     if names is None:
@@ -91,7 +90,7 @@ def _known_event(event: Document) -> Any:
         if not isinstance(event.get(name), str):
             return {}
     if (isinstance(time, float) or (time is None and "time" in event)) and len(event) == len(names) + 2:
-        return event  # nothing else is in it
+        return event  # the event has no unknown field
     is_time = isinstance(time, float) or (isinstance(time, int) and abs(time) <= _MOST)
     return {"k": kind, "time": time if is_time else None, **{name: event[name] for name in names}}
 
@@ -101,7 +100,7 @@ def _is_event_number(value: object) -> TypeGuard[int]:
 
 
 def cost(event: Mapping[str, object]) -> int:
-    """Return what an event counts of its operation's budget: the memory that it takes."""
+    """Return the bytes of memory that an event takes, which count towards its operation's limit."""
     found = limits.EVENT_COST
     for part in event.values():
         if isinstance(part, str):
@@ -118,18 +117,18 @@ def known_fields(message: Document, size: int) -> Document:
     if isinstance(writes, dict):
         found["writes"] = {key: writes[key] for key in _WRITES if key in writes}
     elif writes is not None:
-        found["writes"] = ""  # it fails its operation, whatever it is
+        found["writes"] = ""  # not a map: `read_result` makes the operation fail
     return found
 
 
 def lease_of(result: Mapping[str, object]) -> int:
-    """Return the newest lease that a machine reports; 0 for anything that is not a lease."""
+    """Return the newest lease that a machine reports, or 0 when the result holds no lease."""
     lease = result.get("lease")
     return lease if isinstance(lease, int) and 0 < lease <= _MOST else 0
 
 
 def known_call(message: Mapping[str, object]) -> Document:
-    """Return what is known of a hook tool call."""
+    """Return the known fields of a hook tool call."""
     found = {key: message[key] for key in _CALL if key in message}
     return found | {key: text(message.get(key), limits.NAME * 16) for key in ("tool", "cwd")}
 
@@ -151,7 +150,7 @@ def live_call(message: Mapping[str, object]) -> Asked:
 
 
 def live_cost(call: Asked) -> int:
-    """Return what a call holds while it waits for its answer."""
+    """Return the bytes of memory that a call takes while it waits for its answer."""
     words = sum(frames.width(word) + limits.LIVE_WORD for word in call["argv"])
     names = frames.width(call["tool"]) + frames.width(call["cwd"])
     return limits.EVENT_COST + len(call["stdin"]) + names + words
@@ -173,7 +172,7 @@ def requests_of(items: object) -> dict[str, Request]:
 
 
 def _plain(value: object) -> object:
-    """Return a field of a request."""
+    """Return a field of a request; refuse lists, maps and huge numbers."""
     if isinstance(value, (dict, list)):
         raise Odd("a request that is not flat")
     if isinstance(value, int) and abs(value) > _MOST:
@@ -185,7 +184,7 @@ def _plain(value: object) -> object:
 
 
 def text(value: object, most: int = limits.MESSAGE) -> str:
-    """Return a text that a store can keep: no lone surrogates, cut at its limit; empty for other types."""
+    """Return a text that the store can keep: without lone surrogates, cut at `most`; "" for other types."""
     if not isinstance(value, str):
         return ""
     length = len(value)
@@ -254,15 +253,15 @@ def _list(where: str, value: object, most: int) -> list[Any]:
 
 
 def read_hello(message: Mapping[str, object], machine: str) -> Hello:
-    """Return what a machine says of itself, with every field that the controller uses in its own type.
+    """Return the facts of a machine, each field that the controller uses checked for its type.
 
     Raises:
-        BadAnswer: A field is not what it should be.
+        BadAnswer: A field has a wrong type or value.
     """
     try:
         return _hello(message)
     except Odd as error:
-        raise BadAnswer(f"{machine} says odd things of itself: {error}") from error
+        raise BadAnswer(f"the facts of {machine} are not valid: {error}") from error
 
 
 def _hello(message: Mapping[str, object]) -> Hello:
@@ -278,7 +277,7 @@ def _hello(message: Mapping[str, object]) -> Hello:
     lists = {"running": limits.JOURNAL, "units": limits.NAMED_UNITS, "charms": limits.NAMED_UNITS}
     for key, most in lists.items():
         if key == "charms" and key not in message:
-            continue  # a runner of an older program does not send this: that differs from an empty list
+            continue  # an older program does not send the list: not the same as an empty list
         found[key] = [_short_text(key, item) for item in _list(key, message.get(key), most)]
     blobs = _list("blobs", message.get("blobs"), limits.BLOBS)
     found["blobs"] = [_need_text("blobs", item, limits.DIGEST) for item in blobs]
@@ -297,7 +296,7 @@ def _hello(message: Mapping[str, object]) -> Hello:
 
 
 def ssh_reached(said: str) -> tuple[str, int]:
-    """Return the address from which a machine's SSH port was reached, and that port; empty and 0 if unknown.
+    """Return the address from which a machine's SSH port was reached, and the port; "" and 0 if unknown.
 
     Args:
         said: The connection as sshd describes it: `peer port own-address own-port`.
@@ -316,7 +315,7 @@ def ssh_reached(said: str) -> tuple[str, int]:
 
 
 def network_facts(message: Mapping[str, object]) -> Network:
-    """Return the part of what a machine says of itself that may change while it is attached."""
+    """Return the facts of a machine that may change while the machine is attached."""
     nics = [_map("nics", nic) for nic in _list("nics", message.get("nics"), limits.DEVICES)]
     addresses = [_list("nics.addresses", nic.get("addresses"), limits.DEVICES) for nic in nics]
     if sum(map(len, addresses)) > limits.DEVICES:
@@ -370,7 +369,7 @@ def _address(item: object) -> Address:
 
 
 def read_event(event: object) -> Event | None:
-    """Return one message of an operation, or None for a kind of message that is not known."""
+    """Return an event with checked fields, or None for an event of unknown kind or shape."""
     if not isinstance(event, dict):
         return None
     kind = event.get("k")
@@ -387,7 +386,7 @@ def read_event(event: object) -> Event | None:
 
 
 def read_events(items: Iterable[tuple[Any, Any]]) -> tuple[list[tuple[int, Event]], int]:
-    """Return those of some messages that can be read, in the order of their numbers, and how many cannot."""
+    """Return the readable ones of some events in the order of their numbers, and the number of the others."""
     found: dict[int, Event] = {}
     odd = spent = 0
     for number, event in items:
@@ -401,16 +400,16 @@ def read_events(items: Iterable[tuple[Any, Any]]) -> tuple[list[tuple[int, Event
 
 
 def events_of(message: Mapping[str, object]) -> list[tuple[Any, Any]]:
-    """Return the messages that a result carries, each with its number, as they are."""
+    """Return the events of a result, each with its number, not checked."""
     items = message.get("events")
     listed = items if isinstance(items, list) else []
     return [(item.get("seq"), item.get("e")) for item in listed if isinstance(item, dict)]
 
 
 def read_result(message: Mapping[str, object]) -> Result:
-    """Return the result of an operation without its messages.
+    """Return the result of an operation, checked and without its events.
 
-    One that cannot be read is that of an operation that failed.
+    A result that cannot be read becomes the result of a failed operation.
     """
     try:
         return _result(message)
@@ -453,7 +452,7 @@ _RESULT: dict[str, Callable[[str, object], Any]] = {
 }
 
 
-# What a program of an older pushjuju says in words alone, and may have in its journal.
+# An older program of pushjuju sends these texts without a code, and may have them in its journal.
 _CODES_OF_OLD = {
     ("failed", "charm missing from disk"): CHARM_GONE,
     ("interrupted", "command cancelled"): TIMED_OUT,
@@ -472,7 +471,7 @@ _FIELDS = (
 
 
 def _stream(message: Mapping[str, object], stream: str) -> Document:
-    """Return what a program printed; with its encoding for output that is not UTF-8."""
+    """Return the output of a stream as text, with the key of its encoding when it is not UTF-8."""
     if message.get(stream) is None:
         return {}
     found: Document = {stream: _need_text(stream, message[stream], limits.OUTPUT)}
@@ -486,7 +485,7 @@ def _stream(message: Mapping[str, object], stream: str) -> Document:
 
 
 def as_bytes(message: Mapping[str, object], name: str) -> bytes:
-    """Return a field that may be in base64 as bytes."""
+    """Return a text field as bytes; its encoding field may say base64."""
     value = message.get(name)
     if value is not None and not isinstance(value, str):
         raise Odd(f"{name} is not a text")
@@ -592,7 +591,7 @@ def _results(results: Document) -> Document:
 
 
 def _tree(where: str, value: object, depth: int) -> Any:
-    """Return a text, or a map of maps and texts: all that `action-set` can make."""
+    """Return a text, or a map of maps and texts: the values that `action-set` can make."""
     if depth > limits.DEPTH:
         raise Odd(f"{where} has more than {limits.DEPTH} levels")
     if isinstance(value, str):

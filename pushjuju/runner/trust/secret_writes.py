@@ -1,6 +1,6 @@
-"""The secrets that a hook wrote, checked for form and size as in `intake`.
+"""Checks the form and size of the secrets that a hook wrote, as `intake` does for everything else.
 
-No error text ever holds the content of a secret.
+No error text contains the content of a secret.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _LABEL = 16 * limits.NAME  # characters
 
 
 class OddSecret(wire.BadFrame):
-    """Something about secrets is not what it should be; the text says which and why."""
+    """A field of a secret has a wrong type or value; the text names the field and the fault."""
 
 
 def read(writes: Mapping[str, Any]) -> Document:
-    """Return what a hook wrote of secrets, each part in its own type.
+    """Return the checked writes to secrets, each field in its own type.
 
     Returns:
-        `create` and `update`: id -> content, label, description, rotate, expire (a moment, or seconds from
-        the commit on), owner; `track`: ids; `grant`: id, relation, target; `revoke`: id, target; `remove`:
-        id -> revisions, none for all.
+        `create` and `update`: id -> content, label, description, rotate, expire (a time, or seconds after the
+        commit), owner; `track`: ids; `grant`: id, relation, target; `revoke`: id, target; `remove`: id ->
+        revisions, where an empty list means all.
     """
     return {
         "create": {_id(key): _upsert(item, new=True) for key, item in _map(writes, "create").items()},
@@ -106,7 +106,7 @@ def _rotation(value: object) -> Rotation:
 
 
 def _expiry(value: object) -> datetime | int:
-    """Return a moment, or seconds from the commit on."""
+    """Return a time, or the seconds after the commit."""
     if not isinstance(value, str):
         raise OddSecret("writes.secrets: expire is not a text")
     if found := _AFTER.fullmatch(value):

@@ -1,6 +1,6 @@
-"""How busy a machine may keep the controller: with what brings nothing, and with questions.
+"""Limits how busy a machine may keep the controller, with useless messages and with hook tool calls.
 
-Both are forgiven with time, so that neither a long life nor a bad network adds up to a fault.
+Both amounts decrease with time, so that neither a long life nor a bad network exceeds the limits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Clock = Callable[[], float]
 
 
 class Bucket:
-    """An amount that decreases with time."""
+    """An amount that decreases with time, and its limit."""
 
     def __init__(self, most: float, each_s: float, now: Clock = time.monotonic) -> None:
         self._most = most
@@ -29,57 +29,57 @@ class Bucket:
         self._at = now()
 
     def add(self, amount: float) -> None:
-        """Add to it."""
+        """Add to the amount."""
         now = self._now()
         self._amount = max(self._amount - (now - self._at) * self._each_s, 0.0) + amount
         self._at = now
 
     def over_s(self) -> float:
-        """Return for how many seconds it is still more than it may be."""
+        """Return for how many seconds the amount will still be above the limit; 0 below the limit."""
         self.add(0.0)
         return max(self._amount - self._most, 0.0) / self._each_s
 
 
 class Waste:
-    """The bytes without use that one machine has sent, over all its contacts."""
+    """The useless bytes that one machine has sent, over all its contacts."""
 
     def __init__(self, now: Clock = time.monotonic) -> None:
         self._bytes = Bucket(limits.WASTE, limits.WASTE_EACH_S, now)
         self._seconds = Bucket(limits.WASTE_CPU, limits.WASTE_CPU_EACH_S, now)
 
     def add(self, size: float, seconds: float) -> None:
-        """Take note of bytes that were read in vain, and of the processor time that they took.
+        """Count useless bytes, and the processor seconds that reading them took.
 
         Raises:
-            BadFrame: There is no end of them.
+            BadFrame: The limit is exceeded.
         """
         self._bytes.add(size)
         self._seconds.add(seconds)
         if self.over_s() > 0:
-            raise wire.BadFrame("more that brings nothing than is listened to")
+            raise wire.BadFrame("too many useless messages")
 
     def over_s(self) -> float:
-        """Return for how many seconds the machine is not listened to."""
+        """Return for how many seconds pushjuju ignores the machine; 0 below the limits."""
         return max(self._bytes.over_s(), self._seconds.over_s())
 
 
 class Answers:
-    """The processor time that the answers to one machine take: beyond its share it waits for them."""
+    """The processor time that answers to one machine take; above the limit, the next answer waits."""
 
     def __init__(self, now: Clock = time.monotonic) -> None:
         self._seconds = Bucket(limits.LIVE_CPU, limits.LIVE_CPU_EACH_S, now)
 
     async def give(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Wait for an answer in the machine's turn, and count what it took."""
-        await asyncio.sleep(self._seconds.over_s())  # a round of the loop at least: others come in between
+        """Wait while the machine is above the limit, then run `work` and count its processor time."""
+        await asyncio.sleep(self._seconds.over_s())  # also with 0: other tasks run in between
         return await _metered(work(), self._seconds.add)
 
 
 @types.coroutine
 def _metered(work: Awaitable[T], spend: Callable[[float], None]) -> Generator[Any, Any, T]:
-    """Wait for a coroutine; add up the processor time of its own steps, not of other tasks."""
+    """Run a coroutine; add the processor time of its own steps, without that of other tasks."""
     steps = work.__await__()
-    resume: Callable[[], Any] = lambda: next(steps)  # noqa: E731 - it is another one each time
+    resume: Callable[[], Any] = lambda: next(steps)  # noqa: E731 - assigned anew below
     while True:
         begun = time.thread_time()
         try:
@@ -90,7 +90,7 @@ def _metered(work: Awaitable[T], spend: Callable[[float], None]) -> Generator[An
             spend(time.thread_time() - begun)
         try:
             sent = yield awaited
-        except BaseException as error:  # noqa: BLE001 - handed on, cancellation as well
+        except BaseException as error:  # noqa: BLE001 - passed to the coroutine, also a cancellation
             resume = _throwing(steps, error)
         else:
             resume = _sending(steps, sent)

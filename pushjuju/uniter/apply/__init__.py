@@ -1,1 +1,1 @@
-"""What hooks and decisions change in the model."""
+"""Writes the changes of hooks and decisions to the model."""

@@ -1,7 +1,7 @@
-"""Write the changes of a successful hook into the model: all changes, or else the hook has failed.
+"""Write the changes of a successful hook to the model: all of them, or none and the hook fails.
 
-The machine has checked the changes for the charm. They are checked again here, because the machine may have
-been taken over. They come in the form that `runner.trust.intake.read_result` returns.
+The machine has checked the changes for the charm. This module checks them again, because the machine may be
+compromised. Their form is that of `runner.trust.intake.read_result`.
 
 Mirrors: juju apiserver/facades/agent/uniter CommitHookChanges (3.6)
 """
@@ -27,12 +27,12 @@ from pushjuju.uniter.input.unit_secrets import flush_secrets, secrets_refused
 from pushjuju.uniter.input.unit_storage import flush_storage, storage_refused
 
 Writes = Mapping[str, Any]
-_TOLD = ("egress-subnets", "ingress-address", "private-address")  # of addresses, in a relation
-_ONE_BY_ONE = 100  # keys of charm state that are looked up alone; for more all of them are read
+_TOLD = ("egress-subnets", "ingress-address", "private-address")  # settings of a relation that hold addresses
+_ONE_BY_ONE = 100  # up to so many keys of charm state are read singly, else all keys
 
 
 def refusal(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> str:
-    """Return why a hook's changes cannot be taken, or an empty text; changes nothing."""
+    """Return why the changes of a hook are refused, or ""; change nothing."""
     return (
         _relations_refused(tx, view, writes)
         or _ports_refused(tx, view, writes)
@@ -43,7 +43,7 @@ def refusal(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> str:
 
 
 def flush(ctx: Context, tx: ModelTx, view: View, operation: Operation, writes: Writes) -> Writes:
-    """Write a hook's changes in Juju's order, and return those that changed something."""
+    """Write the changes of a hook in Juju's order; return those that changed a value."""
     if operation.hook and operation.hook.kind is HookKind.CONFIG_CHANGED:
         _refresh_addresses(tx, view)
     flush_secrets(ctx, tx, view.unit, writes, leader=view.remote.leader)
@@ -70,7 +70,7 @@ def _relations_refused(tx: ModelTx, view: View, writes: Writes) -> str:
 
 
 def _bags(view: View, writes: Writes) -> Iterator[tuple[int, str, Mapping[str, str | None]]]:
-    """Yield the changes to bags of relations that the unit has entered; others are not its own, or gone."""
+    """Yield the changes to settings in relations that the unit has entered; drop all others."""
     unit = view.unit
     for relation_id, bags in sorted((int(key), bags) for key, bags in writes.get("relations", {}).items()):
         if relation_id in view.local.relations and relation_id in view.remote.relations:
@@ -98,7 +98,7 @@ def _flush_relations(tx: ModelTx, view: View, writes: Writes) -> dict[str, objec
 
 
 def _refresh_addresses(tx: ModelTx, view: View) -> None:
-    """Write the present addresses into the unit's bag of every joined relation."""
+    """Write the present addresses to the unit's settings in every joined relation."""
     unit = view.unit
     for relation_id in sorted(view.local.relations):
         if relation_id in view.remote.relations:
@@ -143,9 +143,9 @@ def _ports_conflict(
     wanted: Collection[OpenPort],
     others: list[tuple[str, PortRange]],
 ) -> str:
-    """Return which range that is opened overlaps another one: of other units, or of the unit itself.
+    """Return the conflict of an opened range with a range of another unit or of the unit itself, or "".
 
-    The unit's own ports may come from a task that ran beside this run, so the machine knew of neither.
+    An action that ran in parallel may have opened the unit's other ranges, unknown to the machine's check.
     """
     own = {port.range for port in wanted}
     for new in sorted(opened):
@@ -160,7 +160,7 @@ def _ports_conflict(
 def _wanted_ports(
     tx: ModelTx, view: View, opened: list[OpenPort], closed: list[OpenPort]
 ) -> tuple[set[OpenPort], frozenset[OpenPort]]:
-    """Return what a unit has open, and what it wants to have open."""
+    """Return the ranges that a unit has open, and the ranges after the changes."""
     rows = tx.list(Port, "port_of_unit", unit=view.unit.name)
     present = {OpenPort(row.endpoint, PortRange(row.protocol, row.from_port, row.to_port)) for row in rows}
     return present, changed(present, opened, closed, binding_names(view.charm))
@@ -200,7 +200,7 @@ def _as_written(ports: Collection[OpenPort]) -> list[dict[str, object]]:
 
 
 def _is_reached(view: View) -> bool:
-    """Return True when units of other models may use the ports that this unit opens."""
+    """Return True when units of other models may use the unit's open ports."""
     return any(relation.far_model for relation in view.relations.values())
 
 
@@ -219,7 +219,7 @@ def _columns(view: View, port: OpenPort) -> dict[str, Any]:
 
 
 def _stored_state(tx: Tx, view: View, names: Collection[str]) -> dict[str, str]:
-    """Return what is stored under some keys, without those that are not there."""
+    """Return the stored values of some keys, without keys that are not stored."""
     key = {"model": view.unit.model, "unit": view.unit.name}
     if len(names) > _ONE_BY_ONE:
         return {row["key"]: row["value"] for row in tx.rows("charm_state_list", **key) if row["key"] in names}
@@ -243,7 +243,7 @@ def _state_refused(ctx: Context, tx: ModelTx, view: View, writes: Writes) -> str
 
 
 def _state_after(tx: ModelTx, view: View, changes: Mapping[str, str | None]) -> int:
-    """Return how many bytes the state has with these changes; what they leave alone is not read."""
+    """Return the bytes of the charm state after some changes; keys without change are not read."""
     before = tx.row("charm_state_size", unit=view.unit.name)
     old = _stored_state(tx, view, changes.keys())
     new = {key: value for key, value in changes.items() if value is not None}

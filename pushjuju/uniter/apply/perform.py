@@ -1,6 +1,6 @@
-"""Effects on the model: what decisions, reconciling and commits change beside the unit itself.
+"""Performs effects: what decisions, reconciling and commits change in the model beside the unit's state.
 
-Every effect may be performed twice without harm.
+Performing an effect twice does no harm.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def perform(ctx: Context, tx: ModelTx, view: View, effects: Iterable[Effect]) ->
     """Perform effects in their order.
 
     Returns:
-        Those that were performed; entering a scope may be refused for now.
+        The effects that were performed; entering a scope may have to wait.
     """
     return tuple(effect for effect in effects if _perform(ctx, tx, view, effect))
 
@@ -41,7 +41,7 @@ def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
     match effect.kind:
         case EffectKind.REPORT_ERROR:
             statuses.set_agent_status(tx, unit.name, Agent.ERROR, effect.message, now=now, data=effect.data)
-            if unit.forced:  # with its whole model it goes at once then
+            if unit.forced:  # the forced removal of a unit in error needs no more hooks
                 wake.cleaner(tx, now, f"{unit.name} is in error")
             # Models that consume an offer of the application show its status.
             _tell_consumers(tx, view)
@@ -58,7 +58,7 @@ def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
         case EffectKind.DISARM_RETRY_TIMER:
             _set_retry(tx, view, 0, None)
         case EffectKind.ENTER_SCOPE:
-            # Not possible while an earlier subordinate is dying: the next turn tries again.
+            # An earlier subordinate may still be dying: the next turn tries again.
             return _enter_scope(ctx, tx, view, effect)
         case EffectKind.LEAVE_SCOPE if effect.relation_id is not None:
             _leave_scope(ctx, tx, view, effect.relation_id)
@@ -77,14 +77,14 @@ def _perform(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
         case EffectKind.SECRET_ROTATED | EffectKind.SECRET_EXPIRY_SEEN:
             note(tx, effect, rotated=effect.kind is EffectKind.SECRET_ROTATED)
         case EffectKind.FORGET_RELATION | EffectKind.FORGET_STORAGE:
-            pass  # only the unit's own record goes, and that is local state
+            pass  # changes only the unit's local state
         case _:
             raise AssertionError(f"no snapshot of this version leads to {effect.kind}")
     return True
 
 
 def _report_waiting(tx: ModelTx, view: View, message: str) -> None:
-    """Say what the charm waits for: before it is installed as its workload, else beside what it said itself.
+    """Set what the charm waits for: as workload status before it is installed, else as agent status.
 
     Mirrors: juju worker/uniter/uniter.go verifyCharmProfile (3.6)
     """
@@ -97,7 +97,7 @@ def _report_waiting(tx: ModelTx, view: View, message: str) -> None:
 
 
 def _tell_consumers(tx: ModelTx, view: View) -> None:
-    """Tell other models how an application is that they consume."""
+    """Send the status of an offered application to the models that consume the offer."""
     if view.application.offered:
         remote_applications.tell_consumers(tx, view.unit.application)
 
@@ -112,8 +112,8 @@ def _set_retry(tx: Tx, view: View, attempt: int, due: datetime | None) -> None:
 def _enter_scope(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
     """Enter the scope of a relation; return False when the unit cannot enter now.
 
-    A principal that enters container scope brings its subordinate unit with it; while an earlier subordinate
-    unit is still dying, the principal cannot enter. Mirrors: juju state/relationunit.go EnterScope (3.6)
+    A principal that enters a container scope gets its subordinate unit; while an earlier subordinate unit is
+    dying, the principal cannot enter. Mirrors: juju state/relationunit.go EnterScope (3.6)
     """
     unit, _now = view.unit, ctx.clock.now()
     relation = tx.find(Relation, "relation_get", id=effect.relation_id)
@@ -132,7 +132,7 @@ def _enter_scope(ctx: Context, tx: ModelTx, view: View, effect: Effect) -> bool:
 
 
 def _bring_subordinate(tx: ModelTx, view: View, relation: Relation) -> bool:
-    """Make sure that a principal has its subordinate; return False while an old one is still dying."""
+    """Make sure that a principal has its subordinate; return False while an earlier one is dying."""
     sides = relations.endpoints(tx, relation.id)
     name = relations.remote_endpoint(sides, view.unit.application).application
     present = [item for item in removal.subordinates(tx, view.unit) if item.application == name]
@@ -144,7 +144,7 @@ def _bring_subordinate(tx: ModelTx, view: View, relation: Relation) -> bool:
 
 
 def _leave_scope(ctx: Context, tx: ModelTx, view: View, relation_id: int) -> None:
-    """Leave the scope of a relation; the leader says when a suspended one is at rest."""
+    """Leave the scope of a relation; the leader sets the status of a suspended relation."""
     unit, _now = view.unit, ctx.clock.now()
     relations.leave_scope(tx, relation_id, unit.name)
     relation = tx.find(Relation, "relation_get", id=relation_id)

@@ -48,7 +48,7 @@ MACHINE_LOCK = "machine-lock"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """The part of the remote state that a commit takes over, as it was when the operation was made."""
+    """The part of the remote state that a commit stores, as it was when the operation was decided."""
 
     config_hash: str = ""
     trust_hash: str = ""
@@ -61,7 +61,7 @@ class Seen:
 
     @classmethod
     def of(cls, remote: RemoteState) -> Seen:
-        """Take the part of a remote state that commits need."""
+        """Return the part of a remote state that commits need."""
         return cls(
             config_hash=remote.config_hash,
             trust_hash=remote.trust_hash,
@@ -76,14 +76,14 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One operation, complete in itself: it is stored, run and committed without another look at the model.
+    """One operation with everything that running and committing it needs, without reading the model again.
 
     Attributes:
-        endpoint: The own endpoint of a relation hook; empty if the relation is no longer known.
-        variant: upgrade only.
-        lock: The lock to hold from before prepare until after commit; empty for none.
-        command: run-commands only: the id of the command.
-        secrets: secrets-removed only.
+        endpoint: The unit's endpoint of a relation hook, or "" when the relation is no longer known.
+        variant: Only of an upgrade.
+        lock: The lock that is held from before the operation is prepared until it is committed, or "".
+        command: Only of run-commands: the id of the command.
+        secrets: Only of secrets-removed: the URIs of the secrets.
     """
 
     name: OperationName
@@ -100,7 +100,7 @@ class Operation:
 
     @property
     def text(self) -> str:
-        """The operation as logs and errors name it."""
+        """Return the operation as logs and errors name it."""
         match self.name:
             case OperationName.INSTALL:
                 return f"install {self.charm_url}"
@@ -136,9 +136,9 @@ def hook_text(hook: HookInfo | None) -> str:
 
 
 class EffectKind(StrEnum):
-    """What must be done to the model beside an operation; each is idempotent.
+    """Kinds of changes to the model beside an operation; each may be repeated without harm.
 
-    The first group comes with decisions, the second from `reconcile_effects`, the third from commits.
+    The first group is part of decisions, the second of `reconcile_effects`, the third of commits.
     """
 
     REPORT_ERROR = "report-error"  # agent status error, with message and data
@@ -150,12 +150,12 @@ class EffectKind(StrEnum):
     DESTROY_SUBORDINATES = "destroy-subordinates"
 
     ENTER_SCOPE = "enter-scope"
-    LEAVE_SCOPE = "leave-scope"  # and drop the record
-    FORGET_RELATION = "forget-relation"  # drop the record; the relation is gone
+    LEAVE_SCOPE = "leave-scope"  # and delete the unit's record
+    FORGET_RELATION = "forget-relation"  # delete the record of a deleted relation
     DESTROY_UNIT = "destroy-unit"
     DESTROY_STORAGE_ATTACHMENTS = "destroy-storage-attachments"  # mark all Dying
     REMOVE_STORAGE_ATTACHMENT = "remove-storage-attachment"
-    FORGET_STORAGE = "forget-storage"  # drop the record; the attachment is gone
+    FORGET_STORAGE = "forget-storage"  # delete the record of a deleted attachment
 
     SECRET_ROTATED = "secret-rotated"  # noqa: S105  # the name of an effect
     SECRET_EXPIRY_SEEN = "secret-expiry-seen"  # noqa: S105
@@ -164,13 +164,13 @@ class EffectKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """One change of the model that comes with a decision, a reconcile or a commit.
+    """One change of the model that is part of a decision, a reconcile or a commit.
 
     Attributes:
-        message: Of a status; of series-status the new word.
-        data: Of a status; of series-status what it says, as `message`.
-        attempt: arm-retry-timer: number of the retry, from 1.
-        revision: Of a secret.
+        message: The message of a status; the new status of series-status.
+        data: The data of a status; `message` of series-status.
+        attempt: Number of the retry from 1, only of arm-retry-timer.
+        revision: Revision of a secret.
     """
 
     kind: EffectKind
@@ -184,7 +184,7 @@ class Effect:
 
 
 class Answer(StrEnum):
-    """What the loop does next."""
+    """What the caller of `decide` does next."""
 
     RUN = "run"
     IDLE = "idle"
@@ -198,8 +198,8 @@ class Decision:
     """The next step of a unit, with its reason.
 
     Attributes:
-        operation: With answer `run` only.
-        effects: To be performed, in order, before the operation.
+        operation: The operation of the answer `run`, else None.
+        effects: The effects to perform, in order, before the operation.
         reason: For users.
         badge: The sub-resolver that decided.
     """
@@ -211,7 +211,7 @@ class Decision:
     badge: str = ""
 
 
-# A sub-resolver decides, or lets the next one decide; in that case it may leave effects behind.
+# A sub-resolver returns a decision, or the effects (often none) to perform when a later sub-resolver decides.
 Verdict: TypeAlias = Decision | tuple[Effect, ...]
 GO_ON: tuple[Effect, ...] = ()
 
@@ -232,7 +232,7 @@ def waiting(reason: str, *effects: Effect) -> Decision:
 
 
 def dead(reason: str) -> Decision:
-    """Decide that the unit is finished."""
+    """Decide that the unit has done everything and can be removed."""
     return Decision(answer=Answer.DEAD, reason=reason)
 
 
@@ -245,7 +245,7 @@ def new_operation(
     command: str = "",
     secrets: tuple[str, ...] = (),
 ) -> Operation:
-    """Make an operation that is not about a hook or an action."""
+    """Return an operation that concerns neither a hook nor an action."""
     return Operation(
         name=name,
         charm_url=charm_url,
@@ -260,7 +260,7 @@ def new_operation(
 def hook_operation(
     remote: RemoteState, hook: HookInfo, name: OperationName = OperationName.RUN_HOOK
 ) -> Operation:
-    """Make the operation that runs (or skips) a hook."""
+    """Return the operation that runs (or skips) a hook."""
     relation = remote.relations.get(hook.relation_id) if hook.relation_id is not None else None
     return Operation(
         name=name,

@@ -1,4 +1,4 @@
-"""The decision: the sub-resolvers in Juju's order, the first answer wins. Pure.
+"""Decides by asking the sub-resolvers in Juju's order: the first decision counts. Pure.
 
 Mirrors: juju worker/uniter/resolver.go NextOp, worker/uniter/resolver/loop.go (3.6)
 """
@@ -47,8 +47,8 @@ RESOLVERS: Final[tuple[tuple[str, Callable[[LocalState, RemoteState], Verdict]],
 def decide(local: LocalState, remote: RemoteState) -> Decision:
     """Decide what a unit does next.
 
-    Pure: the same states give the same decision, and neither is changed. Reconcile the model first
-    (`reconcile_effects`), then read both states, then decide.
+    Pure: the same states give the same decision, and neither is changed. The caller first performs
+    `reconcile_effects`, then reads both states again, then calls this function.
     """
     effects: tuple[Effect, ...] = ()
     for badge, resolver in RESOLVERS:

@@ -1,6 +1,6 @@
 """Names of hooks as users and tools read them.
 
-The texts are parsed by tools (`juju wait-for`, test suites), so they are Juju's to the letter.
+Tools parse these texts (`juju wait-for`, test suites), so they equal Juju's exactly.
 
 Mirrors: juju worker/uniter/uniter.go reportHookError (3.6)
 """
@@ -26,9 +26,9 @@ def hook_name(hook: HookInfo, endpoint: str = "") -> str:
 
 
 def hook_error(hook: HookInfo, remote: RemoteState) -> Effect:
-    """Return the report of a failed hook: the agent's error status.
+    """Return the effect that reports a failed hook: the agent's error status.
 
-    A storage hook is named without its store there, as Juju does.
+    The status names a storage hook without its store, as Juju does.
     """
     name = shown = hook.kind.value
     data: dict[str, str | int] = {}

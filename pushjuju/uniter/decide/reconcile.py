@@ -1,7 +1,7 @@
-"""What the controller sets right in the model before it decides: scopes, storage, the unit's own life.
+"""What must be updated in the model before a decision: scopes, storage, the unit's own life.
 
-The effects are performed by the caller, are idempotent, and come in
-the order in which Juju does them. Perform them, read both states anew, then decide.
+The caller performs the effects in this order, which is Juju's, reads both states again and decides.
+Performing an effect twice does no harm.
 
 Mirrors: juju worker/uniter/relation/statetracker.go SynchronizeScopes,
 worker/uniter/storage/attachments.go (3.6)
@@ -21,19 +21,19 @@ from pushjuju.uniter.decide.state import LocalState, OperationKind
 
 
 def reconcile_effects(local: LocalState, remote: RemoteState) -> tuple[Effect, ...]:
-    """Return what must be done to the model before the next decision; nothing if all is as it should be.
+    """Return the changes that the model needs before the next decision.
 
-    - forget-relation: the relation is gone from the model (for example by force): drop the record, no hooks.
-    - leave-scope: of an implicit relation, or one that is over before its relation-created ran, so that no
-      hook told of it; drop the record too.
+    - forget-relation: the relation was deleted (for example by force): delete the record, run no hooks.
+    - leave-scope: of an implicit relation, or of a relation that ended before its relation-created ran, so
+    that no hook has reported it; delete the record, too.
     - enter-scope: write an empty record, enter, create the subordinate unit if the scope is container, let
-      the leader set the relation's status to joined. "Cannot enter scope yet" is tried again at the next
-      turn.
-    - destroy-unit: a subordinate whose last relation to its principal's application is over.
+    the leader set the relation's status to joined. When the scope cannot be entered yet, the next turn tries
+    again.
+    - destroy-unit: a subordinate whose last relation to its principal's application has ended.
     - destroy-storage-attachments, remove-storage-attachment: storage of a dying unit, or never attached.
-    - forget-storage: the attachment is gone from the model (by force): drop the record, no hook.
+    - forget-storage: the attachment was deleted (by force): delete the record, run no hook.
 
-    A unit that waits for its machine to be upgraded leaves everything as it is.
+    A unit whose machine is being upgraded to another base changes nothing.
     """
     if remote.life is Life.DEAD or local.removed or remote.series.frozen:
         return ()
@@ -84,7 +84,7 @@ def _over(remote: RemoteState, relation: RemoteRelation) -> bool:
 
 
 def _own_life(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
-    """Destroy a subordinate that nothing ties to its principal any more; other subordinates do not count."""
+    """Destroy a subordinate without usable relation to its principal; relations to others do not count."""
     if not remote.principal or not _settled(local, remote):
         return
     principal = application_of(remote.principal)
@@ -97,7 +97,7 @@ def _own_life(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
 
 
 def _storage(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
-    """Settle storage that needs no hook; storage whose hook is in progress is left to that hook."""
+    """Remove storage that needs no hook, except storage whose hook is in progress."""
     current = local.hook.storage_id if local.hook else ""
     for item in sorted(local.storage - remote.storage.keys() - {current}, key=storage_order):
         yield Effect(kind=EffectKind.FORGET_STORAGE, storage_id=item)

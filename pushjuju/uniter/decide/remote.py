@@ -1,4 +1,4 @@
-"""What the model wants of a unit: the remote state, read in one transaction before each decision.
+"""The remote state: what the model wants of a unit, read in one transaction before each decision.
 
 Mirrors: juju worker/uniter/remotestate/snapshot.go (3.6)
 """
@@ -15,18 +15,18 @@ from pushjuju.uniter.decide.state import ResolvedMode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteRelation:
-    """One relation of the unit's application as the model has it.
+    """One relation of the unit's application, as the model has it.
 
     Attributes:
-        endpoint: The unit's own endpoint of it.
-        remote_application: The other application; for a peer relation the own one.
-        peer: It is a peer relation.
-        implicit: The own endpoint is the implicit juju-info.
-        container: Its scope is container, not global.
-        implemented: The charm on the machine has the endpoint (false until an upgrade brought it).
-        suspended: It is suspended.
-        members: Units of the counterpart role in scope, not departing, not this one -> version of settings.
-        app_members: Counterpart applications (peer: the own one) -> version of settings.
+        endpoint: The endpoint of the unit's application.
+        remote_application: The other application; in a peer relation the unit's own.
+        peer: True for a peer relation.
+        implicit: True when the unit's endpoint is the implicit juju-info.
+        container: True when the scope is container, not global.
+        implemented: True when the charm on the machine has the endpoint, which an upgrade may add.
+        suspended: True while the relation is suspended.
+        members: Units of the other side in scope, without departing ones and this unit -> settings version.
+        app_members: Applications of the other side (of a peer relation: the own one) -> settings version.
     """
 
     endpoint: str
@@ -42,7 +42,7 @@ class RemoteRelation:
 
     @property
     def usable(self) -> bool:
-        """Whether units may be in its scope."""
+        """Return True when units may be in the relation's scope."""
         return self.life is Life.ALIVE and not self.suspended
 
 
@@ -51,8 +51,8 @@ class RemoteStorage:
     """One storage attachment of the unit.
 
     Attributes:
-        attached: Provisioned, and attached to the machine with a location.
-        implemented: The charm on the machine has the store (false until an upgrade brought it).
+        attached: True when the storage is provisioned and attached to the machine with a location.
+        implemented: True when the charm on the machine has the store, which an upgrade may add.
     """
 
     kind: str = "filesystem"
@@ -67,8 +67,8 @@ class PendingAction:
     """One action that waits for its run.
 
     Attributes:
-        parallel: It needs no machine lock.
-        execution_group: It shares a lock with this group only.
+        parallel: True when the action needs no machine lock.
+        execution_group: The group whose actions share a lock with the action, or "".
     """
 
     id: str
@@ -95,10 +95,10 @@ class ConsumedSecret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedSecret:
-    """A secret that this unit answers for.
+    """A secret that this unit may have to manage.
 
     Attributes:
-        application: It belongs to the application, so only the leader answers for it.
+        application: True when the application owns the secret, so that only the leader manages it.
     """
 
     revision: int
@@ -112,32 +112,32 @@ class RemoteState:
 
     Attributes:
         unit: The unit's name.
-        principal: Its principal unit, or empty.
-        subordinates: Its subordinate units -> their life.
-        resolved: How a user wants the failed hook to be resolved.
+        principal: The principal unit of a subordinate, or "".
+        subordinates: Names of its subordinate units -> their life.
+        resolved: How a user wants a failed hook to be resolved.
         charm_url: The application's charm, not the unit's.
-        force_charm: Take the charm even in an error state.
+        force_charm: True to upgrade the charm even in an error state.
         charm_modified_version: Grows with each change of the charm or of a resource.
-        charm_present: The charm directory on the machine is readable, as far as is known.
-        profile_ready: The profile that the charm needs is applied to the machine.
-        leader: The unit holds the leadership.
+        charm_present: False when the charm's directory is known to be missing on the machine.
+        profile_ready: True when the machine has the profile that the charm needs.
+        leader: True when the unit is the leader.
         leader_settings_version: 1 from the start, grows with each change.
         update_status_version: Count of update-status ticks.
         retry_hook_version: Count of retry ticks.
         retry_hooks: Model config automatically-retry-hooks.
-        boot_id: The machine's present boot; empty while it is not known.
+        boot_id: The machine's running boot; "" while unknown.
         relations: Relation id -> relation.
         storage: Storage id -> attachment.
         actions: Pending actions, oldest first.
         commands: Ids of commands from juju-exec on the machine, oldest first.
         secrets_expired: Revisions past their expiry, in order.
         secrets_rotate: URIs whose rotation is due, in order.
-        secrets_consumed: URI -> what this unit reads.
-        secrets_owned: URI -> what this unit answers for.
-        secrets_obsolete: URI -> revisions that nobody tracks.
-        secrets_deleted: URIs known to be gone.
+        secrets_consumed: URI -> the secret that this unit reads.
+        secrets_owned: URI -> the secret that this unit may manage.
+        secrets_obsolete: URI -> revisions that no consumer tracks.
+        secrets_deleted: URIs of secrets that were deleted.
         series: The step that the machine's upgrade to another base has reached.
-        series_target: The base it goes to.
+        series_target: The target base of that upgrade.
     """
 
     unit: str

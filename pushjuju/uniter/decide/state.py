@@ -1,4 +1,4 @@
-"""What a unit remembers of its own past: the local state, and the rules that it must keep.
+"""The local state: what a unit remembers of its own past, and the rules that the state must keep.
 
 One JSON document holds a `LocalState` (see `wire`).
 Mappings inside are never changed in place: make a new value with `dataclasses.replace`.
@@ -46,7 +46,7 @@ class ResolvedMode(StrEnum):
 
 
 class HookKind(StrEnum):
-    """Kinds of hooks; relation and storage kinds lack the prefix that the hook's name carries."""
+    """Kinds of hooks; the names of relation and storage hooks have a prefix that their kinds lack."""
 
     INSTALL = "install"
     LEADER_ELECTED = "leader-elected"
@@ -73,17 +73,17 @@ class HookKind(StrEnum):
 
     @property
     def is_relation(self) -> bool:
-        """Whether the hook belongs to a relation."""
+        """Return True for hooks of relations."""
         return self.value.startswith("relation-")
 
     @property
     def is_storage(self) -> bool:
-        """Whether the hook belongs to a storage instance."""
+        """Return True for hooks of storage."""
         return self.value.startswith("storage-")
 
     @property
     def is_secret(self) -> bool:
-        """Whether the hook belongs to a secret."""
+        """Return True for hooks of secrets."""
         return self.value.startswith("secret-")
 
 
@@ -92,10 +92,10 @@ class HookInfo:
     """The identity of one run of a hook.
 
     Attributes:
-        relation_id: None outside relation hooks (0 is a valid id).
+        relation_id: Id of the relation, or None (0 is a valid id).
         change_version: The version of the settings that the hook reports.
         departee: The unit that leaves, in relation-departed only.
-        secret_revision: In secret-rotate the revision before it; such a hook's environment has no revision.
+        secret_revision: Of secret-rotate the latest revision, which the hook's environment does not show.
     """
 
     kind: HookKind
@@ -113,13 +113,13 @@ class HookInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationRecord:
-    """What a unit saw of one relation; it exists from just before scope entry until it left.
+    """What a unit remembers of one relation, from just before it enters the scope until it has left.
 
     Attributes:
-        created: relation-created was committed; a restart between scope entry and the hook loses nothing.
+        created: True after the commit of relation-created, so that an interruption before it loses nothing.
         members: Remote unit -> version of its settings last reported.
         application_members: Remote application -> version of its settings last reported.
-        changed_pending: The unit whose relation-joined ran and whose relation-changed must be next; or empty.
+        changed_pending: The unit whose relation-joined ran, so that its relation-changed must be next; or "".
     """
 
     created: bool = False
@@ -130,36 +130,36 @@ class RelationRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalState:
-    """All that a unit remembers of its own past; the whole of it is kept between processes.
+    """All that a unit remembers of its own past, kept in the store.
 
-    A restart of the controller is no event for a unit, so what Juju's agent forgets then is kept here too.
+    Juju's agent forgets some of this at a restart; a restart of the controller changes nothing for a unit.
 
     Attributes:
         kind: The current or next operation.
         step: The step that the operation has reached.
-        hook: run-hook: that hook; install, upgrade, run-action: the hook to return to.
-        hook_step: The progress of `hook`; where present it wins over `step`.
+        hook: The hook of run-hook, or the hook to which install, upgrade and run-action return.
+        hook_step: The progress of `hook`; when set, it replaces `step` for the hook.
         action_id: The action of run-action.
         charm_url: The target of install and upgrade.
         installed, started, stopped, removed: Set by the commit of the hook of that name.
-        leader: Leadership was accepted and not yet resigned.
-        status_set: The charm used status-set in some hook.
+        leader: Leadership was accepted and not resigned since.
+        status_set: True when a hook of the charm has used status-set.
         config_hash, trust_hash, addresses_hash: As of the last committed config-changed.
         relations: Relation id -> record.
         storage: Ids of the storage whose storage-attached was committed.
         secret_revisions: URI -> revision last reported to this consumer.
         secret_obsolete_revisions: URI -> revisions whose secret-remove was committed.
         current_charm_url: The charm that is on the machine.
-        charm_modified_version: Version of charm and resources taken over by install or upgrade.
-        retry_hook_version: Count of retry ticks used up.
-        retry_timer_running: A retry of the failed hook is due at some time.
-        retry_attempt: How many retries were armed since the hook first failed.
-        update_status_version: Count of update-status ticks used up.
-        leader_settings_version: Version last seen as non-leader; 0 makes leader-settings-changed run.
+        charm_modified_version: Version of charm and resources that install or upgrade has stored.
+        retry_hook_version: Number of retry ticks that have been used.
+        retry_timer_running: True when a retry of the failed hook has a due time.
+        retry_attempt: Number of retries since the hook first failed.
+        update_status_version: Number of update-status ticks that have been used.
+        leader_settings_version: Version last reported to a non-leader; 0 makes leader-settings-changed run.
         boot_id: Boot of the machine in which `start` last ran (before that: in which any hook ran).
         conflicted: The new charm could not be unpacked over the old one.
-        restart: Read everything afresh before going on.
-        completed_actions: Actions that are over but may still be listed as pending.
+        restart: True when both states must be read again before the next decision.
+        completed_actions: Actions that have ended, but may still be pending in the remote state.
         series: The step of the machine's upgrade that this unit has reached.
     """
 
@@ -197,12 +197,12 @@ class LocalState:
 
     @property
     def hook_progress(self) -> Step:
-        """The step that counts for `hook`."""
+        """Return the step of `hook`."""
         return self.hook_step or self.step
 
 
 def initial_state(charm_url: str) -> LocalState:
-    """Return the local state of a unit of which nothing is stored yet."""
+    """Return the local state of a new unit."""
     return LocalState(kind=OperationKind.INSTALL, step=Step.QUEUED, charm_url=charm_url)
 
 
@@ -250,7 +250,7 @@ def validate_local(local: LocalState) -> None:
 
 
 def _broken_rule(local: LocalState) -> str:
-    """Return what is missing or unexpected in a local state, or nothing."""
+    """Return what is missing or unexpected in a local state, or ""."""
     has_hook, has_action, has_charm = local.hook is not None, bool(local.action_id), bool(local.charm_url)
     match local.kind:
         case OperationKind.INSTALL | OperationKind.UPGRADE:

@@ -1,4 +1,4 @@
-"""Waiting times as plain functions: chance comes in as a number. Pure.
+"""Waiting times, from random numbers that the caller draws. Pure.
 
 Mirrors: juju worker/uniter/timer.go, utils BackoffTimer (3.6)
 """

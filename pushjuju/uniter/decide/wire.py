@@ -1,7 +1,7 @@
-"""Local state, remote state and decisions as JSON, so decisions are kept and decided again.
+"""Local state, remote state and decisions as JSON, so that decisions can be stored and repeated.
 
-Keys are field names with hyphens; values equal to the default are
-left out. One codec is made per type, from its annotations.
+Keys are field names with hyphens; values that equal the default are left out. The annotations of a type
+define how it is written and read.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _SCALARS = frozenset((str, int, bool, float, types.NoneType))
 
 
 def to_wire(value: LocalState | RemoteState | Decision | Operation | Effect | HookInfo) -> dict[str, object]:
-    """Write a value as a JSON document."""
+    """Return a value as a JSON document."""
     document: dict[str, object] = _plain(value)
     return document
 
 
 def from_wire(cls: type[T], document: object) -> T:
-    """Read a value from a JSON document.
+    """Return the value of a JSON document; raise NotValid when the document has another shape.
 
     Args:
         cls: One of the types that `to_wire` writes.
@@ -46,7 +46,7 @@ def from_wire(cls: type[T], document: object) -> T:
 
 
 def record(local: LocalState, remote: RemoteState, decision: Decision) -> dict[str, object]:
-    """Write a decision with all that it depended on."""
+    """Return a document with a decision and the two states from which it was made."""
     return {
         "format": RECORD_FORMAT,
         "local": to_wire(local),
@@ -58,10 +58,10 @@ def record(local: LocalState, remote: RemoteState, decision: Decision) -> dict[s
 def record_text(
     local: LocalState, remote: RemoteState, decision: Decision, local_text: str | None = None
 ) -> str:
-    """Write a decision as `record` does, as JSON.
+    """Return the document of `record` as JSON.
 
     Args:
-        local_text: The local state where it is known as JSON already.
+        local_text: The local state as JSON, if the caller has it.
     """
     local_text = local_text or text_of(local)
     head = f'"decision":{text_of(decision)},"format":{RECORD_FORMAT}'
@@ -69,19 +69,19 @@ def record_text(
 
 
 def text_of(value: LocalState | RemoteState | Decision) -> str:
-    """Write a value as JSON; equal values give equal texts."""
+    """Return a value as JSON; equal values give equal texts."""
     return compact(to_wire(value))
 
 
 def replay(kept: Mapping[str, Any]) -> Decision:
-    """Decide a kept record again; compare the answer with `from_wire(Decision, kept["decision"])`."""
+    """Repeat the decision of a record; compare the result with `from_wire(Decision, kept["decision"])`."""
     if kept.get("format") != RECORD_FORMAT:
         raise NotValid(f"decision record has format {kept.get('format')!r}, expected {RECORD_FORMAT}")
     return decide(from_wire(LocalState, kept.get("local")), from_wire(RemoteState, kept.get("remote")))
 
 
 def _plain(value: Any) -> Any:
-    """Turn a value into what JSON can hold."""
+    """Return a value as types that JSON has."""
     kind: Any = type(value)
     return value if kind in _SCALARS else _writer(kind)(value)
 
@@ -107,9 +107,9 @@ def _mapping(value: Mapping[Any, Any]) -> dict[str, object]:
 
 
 def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, object]]:
-    """Return a writer of the fields that are not as by default; most are, so those are to cost little."""
+    """Return a writer that skips fields with the default value, fast because most fields have it."""
     names = [field.name for field in fields(cls)]
-    values = operator.attrgetter(*names, names[0])  # the first one twice: a tuple also when it is alone
+    values = operator.attrgetter(*names, names[0])  # the first name twice: always a tuple
     columns = tuple((_key(field), _default(field)) for field in fields(cls))
 
     def write(value: Any) -> dict[str, object]:
@@ -137,7 +137,7 @@ Reader = Callable[[object, str], Any]
 
 @functools.cache
 def _reader(kind: Any) -> Reader:
-    """Return the function that reads values of a type; it gets the value and where it stands."""
+    """Return the function that reads values of a type, given a value and its place in the document."""
     origin, parameters = typing.get_origin(kind), typing.get_args(kind)
     if is_dataclass(kind):
         return _dataclass_reader(typing.cast("type[Any]", kind))

@@ -1,1 +1,1 @@
-"""What a decision and a hook see of the model; reads only."""
+"""Reads from the model what a unit's decision and hooks need; writes nothing."""

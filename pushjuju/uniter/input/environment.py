@@ -18,7 +18,7 @@ from pushjuju.uniter.decide.state import HookInfo, HookKind
 from pushjuju.uniter.input.snapshot import View
 from pushjuju.uniter.input.unit_storage import storage_variables
 
-API_ADDRESS = "127.0.0.1:17070"  # charms only want the variable to be there
+API_ADDRESS = "127.0.0.1:17070"  # charms only check that the variable is set
 _PROXIES = ("http", "https", "ftp", "no")
 _UBUNTU = {
     "APT_LISTCHANGES_FRONTEND": "none",
@@ -95,7 +95,7 @@ def _secret_variables(hook: HookInfo) -> dict[str, str]:
 
 
 def _target_variables(hook: HookInfo) -> dict[str, str]:
-    """Return what a machine is about to be upgraded to; the old name is empty where there was none."""
+    """Return the target base of an upgrade of the machine; its old series name is "" for new bases."""
     if hook.kind is not HookKind.PRE_SERIES_UPGRADE:
         return {}
     target = Base.parse(hook.series_upgrade_target)
@@ -104,7 +104,7 @@ def _target_variables(hook: HookInfo) -> dict[str, str]:
 
 
 def _proxies(tx: ModelTx) -> dict[str, str]:
-    """Return the proxy variables; the plain ones only when a proxy is set, in both cases then."""
+    """Return the proxy variables; the variables without JUJU_CHARM_ only when a proxy is set."""
     keys = [f"{prefix}{kind}-proxy" for prefix in ("juju-", "") for kind in _PROXIES]
     values = {key: str(value or "") for key, value in model_config.several(tx, keys).items()}
     found = {f"JUJU_CHARM_{kind.upper()}_PROXY": values[f"juju-{kind}-proxy"] for kind in _PROXIES}

@@ -1,4 +1,4 @@
-"""What the hook tools of one hook see: its context. Reads only.
+"""The context of a hook: what its hook tools can read. Reads only.
 
 Mirrors: juju worker/uniter/runner/context/contextfactory.go (3.6)
 """
@@ -33,7 +33,7 @@ _SINCE = "%Y-%m-%d %H:%M:%SZ"
 
 
 def hook_context(tx: ModelTx, view: View, operation: Operation, model: Model) -> dict[str, object]:
-    """Return the snapshot that travels with a hook; its hook tools are answered from it."""
+    """Return the snapshot that is sent with a hook, from which the machine answers its hook tools."""
     unit, hook = view.unit, operation.hook
     return {
         "unit": unit.name,
@@ -96,20 +96,20 @@ class _Units:
 
     @classmethod
     def read(cls, tx: ModelTx, application: str) -> _Units:
-        """Read them: two statements, however many there are."""
+        """Read the units in two statements, however many there are."""
         units = of_application(tx, application)
         known = statuses.workloads(tx, application)
         unknown = StatusInfo(status=Workload.UNKNOWN)
         return cls(units=units, workloads={unit.name: known.get(unit.name, unknown) for unit in units})
 
     def goal(self, unit: Unit) -> dict[str, str]:
-        """Return a unit as goal-state lists it."""
+        """Return the status of a unit as goal-state lists it."""
         info = self.workloads[unit.name]
         return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
 
 
 def _statuses(tx: ModelTx, unit: Unit, peers: _Units) -> dict[str, object]:
-    """Return the statuses that status-get may ask for: the charm's own, never `error`."""
+    """Return the statuses that status-get may show: those that charms have set, never `error`."""
     units = peers.workloads
     own = statuses.get_status(tx, StatusKind.APPLICATION, unit.application)
     if own is None or own.status == Workload.UNSET:
@@ -122,7 +122,7 @@ def _statuses(tx: ModelTx, unit: Unit, peers: _Units) -> dict[str, object]:
 
 
 def _own_status(tx: ModelTx, unit: Unit) -> dict[str, object]:
-    """Return the unit's status; of the application's its tools ask, as of the goal state: few hooks do."""
+    """Return the unit's status; the rarely needed status of the application is asked for separately."""
     found = statuses.get_status(tx, StatusKind.WORKLOAD, unit.name)
     return {"unit": _status(found or StatusInfo(status=Workload.UNKNOWN))}
 
@@ -132,7 +132,7 @@ def _status(info: StatusInfo) -> dict[str, object]:
 
 
 def _relations(tx: ModelTx, view: View, hook: HookInfo | None) -> dict[str, object]:
-    """Return the relations that the unit has joined or entered, as it sees them in this hook."""
+    """Return the relations that the unit has joined or entered, as the hook's tools show them."""
     return {
         str(relation_id): _relation(tx, view, relation_id, view.bags.get(relation_id, {}), hook)
         for relation_id in sorted(view.local.relations)
@@ -173,13 +173,13 @@ def _by_role(sides: list[Any]) -> list[Any]:
 
 
 def _mates(tx: ModelTx, unit: Unit) -> set[str]:
-    """Return the units that share a principal with a unit: all that it sees in container scope."""
+    """Return the units with the same principal as a unit, which it can see in container scope."""
     principal = unit.principal or unit.name
     return {principal, *removal.lives_of_subordinates(tx, principal)}
 
 
 def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list[str]:
-    """Return the units whose joined hook was committed, with the one joining, without the one departing."""
+    """Return the units with a committed joined hook, with the joining unit, without the departing unit."""
     members = set(local.relations[relation_id].members)
     if hook and hook.relation_id == relation_id and hook.remote_unit:
         if hook.kind is HookKind.RELATION_DEPARTED:
@@ -190,7 +190,7 @@ def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list
 
 
 def binding_names(charm: Charm) -> list[str]:
-    """Return what a charm's endpoints and extra bindings are called; juju-info is always there."""
+    """Return the names of a charm's endpoints and extra bindings, always with juju-info."""
     names = [endpoint.name for endpoint in charm.meta.endpoints()]
     return [*names, *charm.meta.extra_bindings, *([] if "juju-info" in names else ["juju-info"])]
 
@@ -212,12 +212,12 @@ def _ports(tx: ModelTx, unit: Unit) -> dict[str, object]:
 
 
 def egress_subnets(tx: ModelTx) -> list[str]:
-    """Return the subnets that the model says its traffic comes from."""
+    """Return the subnets of the model's setting egress-subnets."""
     return network.split_egress(str(model_config.get(tx, "egress-subnets") or ""))
 
 
 def relation_settings(tx: ModelTx, view: View, relation: Relation, endpoint: str) -> dict[str, str]:
-    """Return what a unit tells of its addresses in a relation."""
+    """Return the settings of a relation that hold a unit's addresses."""
     egress = network.split_egress(relation.egress) or egress_subnets(tx)
     space = bindings.space_of(view.bindings, endpoint)
     info = network.network_info(view.machine, egress, space)
@@ -247,14 +247,14 @@ def _network(tx: ModelTx, view: View) -> dict[str, object]:
 
 
 def _bind_address(info: Mapping[str, Any]) -> str:
-    """Return the first address of a space; empty when the machine has no address there."""
+    """Return the first address in a space, or "" when the machine has no address there."""
     return str(info["bind-addresses"][0]["addresses"][0]["value"]) if info else ""
 
 
 def _egress(
     view: View, egress: list[str], infos: Mapping[str, Mapping[str, Any]], spaces: Mapping[str, str]
 ) -> dict[str, object]:
-    """Return what relations to other models say of addresses, and those made with `--via`."""
+    """Return the addresses shown in relations to other models and in relations made with `--via`."""
     found: dict[str, object] = {}
     for relation in view.relations.values():
         if not (relation.egress or relation.far_model):
@@ -270,14 +270,14 @@ def _egress(
 
 
 def _state_along(tx: ModelTx, unit: Unit) -> dict[str, str] | None:
-    """Return the charm's state, or None when it is large: the tools ask for it, as few hooks read it."""
+    """Return the charm's state, or None when it is large: then the few tools that read it ask for it."""
     found = tx.row("charm_state_size", unit=unit.name)
     small = found is None or found["bytes"] + found["keys"] * limits.STATE_OVERHEAD <= limits.STATE_TRAVELS
     return charm_state(tx, unit) if small else None
 
 
 def charm_state(tx: ModelTx, unit: Unit) -> dict[str, str]:
-    """Return what a charm keeps with the controller."""
+    """Return the state that a charm stores with the controller."""
     return {row["key"]: row["value"] for row in tx.rows("charm_state_list", unit=unit.name)}
 
 
@@ -293,7 +293,7 @@ def _goal_state(tx: ModelTx, view: View, peers: _Units) -> dict[str, object]:
     for relation_id, relation in view.remote.relations.items():
         record = view.relations[relation_id]
         if relation.peer or record.offer:
-            continue  # who consumes an offer is no goal of the one that offers
+            continue  # consumers of an offer are no goal of its application
         entry = goals.setdefault(relation.endpoint, {})
         status = statuses.get_status(tx, StatusKind.RELATION, str(relation_id))
         name = relation.remote_application

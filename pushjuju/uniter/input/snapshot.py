@@ -1,4 +1,4 @@
-"""What a decision is made from: one unit's local and remote state, read in one transaction.
+"""The view of a unit: its local and remote state, read in one transaction for a decision.
 
 The number of statements depends on the unit's own relations, not on the size of the model.
 """
@@ -41,20 +41,20 @@ from pushjuju.uniter.decide.wire import from_wire, text_of
 from pushjuju.uniter.input.unit_secrets import with_secrets
 from pushjuju.uniter.input.unit_storage import remote_storage
 
-_FRESH = "{}"  # the state of a unit that remembers nothing
+_FRESH = "{}"  # the state of a new unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A unit with all that its decision depends on.
+    """A unit with everything on which its decision depends.
 
     Attributes:
-        charm: The unit's own; until its upgrade is done, the old one.
-        settings: What users set for that charm, defaults not included.
+        charm: The unit's charm; during an upgrade, the old charm.
+        settings: The settings that users set for that charm, without defaults.
         relations: Every relation of the application, by id.
         sides: Relation -> its endpoints.
         bags: Relation -> unit or application -> bag.
-        bindings: Endpoint -> id of its space, where somebody bound the application.
+        bindings: Endpoint -> id of its space, for applications with bindings.
     """
 
     unit: Unit
@@ -71,17 +71,17 @@ class View:
 
 
 def read_view(tx: ModelTx, name: str, commands: tuple[str, ...] = ()) -> View | None:
-    """Read a unit with both of its states; None when it is gone.
+    """Read a unit with both of its states; return None when the unit was removed.
 
     Args:
-        commands: Ids of what `juju-exec` asks for on its machine; the machine knows them, not the store.
+        commands: Ids of the requests of `juju-exec`, which are on the machine and not in the store.
     """
     unit = tx.find(Unit, "unit_get", name=name)
     if unit is None:
         return None
     if unit.machine is None:
         raise NotValid(f"unit {name} is on no machine", subject=Subject("unit", name))
-    # Each hook changes what its unit remembers, and most hooks change nothing else of the view.
+    # A hook changes what its unit remembers, and mostly nothing else: the other part of the view is cached.
     view = tx.derived(_read_around, changed(unit, state=_FRESH, decision=_FRESH))
     local = local_state(tx, unit, view.application)
     remote = changed(view.remote, commands=commands) if commands else view.remote
@@ -91,7 +91,7 @@ def read_view(tx: ModelTx, name: str, commands: tuple[str, ...] = ()) -> View | 
 
 
 def _read_around(tx: ModelTx, unit: Unit) -> View:
-    """Read the view of a unit as if the unit remembered nothing, without secrets and requests."""
+    """Read the view of a unit with the local state of a new unit, without secrets and requests."""
     application = tx.get(
         Application, "application_get", f"application {unit.application} not found",
         name=unit.application
@@ -119,7 +119,7 @@ def _read_around(tx: ModelTx, unit: Unit) -> View:
 
 
 def local_state(tx: Tx, unit: Unit, application: Application) -> LocalState:
-    """Return what a unit remembers; the state of a fresh one when nothing is stored."""
+    """Return what a unit remembers; the state of a new unit when nothing is stored."""
     return (
         initial_state(application.charm_url) if unit.state == _FRESH else tx.meaning(_read_local, unit.state)
     )
@@ -130,18 +130,18 @@ def _read_local(text: str) -> LocalState:
 
 
 def store_local(tx: Tx, unit: Unit, local: LocalState, stored: LocalState | None = None) -> bool:
-    """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well.
+    """Store what a unit remembers, if it has changed; store its charm URL in the unit's row as well.
 
     Args:
-        stored: The row as it was read, if it is known.
+        stored: The state that was read from the row, if the caller has it.
 
     Returns:
-        Whether it was new.
+        True when something has changed.
     """
     key = {"model": unit.model, "name": unit.name}
     text = unit.state if local is stored and unit.state != _FRESH else text_of(local)
     if text != unit.state:
-        with suppress(NotValid):  # such a state is found out when it is read
+        with suppress(NotValid):  # an invalid state is an error when it is read
             validate_local(local)
             tx.means(_read_local, text, local)
         tx.change(Unit, "unit_get", "unit_set_state", key, state=text)
@@ -152,7 +152,7 @@ def store_local(tx: Tx, unit: Unit, local: LocalState, stored: LocalState | None
 
 
 def own_charm_url(unit: Unit, application: Application) -> str:
-    """Return the charm that the unit is on: the application's until it has one."""
+    """Return the charm of the unit, or the application's charm before the unit has a charm."""
     return unit.charm_url or application.charm_url
 
 
@@ -233,7 +233,7 @@ def _relation(unit: Unit, charm: Charm, around: relations.Neighbourhood, number:
 def _members(
     unit: Unit, counterpart: str, scopes: Iterable[RelationScope], bags: dict[str, Bag]
 ) -> dict[str, int]:
-    """Return the counterparts in scope that this unit may see -> version of their settings."""
+    """Return the units on the other side in scope that this unit may see -> version of their settings."""
     principal = unit.principal or unit.name
     return {
         scope.unit: _version(bags, scope.unit)

@@ -1,6 +1,6 @@
-"""Secrets of a unit: what its decision sees, what its hooks see, what they wrote.
+"""Secrets of a unit: what its decision sees, what its hooks see, what its hooks write.
 
-Nothing here is asked for applications that have never had to do with a secret.
+Applications that have never used a secret skip this module.
 
 Mirrors: juju worker/uniter/remotestate, worker/uniter/runner/context/secrets.go,
 apiserver/facades/agent/secretsmanager (3.6)
@@ -39,17 +39,17 @@ _TIME = "%Y-%m-%dT%H:%M:%SZ"
 def with_secrets(
     tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState, *, far: bool
 ) -> RemoteState:
-    """Return a remote state with the secrets that a unit reads and answers for.
+    """Return a remote state with the secrets that a unit reads or manages.
 
     Args:
-        far: Whether its application has ever read a secret of another model.
+        far: True when its application has ever read a secret of another model.
     """
     found = _with_own(tx, unit, local, remote)
     return _with_far(tx, unit, local, found) if far else found
 
 
 def _with_far(tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
-    """Add the secrets of other models that a unit reads; only new revisions count, as for its own secrets."""
+    """Add the secrets of other models that a unit reads, when they have revisions that it has not seen."""
     read: set[str] = set()
     news: dict[str, ConsumedSecret] = {}
     for alias, row in remote_secrets.consumed(tx, unit):
@@ -103,7 +103,7 @@ def _with_own(tx: ModelTx, unit: Unit, local: LocalState, remote: RemoteState) -
 
 
 def note(tx: ModelTx, effect: Effect, *, rotated: bool) -> None:
-    """Note that secret-rotate or secret-expired of a secret ran; it may be gone by now."""
+    """Record that secret-rotate or secret-expired ran for a secret, unless the secret was deleted."""
     row = secrets.find(tx, parse_uri(effect.secret_uri)[1])
     if row is None:
         return
@@ -119,7 +119,7 @@ def note(tx: ModelTx, effect: Effect, *, rotated: bool) -> None:
 def context_secrets(tx: ModelTx, unit: Unit, *, leader: bool) -> dict[str, object]:
     """Return the secrets that a unit and its application own: id -> metadata, without content.
 
-    Of a secret of the application, a unit that is not the leader learns the owner only.
+    Units that are not the leader see only the owner of a secret of the application.
     """
     here = {"model": unit.model, "application": unit.application, "unit": unit.name}
     expiries = {row["secret"]: row["expires"] for row in tx.rows("secret_latest_managed", **here)}
@@ -134,7 +134,7 @@ def context_secrets(tx: ModelTx, unit: Unit, *, leader: bool) -> dict[str, objec
 
 
 def _access(tx: ModelTx, grants: Iterable[GrantRow]) -> dict[str, list[dict[str, str]]]:
-    """Return the grants of secrets as tools show them; each relation is looked up once."""
+    """Return the grants of secrets as tools show them; read each relation once."""
     scopes: dict[int | None, str] = {}
     found: dict[str, list[dict[str, str]]] = {}
     for item in grants:
@@ -160,7 +160,7 @@ def _metadata(row: SecretRow, expires: str | None, access: list[dict[str, str]])
 
 
 def secrets_refused(tx: ModelTx, unit: Unit, writes: Writes, *, leader: bool) -> str:
-    """Return why what a hook wrote of secrets cannot be taken, or an empty text; changes nothing."""
+    """Return why a hook's changes to secrets are refused, or ""; change nothing."""
     asked = writes.get("secrets")
     if not asked:
         return ""
@@ -173,7 +173,7 @@ def secrets_refused(tx: ModelTx, unit: Unit, writes: Writes, *, leader: bool) ->
 
 @contextmanager
 def _doing(what: str) -> Iterator[None]:
-    """Say in an error what was being done, as Juju does."""
+    """Put what the hook was doing before an error's message, as Juju does."""
     try:
         yield
     except (AlreadyExists, NotFound, NotPermitted, NotValid) as error:
@@ -181,7 +181,7 @@ def _doing(what: str) -> Iterator[None]:
 
 
 def _check(tx: ModelTx, unit: Unit, asked: Writes, *, leader: bool) -> None:
-    """Check every change against the store and against the ones before it."""
+    """Check every change against the store and against the changes before it."""
     made = {secret: _owner(unit, item["owner"], leader=leader) for secret, item in asked["create"].items()}
     with _doing("creating secrets"):
         _check_new(tx, unit, asked["create"], made)
@@ -205,7 +205,7 @@ def _check(tx: ModelTx, unit: Unit, asked: Writes, *, leader: bool) -> None:
 
 
 def _check_new(tx: ModelTx, unit: Unit, create: Writes, made: Mapping[str, Owner]) -> None:
-    """Check new secrets: ids and labels are free, also among themselves, and there is room."""
+    """Check that ids and labels of new secrets are not used yet, and that limits are kept."""
     labels: set[tuple[str, str]] = set()
     for secret, item in create.items():
         if secrets.find(tx, secret) is not None:
@@ -233,7 +233,7 @@ def _label_taken(tx: ModelTx, unit: Unit, owner: Owner, label: str) -> bool:
 
 
 def _owner(unit: Unit, word: str, *, leader: bool) -> Owner:
-    """Return who a new secret belongs to."""
+    """Return the owner of a new secret."""
     if word == "unit":
         return Owner(kind=OwnerKind.UNIT, name=unit.name)
     if not leader:
@@ -242,7 +242,7 @@ def _owner(unit: Unit, word: str, *, leader: bool) -> Owner:
 
 
 def _managed(tx: ModelTx, unit: Unit, secret: str, *, leader: bool) -> SecretRow:
-    """Return a secret that a unit may change."""
+    """Return the row of a secret; raise an error when the unit may not change it."""
     row = secrets.get(tx, secret)
     if row.owner == unit.name and row.owner_kind == OwnerKind.UNIT:
         return row
@@ -254,7 +254,7 @@ def _managed(tx: ModelTx, unit: Unit, secret: str, *, leader: bool) -> SecretRow
 
 
 def _check_grant(tx: ModelTx, unit: Unit, item: Mapping[str, Any]) -> None:
-    """Check that a grant goes to the other side of a relation of the unit's own."""
+    """Check that a grant goes to the other side of one of the unit's relations."""
     sides = {side["application"] for side in tx.rows("relation_endpoints", relation=item["relation"])}
     if unit.application not in sides:
         raise NotFound(f"relation {item['relation']} not found")
@@ -264,7 +264,7 @@ def _check_grant(tx: ModelTx, unit: Unit, item: Mapping[str, Any]) -> None:
 
 
 def flush_secrets(ctx: Context, tx: ModelTx, unit: Unit, writes: Writes, *, leader: bool) -> None:
-    """Write what a hook wrote of secrets, in Juju's order; `secrets_refused` has found nothing."""
+    """Write a hook's changes to secrets in Juju's order, after `secrets_refused` has accepted them."""
     asked = writes.get("secrets")
     if not asked:
         return
@@ -274,7 +274,7 @@ def flush_secrets(ctx: Context, tx: ModelTx, unit: Unit, writes: Writes, *, lead
         secrets.create(ctx, tx, secret, owner, _change(item, now))
     for secret, item in asked["update"].items():
         secrets.update(ctx, tx, secrets.get(tx, secret), _change(item, now))
-    # The secret may be gone, or the grant revoked, while the hook ran: then nothing is tracked.
+    # While the hook ran, the secret may have been deleted or its grant revoked: then nothing is tracked.
     for secret in asked["track"]:
         row = secrets.find(tx, secret)
         if row is not None and secrets.may_read(tx, unit, row):
@@ -292,7 +292,7 @@ def _grant(tx: ModelTx, item: Mapping[str, Any]) -> None:
     kind = OwnerKind.UNIT if "/" in target else OwnerKind.APPLICATION
     row = secrets.get(tx, item["id"])
     if kind is OwnerKind.APPLICATION:
-        secrets.revoke(tx, row, target)  # what single units had is in it; the machine has judged that
+        secrets.revoke(tx, row, target)  # replaces the grants of its units
     secrets.grant(tx, row, kind, target, item["relation"])
 
 

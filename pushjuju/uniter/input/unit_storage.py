@@ -1,7 +1,7 @@
-"""Storage as a unit sees it: in its decisions, in its hooks, in the storage that its hooks ask for.
+"""Storage of a unit: what its decision sees, what its hooks see, what its hooks add.
 
-Nothing here is called for a unit without storage, so such a unit pays nothing. Mirrors: juju
-worker/uniter/storage, worker/uniter/runner/context (3.6)
+Units without storage skip this module. Mirrors: juju worker/uniter/storage, worker/uniter/runner/context
+(3.6)
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pushjuju.uniter.decide.state import HookInfo
 
 
 def remote_storage(tx: ModelTx, unit: Unit, charm: Charm) -> dict[str, RemoteStorage]:
-    """Return the storage of a unit as its decision wants it."""
+    """Return the storage of a unit for its remote state."""
     rows = tx.rows("storage_seen_by_unit", unit=unit.name, machine=unit.machine)
     found = {}
     for row in rows:
@@ -45,7 +45,7 @@ def remote_storage(tx: ModelTx, unit: Unit, charm: Charm) -> dict[str, RemoteSto
 
 
 def storage_context(remote: RemoteState, hook: HookInfo | None) -> dict[str, object]:
-    """Return what the tools of a hook know about storage; empty for a unit without storage."""
+    """Return what the tools of a hook can read of storage; an empty map for a unit without storage."""
     if not remote.storage:
         return {}
     found: dict[str, object] = {
@@ -59,7 +59,7 @@ def storage_context(remote: RemoteState, hook: HookInfo | None) -> dict[str, obj
 
 
 def storage_variables(remote: RemoteState, hook: HookInfo) -> dict[str, str]:
-    """Return the variables of a storage hook; none when the storage is gone or never was there."""
+    """Return the variables of a storage hook; none when the storage is not attached."""
     item = remote.storage.get(hook.storage_id) if hook.kind.is_storage else None
     if item is None or not item.attached:
         return {}
@@ -74,7 +74,7 @@ def storage_variables(remote: RemoteState, hook: HookInfo) -> dict[str, str]:
 
 
 def storage_refused(tx: ModelTx, unit: Unit, charm: Charm, asked: Mapping[str, int]) -> str:
-    """Return why storage that a hook asked for cannot be added, or an empty text; changes nothing."""
+    """Return why the storage that a hook adds is refused, or ""; change nothing."""
     for name, count in sorted(asked.items()):
         prefix = f"adding storage {name} for {unit_tag(unit.name)}: "
         store = charm.meta.storage.get(name)
@@ -92,7 +92,7 @@ def storage_refused(tx: ModelTx, unit: Unit, charm: Charm, asked: Mapping[str, i
 
 
 def flush_storage(tx: ModelTx, unit: Unit, charm: Charm, asked: Mapping[str, int]) -> None:
-    """Add the storage that a hook asked for."""
+    """Add the storage that a hook requested."""
     for name, count in sorted(asked.items()):
         directive = _directive(tx, unit, name)
         if directive is not None:

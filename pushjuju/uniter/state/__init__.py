@@ -1,1 +1,1 @@
-"""What a unit remembers, and how operations change it; pure."""
+"""What a unit remembers, and how operations change it. Pure."""

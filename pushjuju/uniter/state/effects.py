@@ -1,6 +1,6 @@
-"""Effects of decisions and commits: what the local state notes of them, and which ones commits bring.
+"""Effects in the local state: which effects an operation causes, and how they change the local state.
 
-No I/O. The caller performs effects on the model.
+No I/O: the caller performs the effects on the model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SERIES_AFTER: Final[Mapping[HookKind, SeriesStatus]] = {
 
 
 def begin_effects(operation: Operation) -> tuple[Effect, ...]:
-    """Return what the begin of an operation does to the model, beside statuses."""
+    """Return the effects of the beginning of an operation, beside statuses."""
     hook = operation.hook
     if operation.name is not OperationName.RUN_HOOK or hook is None or hook.kind not in SERIES_DURING:
         return ()
@@ -37,11 +37,11 @@ def begin_effects(operation: Operation) -> tuple[Effect, ...]:
 def commit_effects(
     operation: Operation, *, pointless: bool = False, missing: bool = False
 ) -> tuple[Effect, ...]:
-    """Return what the commit of an operation does to the model, beside what its hook wrote.
+    """Return the effects of the commit of an operation, beside the writes of its hook.
 
     Args:
-        pointless: It was not run because `skip_reason` gave one.
-        missing: The charm has no such hook, or it was skipped.
+        pointless: True when the operation did not run because of `skip_reason`.
+        missing: True when the charm has no such hook, or the hook was skipped.
     """
     hook = operation.hook
     if pointless or operation.name not in _HOOKS or hook is None:
@@ -62,7 +62,7 @@ def commit_effects(
 
 
 def _series_after(kind: HookKind, *, missing: bool) -> Effect:
-    """Return the message for a finished hook of `upgrade-machine`, in Juju's words."""
+    """Return the effect of a finished hook of `upgrade-machine`, with Juju's message."""
     text = f"{kind} hook not found, skipping" if missing else f"{kind} completed"
     return Effect(kind=EffectKind.SERIES_STATUS, message=SERIES_AFTER[kind], data={"message": text})
 

@@ -1,4 +1,4 @@
-"""What a unit notes of relations, storage and secrets when a hook of them is committed. Pure.
+"""Changes what a unit remembers of relations, storage and secrets when a hook is committed. Pure.
 
 Mirrors: juju worker/uniter/relation/state.go UpdateStateForHook, Validate, worker/uniter/storage/state.go,
 worker/uniter/secrets/state.go (3.6)
@@ -18,7 +18,7 @@ V = TypeVar("V")
 
 
 def check_hook(local: LocalState, hook: HookInfo) -> None:
-    """Check that a hook fits the state that the unit has recorded."""
+    """Check that a hook fits what the unit remembers."""
     if hook.relation_id is not None and hook.relation_id in local.relations:
         if broken := _relation_rule(local.relations[hook.relation_id], hook):
             raise NotValid(f'inappropriate "{hook.kind}" for relation {hook.relation_id}: {broken}')
@@ -29,7 +29,7 @@ def check_hook(local: LocalState, hook: HookInfo) -> None:
 
 
 def _relation_rule(record: RelationRecord, hook: HookInfo) -> str:
-    """Return the rule of a relation that a hook breaks, or nothing."""
+    """Return the rule of a relation that a hook breaks, or ""."""
     kind, unit = hook.kind, hook.remote_unit
     if kind is HookKind.RELATION_CREATED:
         return ""
@@ -47,7 +47,7 @@ def _relation_rule(record: RelationRecord, hook: HookInfo) -> str:
 
 
 def hook_committed(local: LocalState, hook: HookInfo) -> LocalState:
-    """Note that a hook ran, or was skipped."""
+    """Return the local state after a hook ran or was skipped."""
     if hook.kind.is_relation:
         return _relation_hook(local, hook)
     match hook.kind:
@@ -70,7 +70,7 @@ def hook_committed(local: LocalState, hook: HookInfo) -> LocalState:
 def _relation_hook(local: LocalState, hook: HookInfo) -> LocalState:
     relation_id = hook.relation_id
     if relation_id is None or relation_id not in local.relations:
-        return local  # gone since the hook began: only go on
+        return local  # the record was deleted while the hook ran
     if hook.kind is HookKind.RELATION_BROKEN:
         return relation_forgotten(local, relation_id)
     record = _noted(local.relations[relation_id], hook)
@@ -96,19 +96,19 @@ def _noted(record: RelationRecord, hook: HookInfo) -> RelationRecord:
 
 
 def relation_entered(local: LocalState, relation_id: int) -> LocalState:
-    """Note that the unit entered the scope of a relation; known records stay."""
+    """Return the local state with a record for a relation, whose scope the unit has entered."""
     if relation_id in local.relations:
         return local
     return changed(local, relations=_with(local.relations, relation_id, RelationRecord()))
 
 
 def relation_forgotten(local: LocalState, relation_id: int) -> LocalState:
-    """Drop the record of a relation."""
+    """Return the local state without the record of a relation."""
     return changed(local, relations=_without(local.relations, (relation_id,)))
 
 
 def secrets_removed(local: LocalState, uris: Iterable[str]) -> LocalState:
-    """Drop the records of secrets that are gone."""
+    """Return the local state without the records of deleted secrets."""
     gone = tuple(uris)
     return changed(
         local,

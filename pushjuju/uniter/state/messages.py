@@ -1,6 +1,6 @@
-"""Statuses that Juju itself sets while it works on a unit. Pure.
+"""Statuses that Juju itself sets while a unit's operations run. Pure.
 
-Tools parse these texts: they are Juju's to the letter.
+Tools parse these texts, so they equal Juju's exactly.
 
 Mirrors: juju worker/uniter/op_callbacks.go, worker/uniter/operation/runhook.go (3.6)
 """
@@ -16,7 +16,7 @@ _WITH_REVISION = (HookKind.SECRET_EXPIRED, HookKind.SECRET_REMOVE)
 
 
 def executing_message(operation: Operation) -> str | None:
-    """Return the message of agent status executing, or None when the status is left alone."""
+    """Return the message of agent status executing, or None when the status does not change."""
     match operation.name:
         case OperationName.RUN_HOOK if operation.hook is not None:
             return _hook_message(operation.hook, operation.endpoint)
@@ -63,8 +63,8 @@ def workload_after(
 
     Args:
         local: The state before or after `executed`.
-        success: The hook ran well, or is missing; see `pushjuju.uniter.state.operation.is_success`.
-        status_set: The charm used status-set in this very hook.
+        success: True when the hook succeeded or is missing; see `pushjuju.uniter.state.operation.is_success`.
+        status_set: True when this hook used status-set.
     """
     if not success or operation.name is not OperationName.RUN_HOOK or operation.hook is None:
         return None

@@ -1,6 +1,7 @@
 """The state transitions of operations: prepare, execute, commit. No I/O.
 
-Each step gives the next local state, already validated; the caller writes it in the transaction of that step:
+Each step returns the next local state, already validated; the caller writes it in the transaction of that
+step:
 
     local = apply_effects(local, decision.effects)    # and perform the effects on the model
     if the operation is skip-hook: go to commit
@@ -9,8 +10,8 @@ Each step gives the next local state, already validated; the caller writes it in
     local = executed(local, operation, outcome)       # write; together with the commit where that follows
     local = committed(local, operation)               # write; with what the hook wrote, and `commit_effects`
 
-After a failed run there is no commit: the state that `executed` gave stays, and the next decision answers for
-it. `is_success` returns True for the outcomes that are committed.
+A failed run is not committed: the state that `executed` returned stays, and the next decision handles the
+failure. `is_success` returns True for the outcomes that are committed.
 
 Mirrors: juju worker/uniter/operation/{deploy,runhook,runaction,leader}.go,
 worker/uniter/op_callbacks.go (3.6)
@@ -49,8 +50,8 @@ class Outcome(StrEnum):
     MISSING = "missing"  # the charm has no such hook: a success
     FAILED = "failed"
     TERMINATED = "terminated"  # killed by SIGTERM or SIGKILL: run again at once
-    INTERRUPTED = "interrupted"  # fate unknown: as failed
-    NOT_STARTED = "not-started"  # the machine is sure that it never began: run it
+    INTERRUPTED = "interrupted"  # end unknown: as failed
+    NOT_STARTED = "not-started"  # it never began: run it again
     REBOOT_AFTER = "reboot-after"  # a success; the commit waits for the reboot
     REBOOT_NOW = "reboot-now"  # killed for a reboot: run again after it
     CONFLICT = "conflict"  # the charm could not be unpacked over the old one
@@ -60,12 +61,12 @@ _SUCCESS = (Outcome.OK, Outcome.MISSING, Outcome.REBOOT_AFTER)
 _AGAIN = (Outcome.TERMINATED, Outcome.REBOOT_NOW, Outcome.NOT_STARTED)
 _DEPLOY = {OperationName.INSTALL: OperationKind.INSTALL, OperationName.UPGRADE: OperationKind.UPGRADE}
 _ACTIONS = (OperationName.RUN_ACTION, OperationName.FAIL_ACTION)
-# Application-owned secrets are the leader's; it may have lost the leadership since the decision.
+# The leader manages secrets of the application; the unit may have lost the leadership since the decision.
 _LEADERS_SECRETS = (HookKind.SECRET_ROTATE, HookKind.SECRET_EXPIRED, HookKind.SECRET_REMOVE)
 
 
 def is_success(outcome: Outcome) -> bool:
-    """Return True when an operation that ended so is committed (reboot-after: when the machine is back)."""
+    """Return True for the outcomes of operations that are committed (reboot-after: after the reboot)."""
     return outcome in _SUCCESS
 
 
@@ -73,7 +74,7 @@ def skip_reason(local: LocalState, operation: Operation, remote: RemoteState) ->
     """Return why an operation must be committed without prepare and run, or an empty text to run it.
 
     Args:
-        remote: Read anew just before the run: leadership and relations may have gone since the decision.
+        remote: Read again before the run: leadership and relations may have changed since the decision.
     """
     match operation.name:
         case OperationName.INSTALL | OperationName.UPGRADE:
@@ -81,7 +82,7 @@ def skip_reason(local: LocalState, operation: Operation, remote: RemoteState) ->
         case OperationName.RUN_HOOK:
             return _hook_pointless(local, operation, remote)
         case OperationName.RUN_ACTION if local.kind is OperationKind.RUN_ACTION:
-            return "the action is over"
+            return "the action has ended"
         case OperationName.RUN_ACTION if all(item.id != operation.action_id for item in remote.actions):
             return "the action is no longer pending"
         case OperationName.RUN_ACTION | OperationName.FAIL_ACTION | OperationName.RUN_COMMANDS:
@@ -115,7 +116,7 @@ def prepare(local: LocalState, operation: Operation, remote: RemoteState) -> Loc
     """Return the state to write before an operation runs.
 
     Args:
-        remote: As for `skip_reason`, which must have answered with an empty text.
+        remote: The state for which `skip_reason` returned "".
     """
     match operation.name:
         case OperationName.INSTALL | OperationName.UPGRADE:
@@ -138,7 +139,7 @@ def prepare(local: LocalState, operation: Operation, remote: RemoteState) -> Loc
 
 
 def _deploying(local: LocalState, operation: Operation) -> LocalState:
-    """Keep the interrupted hook with its progress: the commit returns to it."""
+    """Return the state of a deployment, with the interrupted hook to which the commit returns."""
     interrupted = None if local.kind is OperationKind.RUN_ACTION else local.hook
     progress = local.hook_progress if local.kind is OperationKind.RUN_HOOK else local.hook_step
     return changed(
@@ -158,7 +159,7 @@ def _about_to_run(local: LocalState, operation: Operation) -> LocalState:
     validate_hook(hook)
     hook_records.check_hook(local, hook)
     running = _current_hook(local, hook, Step.PENDING)
-    # A tick is used up by one retry; the next failure starts the timer again.
+    # A retry uses up a tick; the next failure starts the timer again.
     return changed(running, retry_hook_version=operation.seen.retry_hook_version, retry_timer_running=False)
 
 
@@ -182,7 +183,7 @@ def executed(
     """Return the state to write after an operation ran on the machine.
 
     Args:
-        status_set: The charm used status-set in it; that is kept even on failure, as the status is.
+        status_set: True when this hook used status-set; kept even when the hook failed, as the status is.
     """
     local = changed(local, status_set=local.status_set or status_set)
     if operation.name in _DEPLOY:
@@ -206,7 +207,7 @@ def _hook_executed(local: LocalState, operation: Operation, outcome: Outcome) ->
 
 
 def _action_executed(local: LocalState, outcome: Outcome) -> LocalState:
-    """An action that ended, well or badly, is over; one of unknown fate stays pending and is failed next."""
+    """Return the state after an action: ended, not started, or interrupted, in which case it fails next."""
     if outcome is Outcome.INTERRUPTED:
         return local
     if outcome is Outcome.NOT_STARTED:
@@ -215,12 +216,12 @@ def _action_executed(local: LocalState, outcome: Outcome) -> LocalState:
 
 
 def committed(local: LocalState, operation: Operation) -> LocalState:
-    """Return the state to write when an operation is over: run well, skipped, or committed only."""
+    """Return the state to write when an operation has ended: after a success, or after it was skipped."""
     return _valid(_COMMITS[operation.name](local, operation))
 
 
 def _commit_deploy(local: LocalState, operation: Operation) -> LocalState:
-    """Go back to the interrupted hook, else queue the hook that belongs to the new charm."""
+    """Return to the interrupted hook, or queue the first hook of the new charm."""
     install = operation.name is OperationName.INSTALL
     local = changed(
         local,
@@ -229,7 +230,7 @@ def _commit_deploy(local: LocalState, operation: Operation) -> LocalState:
         conflicted=False,
     )
     if not install:
-        # Non-leaders hear of the leader's settings again; the loop reads everything afresh.
+        # Non-leaders get leader-settings-changed again; the loop reads both states again.
         local = changed(local, restart=True, leader_settings_version=0)
     if local.hook is None:
         hook = HookInfo(kind=HookKind.INSTALL if install else HookKind.UPGRADE_CHARM)
@@ -265,7 +266,8 @@ def _flagged(local: LocalState, kind: HookKind) -> LocalState:
 
 
 def _taken_over(local: LocalState, operation: Operation, kind: HookKind) -> LocalState:
-    """Take over what the model had when the operation was made: later changes make another hook."""
+    """Store the versions that the model had when the operation was decided: later changes cause another
+    hook."""
     seen = operation.seen
     if kind is HookKind.START or not local.boot_id:
         local = changed(local, boot_id=seen.boot_id or local.boot_id)
@@ -282,7 +284,7 @@ def _taken_over(local: LocalState, operation: Operation, kind: HookKind) -> Loca
 
 
 def _after_hook(local: LocalState, kind: HookKind) -> LocalState:
-    """Queue the hook that must follow directly, else go on."""
+    """Queue the hook that must follow at once, or return to idle."""
     if kind is HookKind.CONFIG_CHANGED and not local.started:
         return _current_hook(local, HookInfo(kind=HookKind.START), Step.QUEUED)
     if kind is HookKind.UPGRADE_CHARM:
@@ -308,14 +310,14 @@ def _commit_action(local: LocalState, operation: Operation) -> LocalState:
 
 
 def _back_from_action(local: LocalState) -> LocalState:
-    """Return to the hook in error, with its progress, or go on."""
+    """Return to the failed hook, with its progress, or to idle."""
     if local.hook is None:
         return _go_on(local)
     return changed(_current_hook(local, local.hook, Step.PENDING), hook_step=local.hook_step)
 
 
 def _accept_leadership(local: LocalState, operation: Operation) -> LocalState:  # noqa: ARG001
-    """Acceptance and leader-elected are one commit: no other hook can slip in between."""
+    """Accept leadership and queue leader-elected in one commit, so that no other hook runs in between."""
     if local.kind is not OperationKind.CONTINUE:
         raise NotValid(f"cannot accept leadership with kind {local.kind}")
     if local.leader:

@@ -1,1 +1,1 @@
-"""Work that belongs to a model and to no machine, done from time to time."""
+"""Loops: work that a model needs from time to time, on no machine."""

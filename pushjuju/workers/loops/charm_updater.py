@@ -15,7 +15,7 @@ from pushjuju.workers.runtime import Runtime
 
 
 async def look_for_newer(runtime: Runtime, model: str) -> Outcome:
-    """Ask for all applications in one request; a store that is away is asked again at the next time."""
+    """Ask for newer charms of all applications in one request; ignore a failure until the next time."""
     ctx = runtime.ctx
     with ctx.read(model) as tx:
         if tx.find(Model, "model_by_uuid", uuid=model) is None:

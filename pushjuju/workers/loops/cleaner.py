@@ -1,4 +1,4 @@
-"""Removals that nobody else finishes: forced ends, empty models, unused archives."""
+"""The cleanup of a model: forced ends, empty models, unused archives, old log lines."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ PRUNE_EVERY_S = 86400.0
 
 
 async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
-    """Do the cleanups of a model that are due; end the model itself when nothing is left of it.
+    """Do the cleanups of a model that are due; remove a dying model when nothing of it is left.
 
-    A cloud that fails comes back as a reason; it is asked again later.
+    A failure of the cloud becomes a problem of the outcome, and is tried again later.
     """
     ctx = runtime.ctx
     next_due = forced_ends(ctx, model, runtime.tell)
@@ -57,7 +57,7 @@ async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
 
 
 def _prune(ctx: Context, model: str) -> None:
-    """Forget log lines, status history and finished operations older than the model wants to keep."""
+    """Delete log lines, status history and finished operations that are older than the model's limits."""
     with ctx.write(model) as tx:
         age = parse_duration(str(model_config.get(tx, "max-status-history-age")))
         before = to_iso(ctx.clock.now() - timedelta(seconds=age))
@@ -68,7 +68,7 @@ def _prune(ctx: Context, model: str) -> None:
 
 
 def forced_ends(ctx: Context, model: str, tell: Tell = silent) -> datetime | None:
-    """Force away what had its time; return when the next one is due."""
+    """Run the forced removals that are due; return when the next one is due."""
     hopeless: set[str] = set()
     with ctx.write(model) as tx:
         next_due = _force_due(tx, hopeless)
@@ -78,7 +78,7 @@ def forced_ends(ctx: Context, model: str, tell: Tell = silent) -> datetime | Non
 
 
 def _force_due(tx: ModelTx, hopeless: set[str]) -> datetime | None:
-    """Do what `forced_ends` does; note the units that go early because they are hopeless."""
+    """Run the forced removals that are due; add the units that were removed early to `hopeless`."""
     while ends := tx.list(Cleanup, "cleanup_list"):
         failed = _hopeless(tx)
         early = [end for end in ends if end.kind == removal.FORCE_UNIT and end.entity in failed]
@@ -86,15 +86,15 @@ def _force_due(tx: ModelTx, hopeless: set[str]) -> datetime | None:
         if not due:
             return from_iso(ends[0].due)
         hopeless.update(end.entity for end in early)
-        for cleanup in due:  # which may add others that are due at once
+        for cleanup in due:  # which may add cleanups that are due at once
             force(tx, cleanup)
     return None
 
 
 def _hopeless(tx: ModelTx) -> set[str]:
-    """Return the units in error of a model that is forced away: nobody will resolve what failed there.
+    """Return the units in error of a model that is removed by force, whose errors no user will resolve.
 
-    Those with subordinates wait for these. Mirrors: juju state/cleanup.go obliterateUnit (3.6)
+    Units with subordinates wait for their removal. Mirrors: juju state/cleanup.go obliterateUnit (3.6)
     """
     found = tx.find(Model, "model_by_uuid", uuid=tx.model)
     if found is None or found.life == Life.ALIVE or not found.forced:
@@ -104,8 +104,8 @@ def _hopeless(tx: ModelTx) -> set[str]:
 
 
 def force(tx: ModelTx, cleanup: Cleanup) -> None:
-    """Run the forced removal that a cleanup stands for, if the entity still exists; delete the cleanup."""
-    # Deleted in the same transaction: when this one fails, the cleanup is tried again.
+    """Run the forced removal of a cleanup, if the entity still exists; delete the cleanup."""
+    # Deleted in the same transaction: after a failure of the removal, the cleanup is tried again.
     tx.run("cleanup_delete", id=cleanup.id)
     if cleanup.kind in (removal.FORCE_UNIT, removal.FORCE_REMOVE_UNIT):
         unit = tx.find(Unit, "unit_get", name=cleanup.entity)
@@ -132,7 +132,7 @@ async def _end_model(runtime: Runtime, model: Model) -> None:
     with ctx.write(model.uuid) as tx:
         if tx.list(Application, "application_list"):
             return
-        models.delete(tx)  # with the row that held our lease
+        models.delete(tx)  # also deletes the row with this process's lease
     _drop_blobs(runtime.base_ctx)
     ctx.controller.known_hosts(model.uuid).unlink(missing_ok=True)
     if ctx.controller.settings().get("current-model") == model.qualified:
@@ -145,7 +145,7 @@ async def _clear_cloud(runtime: Runtime, model: str) -> None:
 
 
 async def _or_forced(runtime: Runtime, model: Model, clear: Callable[[], Awaitable[None]], what: str) -> None:
-    """Remove an entity of a model; a forced removal leaves it behind where it cannot be removed."""
+    """Remove what a model has elsewhere; a forced removal reports a failure and goes on."""
     try:
         await clear()
     except PushjujuError as error:

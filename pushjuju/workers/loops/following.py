@@ -1,4 +1,4 @@
-"""What the store alone tells: what another process does, and the end of applications."""
+"""Events that the store shows: the progress of other processes, and the removal of applications."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from pushjuju.workers.events import Event, Tell
 from pushjuju.workers.machine.machine_run import stays
 
 EVERY = timedelta(seconds=0.25)
-_BEFORE = timedelta(hours=1)  # how long an operation may have been under way when somebody begins to look
+_BEFORE = timedelta(hours=1)  # age of running operations that are shown
 _KEYS = 50
-_RUNS = 20  # of a unit between two looks
+_RUNS = 20  # operations of a unit between two looks
 _STATES = {"failed": "failed", "terminated": "failed", "error": "failed"}
 
 
 class Follower:
-    """Tells of machines that another process works, of the hooks on them, and when applications are gone.
+    """Emits events of machines that another process works, of their hooks, and of removed applications.
 
-    An application ends with its last unit or relation, wherever that was: no work on a machine can tell.
+    An application is removed with its last unit or relation, which may be anywhere.
     """
 
     def __init__(self, ctx: Context, tell: Tell, owner: str, prefixes: Iterable[str] = ()) -> None:
@@ -36,7 +36,7 @@ class Follower:
         self._machines: set[tuple[str, str]] = set()
         self._told: dict[str, str] = {}
         self._units: dict[tuple[str, str], set[str]] = {}
-        self._ends: dict[tuple[str, str], str] = {}  # machines -> the word for their end
+        self._ends: dict[tuple[str, str], str] = {}  # machine -> the word for its end
         with ctx.store.read() as tx:
             self._going = [
                 (model, str(row["name"]))
@@ -45,7 +45,7 @@ class Follower:
             ]
 
     def look(self, prefixes: Iterable[str]) -> None:
-        """Tell what has changed; not more often than is of use."""
+        """Emit events of what has changed, at most every 0.25 seconds."""
         now = self._ctx.clock.now()
         if now - self._looked < EVERY:
             return
@@ -56,7 +56,7 @@ class Follower:
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Tell what has changed on the machines that were ever worked elsewhere, and of applications."""
+        """Emit events of what has changed on machines that other processes work, and of applications."""
         if not (self._machines or self._going):
             return
         events: list[Event] = []
@@ -109,7 +109,7 @@ class Follower:
         ]
 
     def _gone(self, model: str, machine: str, present: set[str]) -> Iterable[Event]:
-        """Yield the end of units that were here: their last hooks are gone with them."""
+        """Yield an event for each removed unit, whose last hooks were deleted with the unit."""
         before = self._units.get((model, machine), set())
         if present or before:
             self._units[model, machine] = present

@@ -1,6 +1,6 @@
-"""Looks at the instances of a model's machines from time to time.
+"""Asks clouds regularly for the instances of a model's machines.
 
-Soon at first, ever later, slowly once all is well; one call for all instances of a model.
+The intervals are short at first, then grow, and are long once all is well; one call asks for all instances.
 Mirrors: juju worker/instancepoller (3.6)
 """
 
@@ -32,10 +32,10 @@ _YOUNG = (InstanceStatus.ALLOCATING, InstanceStatus.PENDING)
 
 
 async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
-    """Ask the cloud for a model's instances, and note what changed.
+    """Ask the cloud for a model's instances, and record what has changed.
 
     Args:
-        attempts: The number of looks in a row that found no change.
+        attempts: The number of polls in a row without a change.
     """
     try:
         kind = runtime.host.provider_type(runtime.cloud_type(model))
@@ -70,11 +70,11 @@ async def poll(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
 async def _targets(
     provider: Provider, seen: Iterable[tuple[Machine, Instance | None]]
 ) -> dict[str, dict[str, object]]:
-    """Return how machines answer of which that was not known."""
+    """Return the SSH targets of machines whose address was not known before."""
     targets: dict[str, dict[str, object]] = {}
     for machine, instance in seen:
         if instance is not None and not machine.ssh.get("host") and instance.addresses:
-            with contextlib.suppress(NotFound):  # the instance went meanwhile: the next look says so
+            with contextlib.suppress(NotFound):  # the instance was deleted meanwhile: the next poll sees it
                 targets[machine.id] = target_document(await provider.ssh_target(instance))
     return targets
 
@@ -82,7 +82,7 @@ async def _targets(
 def _interval(
     listed: Sequence[Machine], found: Sequence[Instance | None], *, changed: bool, attempts: int
 ) -> tuple[float, int]:
-    """Return seconds until the next look, and how many had nothing new."""
+    """Return the seconds until the next poll, and the number of polls in a row without a change."""
     pairs = list(zip(listed, found, strict=True))
     young = any(item is not None and item.status in _YOUNG for _, item in pairs)
     settled = all(item is None or _is_well(machine, item) for machine, item in pairs)
@@ -105,7 +105,7 @@ def _note(
     found: Sequence[Instance | None],
     targets: dict[str, dict[str, object]],
 ) -> bool:
-    """Write down the statuses that changed; return True when any did."""
+    """Record the statuses and addresses that have changed; return True when any has."""
     _now, changed = ctx.clock.now(), False
     found_again: list[tuple[Machine, Machine]] = []
     with ctx.write(model) as tx:

@@ -1,7 +1,7 @@
-"""The loop of a model's secrets: what time brings, and content on its way to a backend.
+"""The loop of a model's secrets: rotations, expiries, and the transfer of content to secret backends.
 
-Rotations and expiries become due here and wake up the units that answer for them. Content for a backend
-waits, sealed, in the store until the backend has it; every step may be repeated.
+Rotations and expiries that are due wake the units that manage the secrets. Content for a backend waits,
+encrypted, in the store until the backend has it; every step may be repeated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pushjuju.workers.runtime import Runtime
 
 
 async def look_after(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
-    """Do what is due for the secrets of a model; a backend that is away comes back as a reason."""
+    """Do what is due for the secrets of a model; a failing backend becomes a problem of the outcome."""
     ctx = runtime.ctx
     with ctx.write(model) as tx:
         if tx.find(Model, "model_by_uuid", uuid=model) is None:
@@ -51,7 +51,7 @@ def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 async def _move(runtime: Runtime, model: str) -> None:
-    """Bring content to where it belongs."""
+    """Move contents to the backends, or into the store, where they belong."""
     ctx = runtime.ctx
     while True:
         with ctx.read(model) as tx:
@@ -71,7 +71,7 @@ async def _move(runtime: Runtime, model: str) -> None:
 
 
 async def _content(ctx: Context, item: RevisionRow) -> Content:
-    """Return content from wherever it is."""
+    """Return the content of a revision from the store or its backend."""
     if found := secrets.stored(ctx, item).content:
         return found
     with ctx.store.read() as tx:
@@ -80,13 +80,13 @@ async def _content(ctx: Context, item: RevisionRow) -> Content:
 
 
 def _moved(ctx: Context, item: RevisionRow, content: Content) -> None:
-    """Note where content is now; in the store only its checksum stays behind."""
+    """Record where content is now; for content in a backend, the store keeps only the checksum."""
     value = {"checksum": content.checksum(), **({} if item.target else {"content": dict(content)})}
     with ctx.write(item.model) as tx:
         present = tx.find(RevisionRow, "secret_revision_get", secret=item.secret, revision=item.revision)
         if present is None:
-            return  # removed meanwhile: the trash knows of every copy
-        if present.target != item.target:  # wanted elsewhere meanwhile: this copy is one too many
+            return  # removed meanwhile: every copy is in the trash
+        if present.target != item.target:  # the target has changed meanwhile: this copy is not needed
             if item.target:
                 _throw_away(tx, item, item.target)
             return
@@ -104,7 +104,7 @@ def _throw_away(tx: ModelTx, item: RevisionRow, backend: str) -> None:
 
 
 async def clear(runtime: Runtime, model: str) -> None:
-    """Delete all secrets of a model that goes, in the backends as well."""
+    """Delete all secrets of a model that is removed, also in backends."""
     ctx = runtime.ctx
     with ctx.write(model) as tx:
         for row in tx.list(SecretRow, "secret_list"):
@@ -113,7 +113,7 @@ async def clear(runtime: Runtime, model: str) -> None:
 
 
 async def empty_trash(runtime: Runtime, model: str) -> None:
-    """Delete in the backends what was removed from a model, also when the model itself is gone."""
+    """Delete in the backends what was removed from a model, also after the model's own removal."""
     ctx = runtime.ctx
     while True:
         with ctx.read(model) as tx:
@@ -122,7 +122,7 @@ async def empty_trash(runtime: Runtime, model: str) -> None:
             try:
                 backend = _opened(runtime, item.backend)
             except NotFound:
-                backend = None  # it was removed by force
+                backend = None  # the backend was removed by force
             if backend is not None:
                 await _asked(ctx, item.backend, partial(backend.delete, item.path))
             with ctx.store.write() as tx:
@@ -138,7 +138,7 @@ def _opened(runtime: Runtime, backend: str) -> SecretBackend:
 
 
 async def _asked(ctx: Context, backend: str, call: partial[None]) -> None:
-    """Ask a backend in a thread of its own, and note how it is."""
+    """Call a backend in a thread, and record its status."""
     status, message = "active", ""
     try:
         await asyncio.to_thread(call)

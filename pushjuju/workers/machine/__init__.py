@@ -1,1 +1,1 @@
-"""The work on one machine: reach it, run what its units want, guard it."""
+"""The work on one machine: reach it, run the operations of its units, manage its firewall and storage."""

@@ -1,6 +1,6 @@
 """Commands for a machine itself: `exec --machine`.
 
-They hold the machine's lock unless they are parallel, and run once, as hooks do. Mirrors: juju
+Commands hold the machine's lock unless they are parallel, and run once, as hooks do. Mirrors: juju
 worker/machineactions (3.6)
 """
 
@@ -22,7 +22,7 @@ from pushjuju.uniter.dispatch import Dispatch
 
 TITLE = "juju-exec"
 _USER = "ubuntu"
-# As the user that every cloud image has; on a machine without it, as root.
+# Runs as the user `ubuntu` of cloud images; on a machine without that user, as root.
 _SCRIPT = """\
 if id -u {user} >/dev/null 2>&1; then
   cd ~{user} 2>/dev/null || cd /
@@ -43,7 +43,7 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
     """Prepare the oldest commands that wait for a machine; return None when no commands wait.
 
     Args:
-        held: Locks that are taken; a command that needs one of these locks goes on waiting.
+        held: Locks that are held; a command that needs one of these locks has to wait.
     """
     now = ctx.clock.now()
     with ctx.write(machine.model) as tx:
@@ -62,7 +62,7 @@ def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Dispatch
 
 
 def again(ctx: Context, operation: Operation) -> Dispatch:
-    """Return the request of commands that were prepared before."""
+    """Return the request for commands that were prepared before."""
     with ctx.read(operation.model) as tx:
         return _prepared(_task(tx, operation), operation.id)
 

@@ -1,4 +1,4 @@
-"""Reaching a machine, and noting what is known of it: facts, silence."""
+"""Reaches a machine, and records its facts, or why it does not answer."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from pushjuju.workers.timeouts import CALL_S, START_S, login, lost
 
 T = TypeVar("T")
 
-BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
-BOOT_TELL_S = 15.0  # after which users are told what it is waited for
+BOOT_WAIT_S = 120.0  # seconds that a new or rebooted machine may take to answer SSH
+BOOT_TELL_S = 15.0  # seconds after which users see why the machine is awaited
 BOOT_POLL_S = 0.05
-NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
+NOTE_EVERY_S = 30.0  # age at which the recorded contact is renewed during work
 LOGGER = "pushjuju.contact"
-_FAILED = "failed"  # in the data of an instance's status: why a machine that answers could not be used
+_FAILED = "failed"  # data of an instance's status: error of a machine that answered
 RESUMING = "is stopped; starting it again"
 _STARTING = (InstanceStatus.PENDING, InstanceStatus.ALLOCATING)
 
@@ -59,8 +59,8 @@ _STARTING = (InstanceStatus.PENDING, InstanceStatus.ALLOCATING)
 async def attach(runtime: Runtime, machine: Machine) -> MachineSession:
     """Open the session to a machine and record its facts.
 
-    A machine that never answered yet gets time to boot. A machine of a cloud that does not answer is looked
-    up in its cloud, which may know another address, or start the machine again after its host was down.
+    A machine that has never answered gets time to boot. When a cloud machine does not answer, its cloud is
+    asked, which may know another address, or start the machine again after its host was down.
     """
     try:
         return await _attach(runtime, machine)
@@ -81,7 +81,7 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
     try:
         session = await _open(runtime, machine, patient=not machine.last_seen and not is_manual(machine))
     except Unreachable as error:
-        # The address may be old, or the instance stopped: the cloud knows. Machines of the user have none.
+        # The address may be old, or the instance stopped: ask the cloud, unless the user named the machine.
         found = None if is_manual(machine) else await _look_up(runtime, machine)
         if found is None:
             if not (machine.last_seen or error.hint):
@@ -92,11 +92,11 @@ async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
     if not machine.last_seen and not is_manual(machine):
         await firstboot.wait(runtime, machine, session)
     exec_requests.listen(runtime.base_ctx, session, machine)
-    # An open session says what was true at its hello; addresses may have changed since.
+    # The facts of an open session are those of its hello; addresses may have changed since.
     if session is known and _is_old(machine, runtime.ctx.clock.now()):
         await session.look_again()
     if session is known:
-        session.hello.pop("charms", None)  # said long ago: another process may have brought some since
+        session.hello.pop("charms", None)  # outdated: another process may have sent charms since
     if _is_news(machine, session.hello, runtime.ctx.clock.now()):
         note_facts(runtime.ctx, machine, session.hello)
     if comes_up:
@@ -112,7 +112,7 @@ async def _open(runtime: Runtime, machine: Machine, *, patient: bool) -> Machine
 async def _patiently(
     runtime: Runtime, machine: Machine, reach: Callable[[], Awaitable[T]], *, patient: bool
 ) -> T:
-    """Reach a machine; a machine that boots gets time, and the reason of the wait is reported once."""
+    """Reach a machine; wait for a machine that boots, and report once why it is awaited."""
     begun, told = runtime.ctx.clock.monotonic(), False
     while True:
         try:
@@ -132,7 +132,7 @@ async def _patiently(
 
 
 async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
-    """Ask the cloud for a silent machine's address, which may boot it; return None when no wait can help."""
+    """Ask the cloud for the address of a silent machine, or start it; None when waiting is useless."""
     with runtime.ctx.read(machine.model) as tx:
         if parent_machine(machine.id) is None and credential_validity.reason(tx, models.get(tx)):
             return None
@@ -157,7 +157,7 @@ async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
 
 
 async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> bool:
-    """Start a stopped machine again where its provider can; return True when the provider did."""
+    """Start a stopped machine again if its provider can; return True when it was started."""
     if not isinstance(provider, Resumer):
         return False
     with runtime.ctx.write(machine.model) as tx:
@@ -173,7 +173,7 @@ async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> boo
 
 
 async def can_resume(runtime: Runtime, machine: Machine) -> bool:
-    """Return True when a lost machine is stopped and its provider starts it again at the next contact."""
+    """Return True when a silent machine is stopped, so that its provider can start it at the next contact."""
     if is_manual(machine) or not machine.instance_id:
         return False
     try:
@@ -182,7 +182,7 @@ async def can_resume(runtime: Runtime, machine: Machine) -> bool:
             return False
         (instance,) = await runtime.within(CALL_S, provider.get([machine.instance_id]))
     except PushjujuError:
-        return False  # the next contact tells
+        return False  # the next contact finds out
     return instance is not None and instance.status is InstanceStatus.STOPPED
 
 
@@ -206,18 +206,18 @@ async def come_back(runtime: Runtime, machine: Machine, boot_id: str) -> Machine
         await asyncio.sleep(BOOT_POLL_S * 4)
 
 
-# --- what is known of it ----------------------------------------------------------------------------------
+# --- the facts of a machine -------------------------------------------------------------------------------
 
 
 def _is_news(machine: Machine, hello: Hello, now: datetime) -> bool:
-    """Return True when a contact says more than the last; a busy machine is not recorded at each contact."""
+    """Return True when a contact must be recorded: the facts have changed, or the last record is old."""
     if _is_old(machine, now) or machine.unreachable_since or machine.boot_id != hello["boot_id"]:
         return True
     return machine.hostname != hello["hostname"] or not network.is_known(machine, _addresses(hello))
 
 
 def _is_old(machine: Machine, now: datetime) -> bool:
-    """Return True when a machine's facts are old, or the machine must be asked for them again."""
+    """Return True when the recorded facts are old, or a change demands new ones."""
     if machine.last_seen is None or machine.look_again:
         return True
     return abs((now - machine.last_seen).total_seconds()) > NOTE_EVERY_S
@@ -228,7 +228,7 @@ def _addresses(hello: Hello) -> list[dict[str, object]]:
 
 
 def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
-    """Record what a machine says of itself."""
+    """Record the facts that a machine has sent."""
     now = ctx.clock.now()
     with ctx.write(machine.model) as tx:
         addresses = spaces.note_addresses(tx, machine, _addresses(hello))
@@ -248,7 +248,7 @@ def note_facts(ctx: Context, machine: Machine, hello: Hello) -> None:
 
 
 def _note_facts(tx: ModelTx, machine: Machine, hello: Hello, now: datetime) -> None:
-    """Record the facts that are new, else only the contact: what is known of its units then stays known."""
+    """Record new facts, or only the time of the contact, so that cached views of the units stay valid."""
     key = {"model": machine.model, "id": machine.id}
     hardware = {**_hardware(hello), **machine.hardware}
     present = machines.get(tx, machine.id)
@@ -268,14 +268,14 @@ def _note_facts(tx: ModelTx, machine: Machine, hello: Hello, now: datetime) -> N
 
 
 def note_success(ctx: Context, machine: Machine, hello: Hello) -> None:
-    """Record that the work on a machine was done, after it had failed though the machine answered."""
+    """Record that the work on a machine succeeded, after it had failed on a machine that answered."""
     with ctx.write(machine.model) as tx:
         if _fails(tx, machine):
             _note_running(tx, machine, hello)
 
 
 def _fails(tx: ModelTx, machine: Machine) -> bool:
-    """Return True when a machine answered but could not be used; an answer alone does not clear the fault."""
+    """Return True when a machine answered but the work on it failed; an answer alone does not end that."""
     present = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
     return present is not None and _FAILED in present.data
 
@@ -294,7 +294,7 @@ def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, obj
 
 
 def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
-    """Record why a machine could not be used; where a leader is silent, others look whether to take over."""
+    """Record why a machine could not be used; wake followers of silent leaders, which may take over."""
     now = ctx.clock.now()
     with ctx.write(machine.model) as tx:
         if isinstance(error, TransportError):
@@ -320,7 +320,7 @@ def _note_unusable(
 
 
 def _instance_status(tx: ModelTx, machine: Machine, error: PushjujuError) -> InstanceStatus:
-    """Return what an error tells of an instance; a stopped one that could not be started is stopped."""
+    """Return the instance status that an error shows; a stopped instance that did not start stays stopped."""
     present = statuses.get_status(tx, StatusKind.INSTANCE, machine.id)
     was_stopped = present is not None and present.status == InstanceStatus.STOPPED
     if isinstance(error, InstanceStopped) or (was_stopped and isinstance(error, ProviderError)):
@@ -329,7 +329,7 @@ def _instance_status(tx: ModelTx, machine: Machine, error: PushjujuError) -> Ins
 
 
 def _alert_followers(tx: ModelTx, machine: Machine) -> None:
-    """Let those who can be reached look whether to take over from leaders that were silent for too long."""
+    """Wake the followers of leaders that have been silent for too long, if the followers can be reached."""
     for unit in machines.units_on(tx, machine.id):
         leads = leadership.holder(tx, unit.application) == unit.name
         if not leads or not leadership.is_lost(tx, unit.name):
@@ -341,7 +341,7 @@ def _alert_followers(tx: ModelTx, machine: Machine) -> None:
 
 
 def _running(machine: Machine, hello: Hello) -> str:
-    """Return the instance's message: what is special about a machine that runs."""
+    """Return the message of the instance's status: what is special about a running machine."""
     if is_manual(machine):
         return "Manually provisioned machine"
     wanted, real = Base.parse(machine.base), hello.get("os") or {}

@@ -1,4 +1,4 @@
-"""Tries a credential on the models that it is for, before it is kept.
+"""Checks a credential with the models that use it, before the credential is stored.
 
 Mirrors: juju apiserver/common/credentialcommon/modelcredential.go (3.6)
 """
@@ -30,10 +30,10 @@ def problems(
     *,
     warn: Callable[[str], None],
 ) -> list[str]:
-    """Return why a model cannot use a credential; empty when the cloud accepts it and shows the machines.
+    """Return why a model cannot use a credential; empty when the cloud accepts it and shows all machines.
 
     Args:
-        stored: Its content, decrypted.
+        stored: The content of the credential, decrypted.
     """
     credential = Credential(name=name, auth_type=stored.auth_type, attributes=stored.attributes)
     with ctx.read(model.uuid) as tx:

@@ -1,6 +1,6 @@
-"""resource-get: a resource goes into the machine's cache while the hook waits for it.
+"""resource-get: sends a resource to the machine's cache while the hook waits.
 
-The file is read and sent in pieces, once per machine; the machine checks what arrived by its hashes.
+The file is read and sent in pieces, once for each machine; the machine compares the hashes.
 
 Mirrors: juju apiserver/resources_unit.go, worker/uniter/runner/context/resources (3.6)
 """
@@ -21,17 +21,17 @@ from pushjuju.store.rows.records import Resource
 from pushjuju.workers.live import LiveAnswer
 
 TOOL = "resource-get"
-FETCH = "fetch"  # the machine wants the content
-AGAIN = "again"  # what its cache holds is not that
+FETCH = "fetch"  # the machine needs the content
+AGAIN = "again"  # the content in the machine's cache is damaged
 
 
 async def answer(
     ctx: Context, session: MachineSession, model: str, unit: str, argv: Sequence[str]
 ) -> LiveAnswer:
-    """Send the facts of a resource, and on request the file itself, to the machine.
+    """Send the facts of a resource to the machine and, on request, its file.
 
     Raises:
-        LeaseLost: It is for another controller process to answer.
+        LeaseLost: Another controller process works the machine now and answers instead.
     """
     try:
         found = await _deliver(ctx, session, model, unit, list(argv))
@@ -65,7 +65,7 @@ async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str,
 
 
 async def _here(ctx: Context, model: str, found: Resource) -> Resource:
-    """Return a resource with its content; a store's is fetched when it is first asked for."""
+    """Return a resource with its content; that of a store is downloaded at the first request."""
     if found.sha256:
         return found
 

@@ -1,6 +1,6 @@
-"""What `juju-exec` asks for on machines that are attached.
+"""Requests of `juju-exec` on attached machines.
 
-A session knows what waits on its machine; nothing of it is kept in the store until it is run.
+A session has the requests that wait on its machine; the store has a request only from its start on.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pushjuju.store.rows.records import Machine, Operation
 from pushjuju.uniter.requests import Refusal, Request, error_of, read_request
 from pushjuju.workers.runtime import Runtime
 
-AGAIN_S = 1.0  # when to touch the worker again after the store was busy
+AGAIN_S = 1.0  # seconds until the next attempt when the store was busy
 
 
 def of_unit(session: MachineSession, unit: str) -> list[Request]:
-    """Return what waits for a unit, oldest first; what cannot be read is refused."""
+    """Return the requests that wait for a unit, oldest first; refuse requests that cannot be read."""
     found = []
     for name, document in sorted(session.requests.items()):
         if document.get("unit") != unit:
@@ -34,32 +34,32 @@ def of_unit(session: MachineSession, unit: str) -> list[Request]:
 
 
 def waiting(runtime: Runtime, machine: Machine) -> bool:
-    """Return True when requests wait on a machine, as far as an open session knows."""
+    """Return True when an open session with a machine has waiting requests."""
     session = runtime.attached(machine)
     return session is not None and bool(session.requests)
 
 
 def refuse(session: MachineSession, refused: Iterable[Refusal]) -> None:
-    """Tell the machine what is not run, and why."""
+    """Send the machine the errors of refused requests."""
     for item in refused:
         session.answer(item.request, item.error)
 
 
 def tell_again(session: MachineSession, found: Operation | None) -> None:
-    """Tell the error of a request whose operation an earlier controller committed."""
+    """Send the error of a request whose operation an earlier controller process committed."""
     refusal = error_of(found) if found is not None else None
     if refusal is not None:
         session.answer(refusal.request, refusal.error)
 
 
 def listen(ctx: Context, session: MachineSession, machine: Machine) -> None:
-    """Let the worker of a machine look again whenever something new is asked for there."""
-    session.on_requests = partial(_touch, ctx, machine.model, machine.id)
+    """Wake the worker of a machine whenever a new request arrives there."""
+    session.on_requests = partial(_wake, ctx, machine.model, machine.id)
 
 
-def _touch(ctx: Context, model: str, machine: str) -> None:
+def _wake(ctx: Context, model: str, machine: str) -> None:
     try:
         with ctx.write(model) as tx:
             wake.machine(tx, machine, "juju-exec")
-    except StoreError:  # busy for a moment
-        asyncio.get_running_loop().call_later(AGAIN_S, _touch, ctx, model, machine)
+    except StoreError:  # a busy store: try again
+        asyncio.get_running_loop().call_later(AGAIN_S, _wake, ctx, model, machine)

@@ -1,8 +1,8 @@
-"""Keeping the firewall of one machine as the model wants it.
+"""Keeps the firewall of one machine as the model needs it.
 
-The complete rules are computed from the model and compared, by their digest, with those in force; only others
-go to the machine, as a whole, beside whatever hooks run there. What was done is noted after it was done: a
-controller that dies in between does it again, which changes nothing.
+The complete rules are computed from the model, and their digest is compared with that of the rules in force.
+When they differ, the machine gets all rules, while its hooks go on. The result is recorded afterwards: a
+controller that dies in between sends the rules again, which does no harm.
 
 Mirrors: juju worker/firewaller (3.6)
 """
@@ -31,17 +31,17 @@ from pushjuju.workers.events import Event
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
 
-AGAIN_S = 3600.0  # after this long a contact brings the rules again: somebody may have thrown them away
-TIMEOUT_S = 60.0  # how long a machine may take to load them
+AGAIN_S = 3600.0  # seconds after which rules are sent again: a user may have deleted them
+TIMEOUT_S = 60.0  # seconds that a machine may take to load the rules
 LOGGER = "juju.worker.firewaller"
-WAKE_EACH_S = 0.005  # for each guarded machine, until a change in one of them wakes the others
+WAKE_EACH_S = 0.005  # delay of the wake, for each machine with a firewall
 WAKE_MOST_S = 5.0
 
 
 async def wake(runtime: Runtime, model: str, reason: str) -> Outcome:
-    """Wake the machines whose rules may have changed, some moments later: then more changes share one wake.
+    """Wake the machines whose rules may have changed, after a delay in which more changes share the wake.
 
-    The more machines there are, the longer it waits, so that what a change costs does not grow with them.
+    The delay grows with the number of machines, so that many machines do not make a change more expensive.
     """
     ctx = runtime.ctx
     with ctx.read(model) as tx:
@@ -54,7 +54,7 @@ async def wake(runtime: Runtime, model: str, reason: str) -> Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wanted:
-    """The rules that a machine should have, and what is known of those that it has."""
+    """The rules that a machine should have, and the record of the rules that it has."""
 
     known: MachineFirewall
     rules: MachineRules
@@ -65,14 +65,14 @@ class _Wanted:
 
 
 class Firewaller:
-    """The firewall of one machine, from one claim.
+    """The firewall of one machine, in the hands of one claim.
 
     Attributes:
-        problem: Why the rules are not in force, after a try that failed.
+        problem: Why the rules could not be set; None before a failure.
     """
 
     def __init__(self, runtime: Runtime, machine: Machine, firewall: Firewall) -> None:
-        self._shop = runtime
+        self._runtime = runtime
         self._ctx: Context = runtime.ctx
         self._machine = machine
         self._firewall = firewall
@@ -82,18 +82,18 @@ class Firewaller:
 
     @classmethod
     def of(cls, runtime: Runtime, machine: Machine) -> Firewaller | None:
-        """Return a machine's firewaller, or None when no firewall guards such machines."""
+        """Return a machine's firewaller, or None when the machine has no firewall."""
         firewall = runtime.firewall(machine)
         return cls(runtime, machine, firewall) if firewall is not None else None
 
-    # --- what there is to do ------------------------------------------------------------------------------
+    # --- whether rules must be sent -----------------------------------------------------------------------
 
     def wants_contact(self) -> bool:
-        """Return True when the machine needs other rules; a change without effect is recorded as done."""
+        """Return True when the machine needs other rules; record changes that do not change the rules."""
         with self._ctx.read(self._machine.model) as tx:
             known = service.state(tx, self._machine.id)
             if known is None:
-                return bool(self._machine.last_seen)  # the first contact brings them in any case
+                return bool(self._machine.last_seen)  # the first contact sends rules in any case
             if known.changes == known.seen and not known.problem:
                 return False
             wanted = self._wanted(tx, known)
@@ -104,9 +104,9 @@ class Firewaller:
         return False
 
     def is_stale(self, session: MachineSession) -> bool:
-        """Tell, at a contact, whether the rules may not be in force: others, another boot, or long ago."""
+        """Return True when the rules may not be in force: after changes or a boot, or when they are old."""
         if self._gone or self.problem is not None or not session.hello:
-            return False  # taken away, or tried at this contact already, or the machine is not there just now
+            return False  # removed, or failed at this contact, or no connection
         with self._ctx.read(self._machine.model) as tx:
             known = service.state(tx, self._machine.id)
         if known is None or known.changes != known.seen or known.problem or known.applied_at is None:
@@ -122,10 +122,10 @@ class Firewaller:
         rules = service.rules(tx, self._machine.id, known)
         return _Wanted(known=known, rules=rules)
 
-    # --- doing it -----------------------------------------------------------------------------------------
+    # --- sending rules ------------------------------------------------------------------------------------
 
     async def work(self, session: MachineSession) -> None:
-        """Bring the rules to the machine; that it does not take them holds nothing else up."""
+        """Send the rules to the machine; a failure is recorded and stops no other work."""
         async with self._busy:
             if not self._gone:
                 await self._apply(session)
@@ -140,27 +140,27 @@ class Firewaller:
         except RemoteFailed as error:
             self._note_problem(error)
             return
-        self._shop.checkpoint("firewall-applied")
+        self._runtime.checkpoint("firewall-applied")
         with self._ctx.store.write() as tx:
             tx.run(
                 "firewall_applied",
                 **self._key,
                 seen=wanted.known.changes,
                 applied=wanted.rules.digest(),
-                boot_id=str(session.hello.get("boot_id", "")),  # it may have gone since
+                boot_id=str(session.hello.get("boot_id", "")),  # the connection may be lost
                 now=to_iso(self._ctx.clock.now()),
             )
-        if not wanted.in_force and self._machine.last_seen:  # of a new machine that is no news
+        if not wanted.in_force and self._machine.last_seen:  # no news for a new machine
             told = Event(entity=f"machine {self._machine.id}", text="firewall rules in force", state="done")
-            self._shop.tell(told)
+            self._runtime.tell(told)
 
     def _require_credential(self) -> None:
-        """Refuse to ask a cloud that refused the model's credential; machines that guard themselves go on.
+        """Refuse to call a cloud that refused the model's credential; some firewalls need no cloud.
 
         Raises:
-            RemoteFailed: The cloud refused the credential.
+            RemoteFailed: The cloud has refused the credential before.
         """
-        if "firewall" not in self._shop.features(self._machine.provider):
+        if "firewall" not in self._runtime.features(self._machine.provider):
             return
         with self._ctx.read(self._machine.model) as tx:
             if credential_validity.reason(tx, models.get(tx)):
@@ -169,7 +169,7 @@ class Firewaller:
                 )
 
     def _look(self, session: MachineSession) -> _Wanted:
-        """Return the rules that are wanted now, with a rule that lets this controller's SSH connection in."""
+        """Return the rules for now, with a rule that admits this controller's SSH connection."""
         peer, said = intake.ssh_reached(str(session.hello.get("ssh", "")))
         with self._ctx.write(self._machine.model) as tx:
             tx.run("firewall_add", **self._key)
@@ -189,17 +189,17 @@ class Firewaller:
                 entity, now = f"machine-{self._machine.id}", self._ctx.clock.now()
                 logs.append(tx, entity, "ERROR", LOGGER, text, now=now)
         self.problem = error
-        self._shop.tell(Event(entity=f"machine {self._machine.id}", text=text, state="failed"))
+        self._runtime.tell(Event(entity=f"machine {self._machine.id}", text=text, state="failed"))
 
     async def clear(self, session: MachineSession) -> None:
-        """Take the firewall from a machine that goes on without us, if it ever had one."""
+        """Remove the firewall from a machine that leaves the model, if it has one."""
         async with self._busy:
             self._gone = True
             with self._ctx.read(self._machine.model) as tx:
                 if service.state(tx, self._machine.id) is None:
                     return
             await self._firewall.clear(self._guarded(session))
-            self._shop.checkpoint("firewall-cleared")
+            self._runtime.checkpoint("firewall-cleared")
             with self._ctx.store.write() as tx:
                 tx.run("firewall_delete", **self._key)
 

@@ -1,8 +1,8 @@
-"""Writing the keys that may log in to a machine: `authorized_keys` of its login user.
+"""Writes `authorized_keys` of the users of a machine: the keys that may log in.
 
-The lines that pushjuju writes end with a mark that names the model, so that they are found again; all other
-lines are left as they are. A script runs as the user who owns the file, never as root in a user's home.
-Writing twice changes nothing. A machine that does not take the keys delays no hook.
+The lines of pushjuju end with a mark that names the model; all other lines stay. A script runs as the user
+who owns the file, never as root in a user's home. Writing twice changes nothing. A machine that refuses the
+keys delays no hook.
 
 Mirrors: juju worker/authenticationworker (3.6)
 """
@@ -25,9 +25,9 @@ from pushjuju.workers.runtime import Runtime
 
 TIMEOUT_S = 30.0
 LOGGER = "juju.worker.authenticationworker"
-_USER = "ubuntu"  # the users whom Juju lets in, if the model has such users
-# Arguments: the home, the mark. The lines come on standard input: 200 RSA keys are too long for one argument.
-# The file changes in one step, and only when it has to.
+_USER = "ubuntu"  # the user whose logins Juju allows, where the user exists
+# Arguments: the home, the mark. The lines come on standard input: 200 RSA keys are too long for an argument.
+# The file is replaced in one step, and only when its content changes.
 _WRITE = """set -e
 umask 077
 file="$1/.ssh/authorized_keys"
@@ -64,7 +64,7 @@ done
 
 
 async def write(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
-    """Bring a model's keys to a machine; when the machine refuses them, report that and try again later."""
+    """Write a model's keys to a machine; report a refusal, which is tried again later."""
     with runtime.ctx.read(machine.model) as tx:
         keys = ssh_keys.lines(tx)
     try:
@@ -91,7 +91,7 @@ def _note(runtime: Runtime, machine: Machine, error: RemoteFailed) -> None:
 
 
 async def clear(runtime: Runtime, machine: Machine) -> None:
-    """Remove the model's keys from a machine that leaves the model; when forced, it need not answer."""
+    """Remove the model's keys from a machine that leaves the model; a forced removal ignores failures."""
     with runtime.ctx.read(machine.model) as tx:
         if not machine.last_seen or not ssh_keys.ever(tx):
             return

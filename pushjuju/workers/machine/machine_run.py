@@ -1,8 +1,8 @@
-"""One run on a machine that answers: the operations of its units and its commands.
+"""Runs the operations of units and the commands on one attached machine.
 
-Each unit has at most one operation under way, and decides again after each operation. Operations that share a
-lock follow one another, so that the snapshot of each holds what the operation before wrote; operations
-without a lock (parallel actions, `exec`) run beside them. Mirrors: juju core/machinelock,
+Each unit has at most one running operation, and decides again after each. Operations with the same lock run
+one after the other, so that the snapshot of each contains the writes of the one before; operations without
+lock (parallel actions, `exec`) run beside them. Mirrors: juju core/machinelock,
 worker/uniter/operation/executor.go (3.6)
 """
 
@@ -66,26 +66,26 @@ from pushjuju.workers.outcome import of_unit
 from pushjuju.workers.provision.provisioner import is_manual
 from pushjuju.workers.runtime import Runtime
 
-MOST_KILLS = 5  # times in a row that a killed hook is run again at once
+MOST_KILLS = 5  # times in a row that a killed hook runs again at once
 LOOP_ERROR = "resolver loop error"
 LOGGER = "juju.worker.uniter"
-FIREWALL = "firewall"  # what is under way under this name needs no lock
-LEFT_OUT = "plan"  # the code of an operation of a plan that the machine did not begin
+FIREWALL = "firewall"  # key of the running firewall work, which needs no lock
+LEFT_OUT = "plan"  # code of an operation of a plan that the machine did not begin
 STORAGE = "storage"
 _OPEN = ("prepared", "planned")
 _OF_MACHINE = (BadAnswer, Overtaken, StoreError, TransportError)  # failures that concern every unit
 
 
 class MachineRun:
-    """The work on one attached machine.
+    """The operations on one attached machine.
 
     Attributes:
-        left_nothing: All files of pushjuju were removed from the machine.
-        setbacks: Unit -> why nothing more was done for the unit, which is tried again in the next run.
-        decided: Unit -> what it has to do next, as it decided a moment ago.
+        left_nothing: True when all files of pushjuju were removed from the machine.
+        setbacks: Unit -> why the unit was set aside; the next run tries it again.
+        decided: Unit -> the decision that it made a moment ago.
     """
 
-    crew_type: type[RunningOperations] = RunningOperations
+    operations_type: type[RunningOperations] = RunningOperations
 
     def __init__(self, runtime: Runtime, machine: Machine, session: MachineSession) -> None:
         self.runtime = runtime
@@ -98,22 +98,22 @@ class MachineRun:
         self.setbacks: dict[str, Problem] = {}
         self.decided: dict[str, Decided] = {}
         self.firewaller = Firewaller.of(runtime, machine)
-        self._next_look: datetime | None = None  # at the machine's firewall
+        self._next_look: datetime | None = None  # time of the next check of the firewall
         self._storage_look = self.ctx.clock.now() + timedelta(
             seconds=running_operations.LOOK_S
-        )  # the worker did what was due
+        )  # the worker has done what was due
         self.storage_problems: list[Problem] = []
-        self._crew = self.crew_type()
-        self._asked = runtime.asked  # something was, or may have been: it goes before update-status
-        self._routine: set[str] = set()  # what is under way and no more than an update-status
-        self._locks: dict[str, str] = {}  # what is under way -> the lock that it holds
-        self._last = ""  # the unit that began last: the others come first
+        self._running = self.operations_type()
+        self._asked = runtime.asked  # requested work goes before update-status
+        self._routine: set[str] = set()  # units that run update-status
+        self._locks: dict[str, str] = {}  # key of running work -> the lock that it holds
+        self._last = ""  # the unit that began last: others go first
         self._kills: Counter[str] = Counter()
         self._reboot_asked = ""
         self._committed: list[tuple[str, str, str]] = []  # id, request of `juju-exec` and its error
 
     async def work(self) -> None:
-        """Run what is due until every unit has said that nothing is left, or was set aside."""
+        """Run what is due until every unit is at rest or set aside."""
         await self._acknowledge()
         self._note_lost_charms()
         self._recover()
@@ -124,18 +124,18 @@ class MachineRun:
                 self._begin_storage()
                 if not self._begin():
                     await self._save()
-                if not (self._crew or self._reboot_asked):
+                if not (self._running or self._reboot_asked):
                     break
-                if self._crew:
-                    await self._crew.some_end()
+                if self._running:
+                    await self._running.some_end()
                 else:
                     await self._reboot()
         finally:
-            await self._crew.close()
+            await self._running.close()
 
     async def _save(self) -> None:
-        """Wait until all writes are on the disk; then the machine may delete what is committed."""
-        # Taken before the wait: what others commit during it may belong to the commit after.
+        """Wait until all writes are on disk; then let the machine delete the committed results."""
+        # Taken before the wait: operations that others commit meanwhile are not on disk yet.
         done, self._committed = self._committed, []
         await self._store.durable()
         if done:
@@ -147,17 +147,17 @@ class MachineRun:
             self.runtime.checkpoint("acknowledged")
 
     async def leave(self) -> None:
-        """Remove all files of pushjuju from a machine that goes on running outside the model."""
+        """Remove all files of pushjuju from a machine that leaves the model and goes on running."""
         await self._acknowledge()
         for name in self._unknown_units():
             await self._remove_files(name, last=False)
-        # The provider takes the mark of a machine that was given.
+        # The mark of a machine that the user named is deleted by the provider.
         await self._remove_files("", last=True, release=not is_manual(self.machine))
 
     # --- what may begin -----------------------------------------------------------------------------------
 
     def _begin(self) -> bool:
-        """Begin the operations that may run beside those under way; return True when an operation began."""
+        """Begin the operations that may run beside the running ones; return True when an operation began."""
         if self._reboot_asked:
             return False
         generation = self.runtime.generation()
@@ -171,16 +171,16 @@ class MachineRun:
         return began
 
     def _note_routine(self, generation: int | None) -> None:
-        """Record that only update-status is under way: nobody who asked for something waits for that."""
-        if generation is not None and self._crew and all(key in self._routine for key in self._crew):
+        """Record when only update-status runs: commands do not wait for the end of update-status."""
+        if generation is not None and self._running and all(key in self._routine for key in self._running):
             self.runtime.note_routine(generation)
 
     def _begin_units(self, *, routine: bool) -> bool:
-        """Begin what units have to do, update-status or not; return True when something was begun."""
+        """Begin operations of units, update-status or others; return True when an operation began."""
         began = False
-        with_tasks: frozenset[str] | None = None  # asked for when something is under way
+        with_tasks: frozenset[str] | None = None  # read only when something runs
         for unit in self._in_turn():
-            if unit.name in self._crew or unit.name in self.setbacks:
+            if unit.name in self._running or unit.name in self.setbacks:
                 continue
             if held := self._held():
                 with_tasks = self._units_with_tasks() if with_tasks is None else with_tasks
@@ -190,25 +190,31 @@ class MachineRun:
         return began
 
     def _begin_firewall(self) -> None:
-        """Look from time to time whether the machine's firewall is as it should be; mend it beside hooks."""
+        """Check the machine's firewall from time to time; send rules while hooks run."""
         now = self.ctx.clock.now()
-        if self.firewaller is None or FIREWALL in self._crew or (self._next_look and now < self._next_look):
+        if (
+            self.firewaller is None
+            or FIREWALL in self._running
+            or (self._next_look and now < self._next_look)
+        ):
             return
         self._next_look = now + timedelta(seconds=running_operations.LOOK_S)
         if self.firewaller.is_stale(self.session):
-            self._crew.start(FIREWALL, self.firewaller.work(self.session))
+            self._running.start(FIREWALL, self.firewaller.work(self.session))
 
     def _begin_storage(self) -> None:
-        """Check from time to time whether storage needs a step; take the step while long hooks run."""
+        """Check from time to time whether storage needs a step; do the step while hooks run."""
         now = self.ctx.clock.now()
-        if STORAGE in self._crew or now < self._storage_look:
+        if STORAGE in self._running or now < self._storage_look:
             return
         self._storage_look = now + timedelta(seconds=running_operations.LOOK_S)
         if storage_worker.is_due(self.ctx, self._machine()):
-            self._crew.start(STORAGE, self._do_storage())
+            self._running.start(STORAGE, self._do_storage())
 
     async def _do_storage(self) -> None:
-        self.storage_problems += await storage_worker.on_visit(self.runtime, self._machine(), self.session)
+        self.storage_problems += await storage_worker.while_attached(
+            self.runtime, self._machine(), self.session
+        )
 
     def _machine(self) -> Machine:
         with self.ctx.read(self.model) as tx:
@@ -222,14 +228,14 @@ class MachineRun:
         return began
 
     def _held(self) -> set[str]:
-        return {lock for key, lock in self._locks.items() if lock and key in self._crew}
+        return {lock for key, lock in self._locks.items() if lock and key in self._running}
 
     def _units(self) -> list[Seat]:
         with self.ctx.read(self.model) as tx:
             return machines.seats_on(tx, self.machine.id)
 
     def _in_turn(self) -> list[Seat]:
-        """Return the units; the one that began last comes last."""
+        """Return the units; the unit that began last comes last."""
         units = self._units()
         cut = next((at + 1 for at, unit in enumerate(units) if unit.name == self._last), 0)
         return units[cut:] + units[:cut]
@@ -239,14 +245,14 @@ class MachineRun:
             return actions.units_with_pending(tx, self.machine.id)
 
     def _may_begin(self, unit: Seat, held: set[str], with_tasks: frozenset[str]) -> bool:
-        """Return True when the lock that a unit needs is free: the machine's, for all but actions."""
+        """Return True when the lock that a unit needs is free: the machine's lock, except for actions."""
         if unit.name not in with_tasks:
             return MACHINE not in held
         with self.ctx.read(unit.model) as tx:
             try:
                 view = read_view(tx, unit.name)
             except NotValid:
-                return True  # its turn says what is wrong, and runs nothing
+                return True  # its turn reports the error and runs nothing
         return view is not None and next_lock(view) not in held
 
     def _begin_unit(self, unit: Seat, *, routine: bool) -> bool:
@@ -254,17 +260,17 @@ class MachineRun:
         if turn.dispatch is not None:
             self._last = unit.name
             self._start(unit.name, turn.dispatch, turn.plan)
-            if not routine:  # `resolved` asked for this update-status: its user waits for the retry
+            if not routine:  # a user requested this retry with `resolved`
                 self._routine.discard(unit.name)
             return True
         if turn.answer is Answer.DEAD and not self._has_subordinates(unit):
             self._locks[unit.name] = MACHINE
-            self._crew.start(unit.name, self._or_aside(unit.name, partial(self._bury, unit)))
+            self._running.start(unit.name, self._or_aside(unit.name, partial(self._bury, unit)))
             return True
         return False
 
     def _ask(self, unit: Seat, *, routine: bool) -> Turn:
-        """Let a unit take its turn; where it only refused requests of `juju-exec`, more may wait."""
+        """Let a unit take its turn; repeat the turn when it only refused requests of `juju-exec`."""
         while True:
             requests = exec_requests.of_unit(self.session, unit.name)
             decided = self.decided.pop(unit.name, None)
@@ -284,13 +290,13 @@ class MachineRun:
         self._locks[key] = str(dispatch.frame.get("lock", MACHINE))
         (self._routine.add if dispatch.title == ROUTINE else self._routine.discard)(key)
         work = partial(self._execute, dispatch, plan)
-        self._crew.start(key, self._or_aside(dispatch.unit, work) if dispatch.unit else work())
+        self._running.start(key, self._or_aside(dispatch.unit, work) if dispatch.unit else work())
 
     async def _or_aside(self, unit: str, work: Callable[[], Awaitable[None]]) -> None:
-        """Do the work of one unit; where that fails the unit is set aside, and the others go on.
+        """Do the work of one unit; when it fails, set the unit aside, and let the others go on.
 
         Args:
-            work: Called when it is sure to be awaited: a task may be cancelled before it begins.
+            work: Called only when its result is awaited, since a task may be cancelled before it begins.
         """
         try:
             await work()
@@ -300,26 +306,26 @@ class MachineRun:
             self._set_aside(unit, error)
 
     def _set_aside(self, unit: str, error: PushjujuError) -> None:
-        """Do nothing more for a unit in this run, and show the reason in the unit's status."""
+        """Do nothing more for a unit in this run, and set the reason as the unit's status."""
         self.setbacks[unit] = of_unit(unit, error)
         said = error.full_text if isinstance(error, RemoteFailed) else LOOP_ERROR
         note_failed(self.ctx, self.model, unit, said, error.full_text)
         machine = f"machine {self.machine.id}"
         self.runtime.tell(Event(entity=unit, text=f"failed: {error}", state="failed", parent=machine))
 
-    # --- what an earlier controller left ------------------------------------------------------------------
+    # --- operations of an earlier controller process ------------------------------------------------------
 
     def _recover(self) -> None:
-        """Go on with what an earlier controller began: each operation has its id, so it runs once."""
+        """Continue the operations of an earlier process; their ids make sure that each runs once."""
         for operation in self._open_operations():
             try:
                 dispatch = self._prepared_again(operation)
             except NotValid:
-                continue  # its unit cannot decide, and says so; the machine keeps the result
+                continue  # its unit cannot decide and shows why; the machine keeps the result
             if dispatch is None:
                 commit(self.ctx, operation.id, {"outcome": "gone"})
             elif self._is_overtaken(operation):
-                commit(self.ctx, operation.id, {"outcome": "terminated"})  # it decides anew
+                commit(self.ctx, operation.id, {"outcome": "terminated"})  # the unit decides again
             elif operation.name == "reboot":
                 self._reboot_asked = operation.id
             else:
@@ -330,14 +336,14 @@ class MachineRun:
             return tx.list(Operation, "operation_open", machine=self.machine.id)
 
     def _begin_sweep(self) -> None:
-        """Take away files of units that were removed by force while the machine could not be asked."""
+        """Delete files of units that were removed by force while the machine could not be reached."""
         for name in self._unknown_units():
             key = f"files of {name}"
             self._locks[key] = MACHINE
-            self._crew.start(key, self._or_aside(name, partial(self._remove_files, name, last=False)))
+            self._running.start(key, self._or_aside(name, partial(self._remove_files, name, last=False)))
 
     def _note_lost_charms(self) -> None:
-        """Note whose charm is gone from the machine though it was there: such a unit gets it again."""
+        """Record the units whose charm is missing on the machine, so that they install the charm again."""
         present = self.session.hello.get("charms")
         if present is None:
             return
@@ -354,7 +360,7 @@ class MachineRun:
         return [name for name in self.session.hello.get("units", []) if name not in known]
 
     def _is_overtaken(self, operation: Operation) -> bool:
-        """Return True for what the machine never heard of, and whose unit is dead or relation gone by now."""
+        """Return True when the machine does not know an operation whose unit is dead or relation removed."""
         if not operation.unit or any(item["id"] == operation.id for item in self.session.hello["journal"]):
             return False
         if self._is_dead(operation.unit):
@@ -367,11 +373,11 @@ class MachineRun:
             return tx.find(Relation, "relation_get", id=relation) is None
 
     async def _acknowledge(self) -> None:
-        """Let the machine forget what is committed, and end what nobody waits for any more."""
+        """Acknowledge what is committed, and cancel operations of units that were removed."""
         for item in self.session.hello.get("journal", []):
             found = self._operation(item["id"])
             if found is not None and (found.model, found.machine) != (self.model, self.machine.id):
-                found = None  # another machine's: nothing about it is told here
+                found = None  # an operation of another machine, not to be shown to this one
             if found is None or found.state not in _OPEN:
                 if not item["done"]:
                     await self._cancel(item["id"])  # its unit was removed by force
@@ -392,7 +398,7 @@ class MachineRun:
         if not operation.unit:
             return Dispatch(
                 id=operation.id, unit="", title=operation.name, frame=cast("Op", {})
-            )  # it is fetched only
+            )  # only its result is needed
         with self.ctx.read(operation.model) as tx:
             view = read_view(tx, operation.unit)
             if view is None:
@@ -403,7 +409,7 @@ class MachineRun:
             )
 
     async def _execute(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> None:
-        """Run an operation on the machine and take its result in; then what was planned behind it."""
+        """Run an operation on the machine and commit its result, then the same with the plan behind it."""
         await self._save()
         self._tell_unit(dispatch, "running", "running")
         self.runtime.checkpoint("prepared")
@@ -428,14 +434,14 @@ class MachineRun:
                 self.session.forget(item.id)
 
     async def _end_strays(self, plan: tuple[Dispatch, ...]) -> None:
-        """End what the machine may have begun of a plan whose unit was removed meanwhile."""
+        """Cancel operations of a plan that the machine may have begun, when their unit was removed."""
         for item in plan:
             if self._operation(item.id) is None:
                 await self.session.cancel(item.id)
-                return  # what follows it is not begun either
+                return  # the machine does not begin those behind it
 
     def _promoted(self, operation_id: str, plan: tuple[Dispatch, ...]) -> Dispatch:
-        """Return a planned operation whose turn has come: as it was sent, else as it is now."""
+        """Return a planned operation that must run now: as it was sent, or built again after a restart."""
         sent = next((item for item in plan if item.id == operation_id), None)
         return sent or self._built_anew(operation_id)
 
@@ -448,18 +454,18 @@ class MachineRun:
         return dispatch
 
     async def _run_planned(self, dispatch: Dispatch) -> dict[str, object]:
-        """Wait for an operation that was sent ahead; run it now where the machine did not begin it."""
+        """Wait for an operation of a plan; when the machine did not begin it, run it now."""
         result = await self._run(dispatch)
         if result.get("code") == LEFT_OUT and "after" in dispatch.frame:
             result = await self._run(self._built_anew(dispatch.id))
         return result
 
     async def _take_in(self, dispatch: Dispatch, result: dict[str, object]) -> str:
-        """Take the result of an operation into the model; return the id of the one that must run now."""
+        """Commit the result of an operation; return the id of the planned operation to run now, or ""."""
         self.runtime.checkpoint("result")
         result = with_disk_named(result, f"machine {self.machine.id}")
         for _ in take_flood(self.ctx, dispatch.id, result):
-            await asyncio.sleep(0)  # others have their turns
+            await asyncio.sleep(0)  # lets other tasks run
         done = commit(self.ctx, dispatch.id, result, decides=not self.session.requests)
         if done.decided is not None:
             self.decided[dispatch.unit] = done.decided
@@ -477,7 +483,7 @@ class MachineRun:
         return done.next
 
     def _count_kill(self, dispatch: Dispatch, *, killed: bool) -> None:
-        """Give up for a while on a hook that is killed each time."""
+        """Raise an error when a hook was killed too often in a row, so that its unit is set aside."""
         self._kills[dispatch.unit] = self._kills[dispatch.unit] + 1 if killed else 0
         if self._kills[dispatch.unit] == MOST_KILLS:
             subject = Subject("unit", dispatch.unit)
@@ -485,7 +491,7 @@ class MachineRun:
             raise RemoteFailed(text, subject=subject)
 
     async def _run(self, dispatch: Dispatch, plan: tuple[Dispatch, ...] = ()) -> dict[str, object]:
-        """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
+        """Wait for an operation's result; cancel the operation when its unit or task must end."""
         sink = EventSink(self.ctx, dispatch.id, self._show_line(dispatch) if self.runtime.watched else None)
         lookout = Lookout(lambda: self._end_if_unwanted(dispatch.id))
         try:
@@ -496,11 +502,11 @@ class MachineRun:
             sink.close()
 
     def _frame(self, dispatch: Dispatch) -> Op:
-        """Return a request; its last lines come at once while somebody watches."""
+        """Return a request, which asks for lines of output at once while a user watches."""
         return {**dispatch.frame, "tail": True} if self.runtime.watched else dispatch.frame
 
     async def _end_if_unwanted(self, operation_id: str) -> None:
-        # Without a connection the hook goes on for now: the next look comes.
+        # Without a connection the hook goes on until the next check.
         with contextlib.suppress(PushjujuError):
             if self._is_unwanted(operation_id):
                 await self.session.cancel(operation_id)
@@ -529,12 +535,12 @@ class MachineRun:
                     return await live.respond_for_plugin(self.runtime.ctx, self.model, unit, call, tools)
                 return await live.respond(self.runtime.ctx, self.model, unit, call["tool"], call["argv"])
             except LeaseLost:
-                raise asyncio.CancelledError from None  # no answer at all: the call waits for who holds it
+                raise asyncio.CancelledError from None  # no answer: the process with the lease answers
 
         return on_live
 
     async def _reboot(self) -> None:
-        """Reboot the machine and attach again when it is back; once per request, whatever dies."""
+        """Reboot the machine and attach again; a request causes one reboot, even after crashes."""
         operation_id, self._reboot_asked = self._reboot_asked, ""
         self.runtime.tell(Event(entity=f"machine {self.machine.id}", text="rebooting", state="running"))
         with self.ctx.store.read() as tx:
@@ -549,8 +555,8 @@ class MachineRun:
         commit(self.ctx, operation_id, {"outcome": "ok"})
 
     async def _bury(self, unit: Seat) -> None:
-        """Take a finished unit's files from the machine and its record from the model."""
-        await self._save()  # the files that go are all that the machine knows of the last hook
+        """Remove a finished unit's files from the machine, and the unit from the model."""
+        await self._save()  # the removal deletes the machine's journal of the last hook
         others = [other for other in self._units() if other.name != unit.name]
         if others or stays(self.machine):
             await self._remove_files(unit.name, last=not others)
@@ -562,10 +568,10 @@ class MachineRun:
         self.runtime.tell(Event(entity=unit.name, text="removed", state="done"))
 
     async def _remove_files(self, unit: str, *, last: bool, release: bool = False) -> None:
-        """Remove a unit's files from the machine; with the last unit, all files of pushjuju go.
+        """Remove a unit's files from the machine; with the last unit, remove all files of pushjuju.
 
         Args:
-            release: The machine leaves the model: the mark that names its model goes as well.
+            release: True when the machine leaves the model: also delete the mark that names its holder.
         """
         if last and self.firewaller is not None:
             await self.firewaller.clear(self.session)
@@ -576,7 +582,7 @@ class MachineRun:
         result = intake.read_result(await self.session.run(frame))
         if result["outcome"] not in ("ok", "missing"):
             subject = Subject("unit", unit) if unit else None
-            what = f"{subject}: its files" if subject else "our files"
+            what = f"{subject}: its files" if subject else "pushjuju's files"
             raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}", subject=subject)
         await self.session.ack(operation_id)
         self.left_nothing = last
@@ -603,7 +609,7 @@ def stays(machine: Machine) -> bool:
 
 
 def or_failed(decide: Callable[[Context, str, str], Turn], ctx: Context, unit: Seat) -> Turn:
-    """Let a unit decide; a unit that cannot decide shows why in its status and delays no other unit."""
+    """Let a unit decide; when it cannot decide, set the reason as its status and delay no other unit."""
     try:
         return decide(ctx, unit.model, unit.name)
     except StoreError:
@@ -614,7 +620,7 @@ def or_failed(decide: Callable[[Context, str, str], Turn], ctx: Context, unit: S
 
 
 def note_failed(ctx: Context, model: str, name: str, said: str, why: str) -> None:
-    """Say in the status of a unit that its agent failed, and in its log why; once while that lasts."""
+    """Set agent status failed for a unit, and log the reason once."""
     now = ctx.clock.now()
     with ctx.write(model) as tx:
         if tx.find(Unit, "unit_get", name=name) is None:

@@ -1,7 +1,7 @@
-"""One machine's worker: make it, reach it, let its units take their turns, end it.
+"""The worker of one machine: start it, reach it, let its units take their turns, remove it.
 
-A worker holds no state of its own: kill it anywhere, and the next worker goes on from what the store and the
-machine's journal know.
+A worker keeps nothing in memory that matters: after a kill, the next worker continues from the store and the
+machine's journal.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ from pushjuju.workers.runtime import Runtime
 
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
-MOST_AHEAD_D = 3650.0  # days that a lease may be ahead; a machine that claims more has made it up
+MOST_AHEAD_D = 3650.0  # days that a lease may be ahead; larger leases of a machine are not believed
 
 
 def again_later(ctx: Context, attempts: int, *problems: Problem) -> Outcome:
-    """Return the outcome of a failure: another try, later each time."""
+    """Return the outcome of a failure: another attempt, after a delay that grows with each failure."""
     delay = timedelta(seconds=min(RETRY_FIRST_S * 2 ** min(attempts, 10), RETRY_MOST_S))
     return Outcome(due=ctx.clock.now() + delay, attempts=attempts + 1, problems=problems)
 
@@ -58,7 +58,7 @@ def again_later(ctx: Context, attempts: int, *problems: Problem) -> Outcome:
 class MachineWorker:
     """The work on one machine, from one claim."""
 
-    visit_type: type[MachineRun] = MachineRun
+    run_type: type[MachineRun] = MachineRun
 
     def __init__(self, runtime: Runtime, model: str, machine_id: str, attempts: int) -> None:
         self.runtime = runtime
@@ -67,13 +67,13 @@ class MachineWorker:
         self.machine_id = machine_id
         self.attempts = attempts
         self.left_nothing = False
-        self._stored: list[Problem] = []  # what could not be done for storage
-        self._decided: dict[str, Decided] = {}  # unit -> what it has to do, for the run
-        self._setbacks: dict[str, Problem] = {}  # unit, or `profiles` with whose -> what is tried again later
+        self._stored: list[Problem] = []  # failed steps for storage
+        self._decided: dict[str, Decided] = {}  # unit -> its decision, for the run
+        self._setbacks: dict[str, Problem] = {}  # unit, or `profiles...` -> failure to try again
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
-        """Do all that is due on the machine; failures come back as reasons."""
+        """Do everything that is due on the machine; return failures as problems of the outcome."""
         try:
             return await self._work()
         except StartFailed as error:
@@ -90,8 +90,8 @@ class MachineWorker:
         except Overtaken as overtaken:
             await self._let_go()
             return self._catch_up(overtaken)
-        except StoreError as error:  # the machine is not to blame
-            await self._let_go()  # it may keep what is committed and not acknowledged
+        except StoreError as error:  # no fault of the machine
+            await self._let_go()  # results may be committed, but not acknowledged
             return again_later(self.ctx, self.attempts, Problem(str(error)))
         except PushjujuError as error:
             await self._gave_up(error)
@@ -101,7 +101,7 @@ class MachineWorker:
             return later
 
     async def _was_stopped(self) -> bool:
-        """Return True when the machine stopped during the work; one that stops each time rests in between."""
+        """Return True when the machine stopped during the work, at its first failure in a row."""
         machine = self._machine()
         return machine is not None and not self.attempts and await contact.can_resume(self.runtime, machine)
 
@@ -110,16 +110,16 @@ class MachineWorker:
         if machine is None:
             return Outcome()
         if not machine.instance_id:
-            # A start that was cut off may have left an instance without a record of it.
+            # An interrupted start may have left an instance that is not recorded.
             if machine.life != Life.ALIVE:
                 await self._stop_unrecorded(machine)
                 self._remove(machine)
                 return Outcome()
-            # After a refused start only `retry-provisioning` lets the worker try again.
+            # After a refused start, the worker tries again only after `retry-provisioning`.
             if self._start_given_up(machine):
                 return Outcome(reason="the machine could not be started; see status")
             if host := self._awaited_host(machine):
-                return Outcome(reason=f"waits for machine {host}")  # which touches it when it answers
+                return Outcome(reason=f"waits for machine {host}")  # the host's first contact wakes it
             machine = await provisioner.start(self.runtime, machine)
             self.runtime.checkpoint("machine-started")
         # Another system may answer SSH while a cloud installs the machine: see `installing`.
@@ -131,19 +131,19 @@ class MachineWorker:
         applied = await self._apply_profiles(machine)
         if self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine):
             await self._use(machine)
-            # A unit may have been placed, or a charm refreshed, while the others ran.
+            # Meanwhile, a unit may have been placed, or a charm refreshed.
             while applied and (present := self._machine()) and profiles.lacking(self.runtime, present):
                 if applied := await self._apply_profiles(present):
                     await self._use(present)
         machine = self._machine()
         if machine is not None and applied and not self._must_go(machine):
-            await self._apply_profiles(machine)  # without those of units that are gone
+            await self._apply_profiles(machine)  # without the profiles of removed units
         if machine is not None and self._must_go(machine):
             return await self._end(machine)
         return self._at_rest(machine)
 
     async def _apply_profiles(self, machine: Machine) -> bool:
-        """Let a machine have its profiles; where it cannot, only the charms that need them wait."""
+        """Apply profiles to a machine; after a failure, only the units whose charms need them wait."""
         try:
             await profiles.apply(self.runtime, machine)
         except profiles.ProfilesFailed as error:
@@ -151,17 +151,17 @@ class MachineWorker:
             lacking = profiles.lacking(self.runtime, machine)
             waiting = [seat.name for seat in self._seats() if seat.name.partition("/")[0] in lacking]
             self._setbacks |= {f"profiles of {unit}": of_unit(unit, error) for unit in waiting}
-            if not waiting:  # a profile stays that nobody wants any more
+            if not waiting:  # an unused profile could not be removed
                 self._setbacks["profiles"] = problem_of(error)
             return False
         return True
 
     async def _use(self, machine: Machine) -> None:
-        """Reach the machine and do what is due on it."""
-        machine_run = await self._visit(machine)
+        """Reach the machine and do everything that is due on it."""
+        machine_run = await self._attach(machine)
         if machine.keys_due:
             await keywriter.write(self.runtime, machine, machine_run.session)
-        self._stored = await storage_worker.on_visit(self.runtime, machine, machine_run.session)
+        self._stored = await storage_worker.while_attached(self.runtime, machine, machine_run.session)
         machine_run.decided, self._decided = self._decided, {}
         await machine_run.work()
         self._stored += machine_run.storage_problems
@@ -172,7 +172,7 @@ class MachineWorker:
             contact.note_success(self.ctx, machine, machine_run.session.hello)
 
     def _at_rest(self, machine: Machine | None) -> Outcome:
-        """Return what is left behind when nothing more can be done now."""
+        """Return the outcome when nothing more can be done now."""
         dues = [self._next_due(), storage_worker.next_due(self.ctx, machine) if machine is not None else None]
         failures, attempts = list(self._stored), 0
         if self.unguarded is not None:
@@ -184,26 +184,26 @@ class MachineWorker:
         held, stuck = self._held_by_containers(machine)
         failures += [Problem(held)] if stuck else []
         failures = [*failures, *self._setbacks.values()]
-        failures.sort(key=lambda problem: problem.subject is not None)  # the machine's own come first
+        failures.sort(key=lambda problem: problem.subject is not None)  # those of the machine first
         reason = "" if failures else held or self._waits(machine)
         routine = due is not None and due == self._next_update_status()
         return Outcome(due=due, attempts=attempts, reason=reason, problems=tuple(failures), routine=routine)
 
     def _held_by_containers(self, machine: Machine | None) -> tuple[str, bool]:
-        """Return which containers a machine that is to go waits for, and whether one of them cannot go."""
+        """Return the containers for which a dying machine waits, and True when one cannot be removed."""
         if machine is None or machine.life == Life.ALIVE:
             return "", False
         with self.ctx.read(machine.model) as tx:
             return machines.containers_waited_for(tx, machine)
 
     def _waits(self, machine: Machine | None) -> str:
-        """Return what the storage of a machine waits for, or why one without units is still there."""
+        """Return what the storage of a machine waits for, or why a machine without units is kept."""
         if machine is None or not machine.storage:
             return ""
         return storage_worker.waits(self.ctx, machine)
 
     async def _end(self, machine: Machine) -> Outcome:
-        """End a machine that nothing holds any more; else tell what it waits for."""
+        """Remove a dying machine without units, or return an outcome with what it waits for."""
         waits = await storage_worker.empty(self.runtime, machine, self._session_of, stays=stays(machine))
         if waits and not machine.forced:
             again = storage_worker.next_due(self.ctx, machine)
@@ -213,9 +213,9 @@ class MachineWorker:
         return Outcome()
 
     async def _session_of(self, machine: Machine) -> MachineSession:
-        return (await self._visit(machine)).session
+        return (await self._attach(machine)).session
 
-    # --- what there is to do ------------------------------------------------------------------------------
+    # --- what must be done --------------------------------------------------------------------------------
 
     def _machine(self) -> Machine | None:
         with self.ctx.read(self.model) as tx:
@@ -234,7 +234,7 @@ class MachineWorker:
         return found.status if found is not None else InstanceStatus.PENDING
 
     def _awaited_host(self, machine: Machine) -> str:
-        """Return the host of a container when it never answered yet."""
+        """Return the host of a container while the host has never answered, else ""."""
         host = parent_machine(machine.id)
         if host is None:
             return ""
@@ -250,8 +250,8 @@ class MachineWorker:
     def _needs_machine(self, machine: Machine) -> bool:
         """Return True when the machine must be reached: no operation is prepared before the machine answers.
 
-        A machine with an open session is run at once: its run asks each unit, which need not be asked here as
-        well.
+        A machine with an open session is always used: the run then asks each unit, so it need not be done
+        here.
         """
         if (
             not machine.last_seen
@@ -270,10 +270,10 @@ class MachineWorker:
         )
 
     def _has_work(self, machine: Machine) -> bool:
-        """Return True when a unit has something to do; units that have nothing to do take their turns.
+        """Return True when a unit has something to do; units without work take their whole turns.
 
-        Units of a machine that was silent claim no leadership before the machine answers: two such machines
-        would wake each other for ever.
+        Units of a silent machine claim no leadership before the machine answers: two such machines would wake
+        each other for ever.
         """
         if machine.unreachable_since is not None:
             with self.ctx.read(self.model) as tx:
@@ -300,7 +300,7 @@ class MachineWorker:
         try:
             view = read_view(tx, unit.name)
         except NotValid:
-            return False  # its turn says so
+            return False  # its turn reports the error
         if view is None:
             return False
         if reconcile_effects(view.local, view.remote):
@@ -340,7 +340,7 @@ class MachineWorker:
         contact.note_failure(self.ctx, machine, error)
 
     def _catch_up(self, overtaken: Overtaken) -> Outcome:
-        """Draw a lease later than any that the machine knows: this one is lost, or the store was restored."""
+        """Skip to a lease above the machine's: this process lost its lease, or the store was restored."""
         now = self.ctx.clock.now()
         if overtaken.lease > lease_at_least(now + timedelta(days=MOST_AHEAD_D)):
             return again_later(self.ctx, self.attempts, Problem(str(overtaken)))
@@ -349,26 +349,26 @@ class MachineWorker:
         return Outcome(due=now, attempts=self.attempts + 1, reason=str(overtaken))
 
     async def _let_go(self) -> None:
-        """Close the connection: another process answers the machine, and what it told us gets old."""
+        """Close the connection: another process works the machine now, and the session's facts get old."""
         machine = self._machine()
         if machine is not None:
             await self.runtime.drop(machine)
 
-    async def _visit(self, machine: Machine) -> MachineRun:
+    async def _attach(self, machine: Machine) -> MachineRun:
         session = await contact.attach(self.runtime, machine)
         self.runtime.checkpoint("attached")
-        return self.visit_type(self.runtime, machine, session)
+        return self.run_type(self.runtime, machine, session)
 
     # --- the end ------------------------------------------------------------------------------------------
 
     async def _leave(self, machine: Machine) -> None:
-        """Leave nothing on a machine that goes on without us; one that is forced away may be silent."""
-        # One of ours that is kept is let go even when its last unit took all files with it.
+        """Remove pushjuju from a machine that goes on running; a forced removal ignores failures."""
+        # A kept machine must be released even when the removal of its last unit has deleted all files.
         if (self.left_nothing and is_manual(machine)) or not machine.last_seen:
             return
         try:
-            await (await self._visit(machine)).leave()
-        except HeldElsewhere as error:  # whatever is there is not ours
+            await (await self._attach(machine)).leave()
+        except HeldElsewhere as error:  # the files there are another controller's
             self._tell(f"nothing is changed there: {error}", "failed")
         except PushjujuError as error:
             if not machine.forced:
@@ -394,16 +394,16 @@ class MachineWorker:
         self._remove(machine)
 
     async def _sweep_profiles(self, machine: Machine) -> None:
-        """Delete profiles that are no longer used; what remains is deleted with the model at the latest."""
+        """Delete profiles that no unit uses; those that remain are deleted with the model."""
         try:
             await profiles.sweep(self.runtime, machine)
         except PushjujuError as error:
             self._tell(f"profiles of charms stay on the server: {error}", "failed")
 
     async def _stop_unrecorded(self, machine: Machine) -> None:
-        """End what was made for a machine by a process that died before it could record it."""
+        """Stop an instance that an interrupted start may have made for the machine without recording it."""
         if self._instance_status(machine) == InstanceStatus.PENDING:
-            return  # nobody ever began
+            return  # no start was ever begun
         try:
             await provisioner.stop_unrecorded(self.runtime, machine)
         except PushjujuError:
@@ -417,7 +417,7 @@ class MachineWorker:
             removal.remove_machine(tx, machine)
         self._tell("released" if stays(machine) else "removed", "done")
 
-    # --- telling ------------------------------------------------------------------------------------------
+    # --- helpers ------------------------------------------------------------------------------------------
 
     def _in(self, seconds: float) -> datetime:
         return self.ctx.clock.now() + timedelta(seconds=seconds)

@@ -1,4 +1,4 @@
-"""Lets containers have the LXD profiles of their charms, before a hook of theirs runs.
+"""Gives containers the LXD profiles of their charms before the hooks of these charms run.
 
 Mirrors: juju worker/instancemutater (3.6)
 """
@@ -18,14 +18,14 @@ FEATURE = "charm-profiles"
 class ProfilesFailed(
     PushjujuError, message="cannot apply the LXD profiles of charms", code="profiles-failed"
 ):
-    """A container has not the profiles that its charms want; its units wait, and it is tried again."""
+    """A container lacks the profiles of its charms; its units wait for the next attempt."""
 
 
 async def apply(runtime: Runtime, machine: Machine) -> None:
-    """Let a machine that can have profiles of charms have those that its units want, and no others.
+    """Give a machine the profiles that the charms of its units need, and no others, if its cloud can.
 
     Raises:
-        ProfilesFailed: The cloud has not applied the profiles.
+        ProfilesFailed: The cloud did not apply the profiles.
     """
     if FEATURE not in runtime.features(machine.provider):
         return
@@ -35,7 +35,7 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
         known = charm_profiles.can_have(tx, machine)
         keep = frozenset(charm_profiles.wanted(tx))
     documents = {item.name: item.document() for item in wanted}
-    if not known:  # from now on the units of the machine wait for what their charms need
+    if not known:  # record it: from now on units wait for their profiles
         with runtime.ctx.write(machine.model) as tx:
             charm_profiles.note(tx, machine, present)
     if documents == present and not problem:
@@ -58,7 +58,7 @@ async def apply(runtime: Runtime, machine: Machine) -> None:
 
 
 async def sweep(runtime: Runtime, machine: Machine) -> None:
-    """Delete the profiles of charms that no unit of the model wants, after a container is gone."""
+    """Delete the profiles of charms that no unit of the model uses, after a container was removed."""
     if FEATURE not in runtime.features(machine.provider):
         return
     with runtime.ctx.read(machine.model) as tx:

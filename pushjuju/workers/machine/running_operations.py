@@ -1,4 +1,4 @@
-"""What is under way on one machine: operations at once, a look now and then, what they say meanwhile."""
+"""The running operations of one machine, checks while they run, and their events."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pushjuju.runner.trust import intake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.uniter.commit import take_events
 
-EVENTS_S = 0.02  # how long what a running hook says may wait for more
-LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
+EVENTS_S = 0.02  # seconds that events of a running hook wait for more events
+LOOK_S = 1.0  # seconds between checks of what runs, and of what may run beside it
 
 
 class RunningOperations:
@@ -35,11 +35,11 @@ class RunningOperations:
         return iter(self._tasks)
 
     def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Let an operation begin."""
+        """Start the coroutine of an operation."""
         self._tasks[key] = asyncio.create_task(work, name=key)
 
     async def some_end(self) -> None:
-        """Wait until one has ended, or until it is time to look again."""
+        """Wait until an operation has ended, at most until the next check."""
         ended, _ = await asyncio.wait(
             self._tasks.values(), timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED
         )
@@ -48,7 +48,7 @@ class RunningOperations:
             task.result()
 
     async def close(self) -> None:
-        """Let go of all; what was started on the machine goes on there."""
+        """Cancel all coroutines; operations on the machine go on."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
@@ -56,7 +56,7 @@ class RunningOperations:
 
 
 class Lookout:
-    """Does something now and then while an operation runs; most hooks end before the first time."""
+    """Calls a check regularly while an operation runs; most hooks end before the first check."""
 
     def __init__(self, look: Callable[[], Coroutine[Any, Any, None]]) -> None:
         self._look = look
@@ -69,16 +69,16 @@ class Lookout:
         self._handle = asyncio.get_running_loop().call_later(LOOK_S, self._begin)
 
     def close(self) -> None:
-        """End it."""
+        """Stop the checks."""
         self._handle.cancel()
         if self._task is not None:
             self._task.cancel()
 
 
 class EventSink:
-    """Takes the events of one operation into the model, together with those that come within moments.
+    """Commits the events of a running operation, those of a short time together.
 
-    A short hook's come inside its result, and are taken in by its commit alone.
+    The events of a short hook are part of its result, and are committed with the result.
     """
 
     def __init__(self, ctx: Context, operation_id: str, show: Callable[[str], None] | None = None) -> None:
@@ -89,11 +89,11 @@ class EventSink:
         self._handle: asyncio.TimerHandle | None = None
 
     def take(self, number: int, event: Event) -> None:
-        """Take one event."""
+        """Take one event; show its line to a watching user."""
         if self._show is not None and (line := str(event.get("line") or event.get("message") or "").strip()):
             self._show(line)
         if number == TAIL:
-            return  # to look at, nothing more
+            return  # only shown, not stored
         self._waiting.append((number, event))
         if self._handle is None:
             self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)
@@ -102,13 +102,13 @@ class EventSink:
         self._handle = None
         most = self._at_once()
         events, self._waiting = self._waiting[:most], self._waiting[most:]
-        with contextlib.suppress(StoreError):  # busy, or not ours any more: the result holds every event
+        with contextlib.suppress(StoreError):  # the result has every event again
             take_events(self._ctx, self._id, events)
         if self._waiting:
             self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)
 
     def _at_once(self) -> int:
-        """Return how many of those that wait one transaction takes."""
+        """Return how many of the waiting events fit into one transaction."""
         size = 0
         for number, (_, event) in enumerate(self._waiting[: limits.EVENTS_AT_ONCE], 1):
             size += intake.cost(event)
@@ -117,6 +117,6 @@ class EventSink:
         return limits.EVENTS_AT_ONCE
 
     def close(self) -> None:
-        """Forget pending events: the result, which the commit reads, holds every event."""
+        """Drop waiting events: the commit reads every event from the result."""
         if self._handle is not None:
             self._handle.cancel()

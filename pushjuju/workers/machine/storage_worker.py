@@ -1,7 +1,7 @@
 """Storage with and without a machine: create, attach, detach, destroy.
 
-Each step is recorded when it is done. After an interruption, the next worker reads the rows and does the step
-again; the step finds what exists already. A failure is shown in the status of its volume or filesystem and
+Each step is recorded when it is done. After an interruption, the next worker reads the rows and repeats the
+step, which accepts what exists already. A failure is shown in the status of its volume or filesystem and
 tried again later; other storage does not wait for it. Mirrors: juju worker/storageprovisioner (3.6)
 """
 
@@ -37,9 +37,9 @@ from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.runtime import Runtime
 from pushjuju.workers.timeouts import STORAGE_S, within
 
-SCRIPT_S = 600.0  # how long one step on a machine may take
-MOST_STEPS = 10_000  # of one contact; more means that the steps go round in circles
-_LINES = 5  # of what a failed script said
+SCRIPT_S = 600.0  # seconds that one step on a machine may take
+MOST_STEPS = 10_000  # of one contact; more are an endless loop
+_LINES = 5  # of a failed script's error output
 _SIZE = re.compile(r"[0-9]{1,16}")
 _DEVICE = re.compile(r"[a-z][a-z0-9-]{0,30}")
 _UUID = re.compile(r"[0-9A-Za-z-]{4,36}")
@@ -47,11 +47,11 @@ _LINK = re.compile(r"/dev/[A-Za-z0-9_./:+=-]{1,200}")
 
 
 class StorageFailed(PushjujuError, message="storage failed", code="storage-failed"):
-    """A step could not be done on a machine, or by a plugin; it is tried again."""
+    """A step failed on a machine or in a plugin, and will be tried again."""
 
 
 def next_due(ctx: Context, machine: Machine) -> datetime | None:
-    """Return when a machine must be reached for its storage (now, for at once), or None when never."""
+    """Return when a machine must be reached for its storage (now, when at once), or None."""
     if not machine.storage:
         return None
     now = ctx.clock.now()
@@ -61,20 +61,20 @@ def next_due(ctx: Context, machine: Machine) -> datetime | None:
 
 
 def is_due(ctx: Context, machine: Machine) -> bool:
-    """Return True when a machine must be reached for its storage now; a new boot is seen at the contact."""
+    """Return True when a machine must be reached for its storage now, as far as the store knows."""
     due = next_due(ctx, machine)
     return due is not None and due <= ctx.clock.now()
 
 
 def waits(ctx: Context, machine: Machine) -> str:
-    """Return what the storage of a machine waits for; else why the machine is kept for it, if it is."""
+    """Return what the storage of a machine waits for, else why storage keeps the machine, else ""."""
     with ctx.read(machine.model) as tx:
         found = storage_work.waits_on(tx, machine, everything=True)
         return "; ".join(found) or removal.kept_text(tx, machine)
 
 
-async def on_visit(runtime: Runtime, machine: Machine, session: MachineSession) -> list[Problem]:
-    """Do what is due for the storage of a machine that was just reached; return what could not be done."""
+async def while_attached(runtime: Runtime, machine: Machine, session: MachineSession) -> list[Problem]:
+    """Do what is due for the storage of an attached machine; return the failures."""
     if not machine.storage:
         return []
     work = StorageWork(runtime, machine.model, machine.id, session)
@@ -89,13 +89,13 @@ async def empty(
     *,
     stays: bool,
 ) -> list[str]:
-    """Detach the storage that outlives a dying machine; return what could not be detached.
+    """Detach the storage that outlives a dying machine; return what is not detached yet.
 
     Args:
         runtime: The runtime of the worker.
         machine: A machine that has no units any more.
         attach: Opens the session to the machine.
-        stays: The machine goes on running outside the model, so all storage is taken from it.
+        stays: True when the machine goes on running outside the model, so that all its storage is detached.
     """
     if not machine.storage:
         return []
@@ -116,7 +116,7 @@ async def empty(
 
 
 async def tend(runtime: Runtime, model: str) -> Outcome:
-    """Destroy or let go of storage that is on no machine."""
+    """Destroy or release storage that is on no machine."""
     work = StorageWork(runtime, model)
     await work.work()
     with runtime.ctx.read(model) as tx:
@@ -126,7 +126,7 @@ async def tend(runtime: Runtime, model: str) -> Outcome:
 
 
 class StorageWork:
-    """The storage of one machine, through an open session; None for what needs no machine."""
+    """The storage of one machine, through an open session; without a session, storage on no machine."""
 
     def __init__(
         self, runtime: Runtime, model: str, machine_id: str = "", session: MachineSession | None = None
@@ -140,7 +140,7 @@ class StorageWork:
         self.problems: list[Problem] = []
 
     async def work(self) -> None:
-        """Do what is due, until nothing is or what is left has failed."""
+        """Do what is due, until the only steps left have failed."""
         for _ in range(MOST_STEPS):
             todo = self._next()
             if todo is None:
@@ -162,7 +162,7 @@ class StorageWork:
         return None
 
     async def _do(self, todo: Todo) -> None:
-        """Do one step and note what came of it."""
+        """Do one step, and record its result."""
         with self.ctx.write(self.model) as tx:
             refused = self._asks_cloud(todo) and bool(credential_validity.reason(tx, models.get(tx)))
             if not refused and not storage_work.begin(tx, todo):
@@ -187,19 +187,19 @@ class StorageWork:
             with self.ctx.write(self.model) as tx:
                 credential_validity.note(tx, error)
             self._failed(todo, error.full_text)
-        except Exception as bug:  # noqa: BLE001 - of a plugin that is not ours: told and tried again
+        except Exception as bug:  # noqa: BLE001 - a fault of a plugin: reported and tried again
             self._failed(todo, f"the storage provider failed: {bug!r}")
         self.runtime.checkpoint(f"storage-{todo.step}-noted")
 
     def _asks_cloud(self, todo: Todo) -> bool:
-        """Return True when a step asks the cloud, and not only the machine."""
+        """Return True when a step needs the cloud, and not only the machine."""
         return not todo.backing.volume and self._is_clouds(todo.backing)
 
     def _is_clouds(self, backing: Backing) -> bool:
         try:
             return not isinstance(self._provider(backing), MachineStorage)
         except PushjujuError:
-            return False  # the step itself says why
+            return False  # the step itself reports the error
 
     def _failed(self, todo: Todo, why: str) -> None:
         self.attempted.add((todo.step, todo.backing.kind, todo.backing.id))
@@ -211,7 +211,7 @@ class StorageWork:
         self._tell(f"{todo.step} {storage_work.label(todo.backing)}: {why}", "failed")
 
     def _owner(self, backing: Backing) -> Subject | None:
-        """Return what a failure is of: neighbours on the machine have no part in it."""
+        """Return the entity that a failure concerns, or None for the machine."""
         if is_storage(backing.storage):
             return Subject("storage", backing.storage)
         if self.machine_id:
@@ -268,7 +268,7 @@ class StorageWork:
             storage_work.attached(tx, backing, host, boot_id)
 
     async def _shown(self, item: StorageItem, provider: MachineStorage | StorageProvider) -> StorageSeen:
-        """Attach something, and return where the machine sees it."""
+        """Attach a volume or filesystem, and return where the machine sees it."""
         if not isinstance(provider, MachineStorage):
             return await self._located(item, await within(STORAGE_S, provider.attach(item)))
         found = await self._run(provider.attach(item))
@@ -283,7 +283,7 @@ class StorageWork:
         return StorageSeen(source=source)
 
     async def _located(self, item: StorageItem, seen: StorageSeen) -> StorageSeen:
-        """Return where a machine sees a volume; the machine is asked where the cloud cannot tell."""
+        """Return where a machine sees a volume; ask the machine when the cloud does not know the device."""
         paths = (*filter(None, [seen.device_link]), *seen.paths)
         if item.kind is not Kind.BLOCK or seen.device or not (paths or seen.serial):
             return seen
@@ -292,7 +292,7 @@ class StorageWork:
         return StorageSeen(device=self._word(found, "device", _DEVICE), device_link=link)
 
     def _boot_of_volume(self, todo: Todo, item: StorageItem) -> BootMount:
-        """Return the line of fstab for a filesystem on a volume: by what the volume says, else by UUID."""
+        """Return the line of fstab for a filesystem on a volume: from the volume's provider, else by UUID."""
         assert todo.volume is not None
         below, provider = todo.volume[0], self._provider(todo.volume[0])
         boot = None
@@ -304,7 +304,7 @@ class StorageWork:
         return BootMount(what=found.what, type="auto" if taken else "ext4", options=found.options)
 
     async def _device(self, todo: Todo) -> str:
-        """Return the device of a filesystem's volume, which is attached again if it is not."""
+        """Return the device of a filesystem's volume; attach the volume again if necessary."""
         assert todo.volume is not None
         below, host = todo.volume
         provider = self._provider(below)
@@ -314,7 +314,7 @@ class StorageWork:
             return self._word(await self._run(provider.attach(item)), "device", _DEVICE)
         if host is None or not host.device_link:
             return host.device if host is not None else ""
-        seen = StorageSeen(paths=(host.device_link,))  # the name may be another one since the last boot
+        seen = StorageSeen(paths=(host.device_link,))  # the device's name may change at a boot
         return self._word(await self._run(devices.locate(seen, wait_s=0)), "device", _DEVICE)
 
     async def _detach(self, todo: Todo) -> None:
@@ -324,7 +324,7 @@ class StorageWork:
         if self.session is not None and backing.provider_id:
             if todo.volume is not None:
                 await self._run(mounts.unmount(item, f"/dev/{await self._device(todo)}"))
-            elif item.kind is Kind.FILESYSTEM and host.source:  # else it never came to a mount
+            elif item.kind is Kind.FILESYSTEM and host.source:  # without source, it was never mounted
                 await self._run(mounts.unmount(item, host.source))
             if isinstance(provider, MachineStorage) and todo.volume is None:
                 await self._run(provider.detach(item))
@@ -351,7 +351,7 @@ class StorageWork:
             if backing.machine:
                 removal.let_go_of_empty(tx, backing.machine)
 
-    # --- what they need -----------------------------------------------------------------------------------
+    # --- helpers ------------------------------------------------------------------------------------------
 
     def _item(self, todo: Todo) -> StorageItem:
         with self.ctx.read(todo.backing.model) as tx:
@@ -371,7 +371,7 @@ class StorageWork:
         return {name: value for name, equals, value in pairs if equals}
 
     def _size(self, found: dict[str, str], asked: int) -> int:
-        """Return the size that a machine tells."""
+        """Return the size in MiB that a machine reports, or the requested size."""
         size = int(self._word(found, "size", _SIZE))
         if size > MOST_MIB:
             raise StorageFailed("the machine names an odd size")
@@ -385,12 +385,12 @@ class StorageWork:
 
 
 def _own_id(backing: Backing) -> str:
-    """Return the provider id of what lives on a machine, as in Juju: `0/1`, or `volume-0-1`."""
+    """Return the provider id of storage that exists only on a machine, as in Juju: `0/1`, or `volume-0-1`."""
     return f"{backing.kind}-{backing.id.replace('/', '-')}" if backing.kind == "volume" else backing.id
 
 
 def _said(stderr: str) -> str:
-    """Return the last lines of what a script said, as one."""
+    """Return the last lines of a script's error output as one line."""
     lines = [line.strip() for line in stderr.encode("utf-8", "replace").decode().splitlines() if line.strip()]
     text = "; ".join(lines[-_LINES:])
     return "".join(char if char.isprintable() else "?" for char in text)[:1000]

@@ -1,1 +1,1 @@
-"""Making machines ready: start them, take them in, set them up."""
+"""Gets machines ready: start instances, take in users' machines, set them up."""

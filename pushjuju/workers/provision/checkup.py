@@ -1,4 +1,4 @@
-"""What this computer has and lacks for a cloud: asks the cloud's provider."""
+"""Checks what this computer has and lacks for a cloud, as the cloud's provider reports it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def examine(
     Args:
         datadir: The directory of clouds and credentials.
         cloud: `cloud[/region]`.
-        warn: Told of plugins that fail.
-        install: Install the packages that are missing first.
+        warn: Called with the failures of plugins.
+        install: First install the packages that are missing.
     """
     name, asked = clouds.split(cloud)
     host = PluginHost(environ=environ, warn=warn)
@@ -55,7 +55,7 @@ def examine(
 
 async def _findings(provider: Provider, *, install: bool) -> Sequence[Finding]:
     found = await provider.doctor()
-    # A package may be all that a probe of the kernel lacked: look again before a module is loaded.
+    # A kernel test may have failed only for lack of a package: test again before modules are loaded.
     for mend in (install_packages, load_modules) if install else ():
         if await asyncio.to_thread(mend, found, no_progress):
             found = await provider.doctor()
@@ -72,7 +72,7 @@ def reach(
     environ: Mapping[str, str],
     warn: Callable[[str], None],
 ) -> Reached | None:
-    """Make one harmless call to a cloud; None when its provider cannot tell."""
+    """Make one harmless call to a cloud; return None when its provider has no such call."""
     kind = host.provider_type(cloud.type)
     if not credential and "empty" not in kind.credential_schemas:
         raise NotValid(
@@ -102,13 +102,13 @@ def check_settings(
     *,
     warn: Callable[[str], None],
 ) -> None:
-    """Let a cloud refuse what a new model says for it; one that does not answer is no reason to refuse.
+    """Let a cloud refuse the settings of a new model; a cloud that does not answer refuses nothing.
 
     Args:
-        given: The settings of the user: the cloud is asked when a setting of its provider is among them.
+        given: The user's settings; the cloud is called when they include a setting of its provider.
         cloud: The cloud of the model.
         settings: All settings of the model.
-        warn: Told when the cloud does not answer.
+        warn: Called when the cloud does not answer.
     """
     host = PluginHost(environ=ctx.environ, warn=warn)
     kind = next((item for item in host.provider_types() if item.name == cloud.type), None)
@@ -139,7 +139,7 @@ def _entry(item: Finding) -> dict[str, Any]:
 
 
 def fix_text(item: Finding) -> str:
-    """Return the command that puts a finding right."""
+    """Return the command that fixes a finding, or ""."""
     if item.fix is None:
         return ""
     packages = [f"apt-get install {' '.join(item.fix.packages)}"] if item.fix.packages else []

@@ -25,7 +25,7 @@ from pushjuju.workers.provision import hostkeys
 from pushjuju.workers.provision.provisioner import hardware_document
 from pushjuju.workers.runtime import MANUAL, STARTS, Runtime, target_document
 
-_RESERVED = "enlist "  # with the target: the number of a machine that is being taken in
+_RESERVED = "enlist "  # prefix of the sequences that keep reserved numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class GivenHost:
     Attributes:
         target: `ssh:[user@]host[:port]`.
         identities: Private keys for the first login, beside the user's own.
-        jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty for the model's, if any.
+        jump: Jump hosts to the machine, as in `SSHTarget.proxy_jump`; "" means the model's, if any.
     """
 
     target: str
@@ -52,7 +52,7 @@ def take_in(
     tell: Tell,
     warn: Callable[[str], None],
 ) -> list[str | PushjujuError]:
-    """Take in machines, several at a time; return the id of each one, or the error that kept it out."""
+    """Take in machines, several at a time; return for each its id, or the error that prevented it."""
 
     async def work() -> list[str | PushjujuError]:
         runtime = Runtime(ctx, tell, warn)
@@ -96,13 +96,13 @@ async def add_given_machine(
     public_keys: Sequence[str] = (),
     jump: str = "",
 ) -> Machine:
-    """Take in a machine over SSH; nothing is recorded unless it succeeds.
+    """Take in a machine over SSH; record the machine only after success.
 
     Args:
         target: `ssh:[user@]host[:port]`.
         identities: Private keys for the first login, beside the user's own.
-        public_keys: Keys that get a login beside the controller's.
-        jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty for the model's, if any.
+        public_keys: Keys that may log in, beside the controller's.
+        jump: Jump hosts to the machine, as in `SSHTarget.proxy_jump`; "" means the model's, if any.
     """
     ctx = runtime.ctx
     provider = runtime.provider(model, MANUAL)
@@ -120,7 +120,7 @@ async def add_given_machine(
             authorized_keys=[ctx.controller.public_key.read_text().strip(), *public_keys],
             identities=identities,
             progress=progress,
-            **({"jump": jump} if jump else {}),  # providers made for API 1.4 do not know it
+            **({"jump": jump} if jump else {}),  # an unknown argument to providers for API 1.4
         )
         found = await provider.ssh_target(started.instance)
     except PushjujuError:
@@ -135,8 +135,8 @@ async def add_given_machine(
 def _reserve(ctx: Context, model: str, target: str) -> str:
     """Return the number of the machine that is being taken in.
 
-    The machine is marked with it; after a death in the middle the next try has the same number, and so finds
-    its own mark instead of a stranger's.
+    The mark on the machine contains the number. An attempt after a crash gets the same number, and so
+    recognizes its own mark.
     """
     with ctx.write(model) as tx:
         models.require_alive(tx)
@@ -154,7 +154,7 @@ def _unreserve(tx: ModelTx, target: str) -> None:
 def _record(
     ctx: Context, model: str, machine_id: str, started: Started, ssh: dict[str, object], target: str
 ) -> Machine:
-    """Record the machine with its instance, at once: no worker shall see it as a machine to be made."""
+    """Record machine and instance in one transaction, so that no worker starts another instance."""
     now, instance = ctx.clock.now(), started.instance
     machine = Machine(
         model=model, id=machine_id, life=Life.ALIVE, base=str(started.base), nonce=str(uuid.uuid4()),
@@ -164,7 +164,7 @@ def _record(
     with ctx.write(model) as tx:
         machine = replace(machine, keys_due=ssh_keys.ever(tx))
         if tx.find(Machine, "machine_get", id=machine_id):
-            raise AlreadyExists("machine is already provisioned")  # by another call for the same target
+            raise AlreadyExists("machine is already provisioned")  # by a parallel call for the same target
         _unreserve(tx, target)
         tx.insert("machine", machine)
         statuses.set_status(tx, StatusKind.MACHINE, machine_id, MachineStatus.PENDING)

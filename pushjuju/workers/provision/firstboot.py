@@ -1,7 +1,7 @@
-"""A new machine sets itself up, by cloud-init or by our script, before any hook runs there.
+"""Sets up new machines, with cloud-init or a script, before any hook runs there.
 
-Juju's agent starts at the end of cloud-init; a hook that ran beside it would find apt locked, or less
-installed than the model wants.
+Juju's agent starts after cloud-init has ended; a hook that ran earlier would find apt locked, or packages
+missing.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pushjuju.workers.provision import provisioner, userdata
 from pushjuju.workers.reach import ScriptRunner
 from pushjuju.workers.runtime import Runtime
 
-WAIT_S = 1800  # an upgrade of all packages over a slow line
-_LONGEST = 300  # characters of what the machine says that are shown
-# `cloud-init status --wait` returns at once when a stage failed: the mark of the end is waited for instead.
+WAIT_S = 1800  # enough to upgrade all packages over a slow line
+_LONGEST = 300  # shown characters of a machine's error text
+# `cloud-init status --wait` returns at once after a failed stage, so wait for the file that marks the end.
 _SCRIPT = f"""command -v cloud-init >/dev/null 2>&1 || exit 0
 left={WAIT_S}
 while [ ! -e /var/lib/cloud/instance/boot-finished ]; do
@@ -38,7 +38,7 @@ head -c 4096 /run/cloud-init/result.json 2>/dev/null || true
 
 
 _APPLIED = "/var/lib/juju/pushjuju-user-data"
-# Once: a repetition after a broken connection finds the mark, or waits for the one that still runs.
+# Runs once: a repetition after a lost connection finds the mark, or waits for the run that goes on.
 _ONCE = f"""export DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8 PATH="$PATH:/usr/sbin:/sbin"
 %(claim)s
 mkdir -p /var/lib/juju
@@ -55,7 +55,7 @@ echo %(nonce)s > {_APPLIED}
 
 
 async def apply(runtime: Runtime, machine: Machine) -> None:
-    """Run the user data of a machine that boots without it as a script over SSH: Python may come by it."""
+    """Run the user data of a machine that boots without user data, as a script that may install Python."""
     if not (script := _script(runtime, machine)):
         return
     runtime.tell(Event(entity=f"machine {machine.id}", text="setting itself up (user data as a script)"))
@@ -101,7 +101,7 @@ def _target(machine: Machine) -> SSHTarget:
 
 
 async def wait(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
-    """Wait for the end of cloud-init on a machine that boots with our document; others are ready."""
+    """Wait for the end of cloud-init on a machine that booted with user data; others are ready."""
     if "user-data" not in _features(runtime, machine):
         return
     runtime.tell(Event(entity=f"machine {machine.id}", text="setting itself up (cloud-init)"))
@@ -119,7 +119,7 @@ def _features(runtime: Runtime, machine: Machine) -> frozenset[str]:
 
 
 def _problem(text: str) -> str:
-    """Return the first error of cloud-init's result; what a machine makes up is shown, and no more."""
+    """Return the first error in cloud-init's result, or "" also for a result of any other shape."""
     try:
         found = json.loads(text)["v1"]["errors"]
         return str(found[0])[:_LONGEST] if found else ""

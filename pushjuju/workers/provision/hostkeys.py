@@ -1,4 +1,4 @@
-"""The host keys of machines in the known_hosts of the model: told by providers, accepted once, forgotten."""
+"""The host keys of machines in the model's known_hosts: added from providers, moved, deleted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def file_of(ctx: Context, machine: Machine) -> tuple[HostKeyFile, str]:
 
 
 def remember(ctx: Context, machine: Machine) -> None:
-    """Keep the host keys that the provider told, for the user's own `ssh` too."""
+    """Add the host keys that the provider has reported; the user's own `ssh` may use the file, too."""
     file, name = file_of(ctx, machine)
     keys = machine.ssh.get("host_keys") or ()
     if keys:
@@ -29,12 +29,12 @@ def remember(ctx: Context, machine: Machine) -> None:
 
 
 def moved(ctx: Context, before: Machine, after: Machine) -> None:
-    """Keep the host keys of a machine under its new address, where another one's may have been."""
+    """Add a machine's host keys under its new address, replacing keys of another machine."""
     if file_of(ctx, before)[1] != file_of(ctx, after)[1]:
         remember(ctx, after)
 
 
 def forget(ctx: Context, machine: Machine) -> None:
-    """Forget the host keys of a machine that is gone: its address may be another one's soon."""
+    """Delete the host keys of a removed machine, whose address another machine may get."""
     file, name = file_of(ctx, machine)
     file.remove(name)

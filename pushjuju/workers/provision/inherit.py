@@ -1,7 +1,7 @@
-"""What a container's cloud-config takes from its host: apt's sources, certificates.
+"""Copies parts of a host's cloud-config to its containers: apt's sources, certificates.
 
-The model key `container-inherit-properties` names the parts. They are read from the files that set the host
-up: `cloud.cfg.d`, the vendor data of its cloud, and the configuration for MAAS's installer; later files win.
+The model key `container-inherit-properties` names the parts. They are read from the files that set up the
+host: `cloud.cfg.d`, the vendor data of its cloud, and the configuration of MAAS's installer; later files win.
 A container whose base differs from its host's inherits nothing. Mirrors: juju
 cloudconfig/machinecloudconfig.go, container/broker/broker.go combinedCloudInitData (3.6)
 """
@@ -38,7 +38,7 @@ done
 
 
 async def from_host(runtime: Runtime, machine: Machine) -> dict[str, object]:
-    """Return the keys of cloud-config that a container inherits from its host; empty for other machines."""
+    """Return the keys of cloud-config that a container inherits from its host; {} for other machines."""
     host = parent_machine(machine.id)
     if host is None:
         return {}
@@ -59,7 +59,7 @@ async def from_host(runtime: Runtime, machine: Machine) -> dict[str, object]:
 
 
 def _read(runtime: Runtime, host: str, lines: Iterable[str]) -> dict[str, object]:
-    """Return what the files say together; a file that cannot be read is reported and left out."""
+    """Return the merged content of the files; report a file that cannot be read and leave it out."""
     found: dict[str, object] = {}
     for line in lines:
         name, _, content = line.rpartition(" ")
@@ -71,10 +71,10 @@ def _read(runtime: Runtime, host: str, lines: Iterable[str]) -> dict[str, object
 
 
 def parse(data: bytes) -> dict[str, Any]:
-    """Read one file: YAML, or YAML that is compressed, in base64, or both.
+    """Read a file that holds YAML, or YAML that is compressed, in base64, or both.
 
     Raises:
-        NotValid: It is nothing of these, or no map.
+        NotValid: The content is none of these, or no map.
     """
     wrong = NotValid("it is no YAML")
     for text in _forms(data):
@@ -111,9 +111,9 @@ def _unzipped(data: bytes) -> bytes:
 
 
 def pick(document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return what the names of `container-inherit-properties` stand for in a cloud-config document.
+    """Return the part of a cloud-config document that `container-inherit-properties` names.
 
-    `apt-sources` is also MAAS's `sources_list`, the whole text of the file.
+    `apt-sources` also selects MAAS's `sources_list`, the whole text of a file.
     """
     found: dict[str, Any] = {}
     apt = document.get("apt")

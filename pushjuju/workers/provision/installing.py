@@ -1,8 +1,8 @@
-"""Waits until a cloud that installs its machines has done so, before anybody logs in.
+"""Waits until a cloud that installs its machines has done so, before the first login.
 
-A MAAS machine takes minutes from its start to its system, and what answers SSH there meanwhile is another
-system with other keys. Meanwhile the user sees what the cloud reports of the machine; a machine that is being
-removed is not waited for.
+A MAAS machine takes minutes from its start until its system runs, and meanwhile another system with other
+keys answers SSH. Users see what the cloud reports meanwhile. There is no wait for a machine that is being
+removed.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from pushjuju.workers.timeouts import CALL_S, login, lost
 FEATURE = "installs"
 LOOK_FIRST_S = 1.0
 LOOK_MOST_S = 10.0
-FAILED_LOOK_S = 300.0  # until a failed machine is looked at again: somebody may have mended it in the cloud
+FAILED_LOOK_S = 300.0  # until a failed machine is checked again: a user may have fixed it
 _COMING = (InstanceStatus.ALLOCATING, InstanceStatus.PENDING)
 
 
 class DeployFailed(PushjujuError, message="the machine could not be installed", code="deploy-failed"):
-    """The cloud could not install a machine; it stays as it is until a user says what becomes of it."""
+    """The cloud could not install a machine, which stays as it is until a user acts."""
 
 
 async def wait(runtime: Runtime, machine: Machine) -> Machine:
-    """Wait until a machine is installed, and return it as it is then; others are ready, or to be removed."""
+    """Wait until a machine is installed or must be removed; return the machine with its new address."""
     features = {kind.name: kind.features for kind in runtime.host.provider_types()}
     if machine.last_seen or FEATURE not in features.get(machine.provider, ()):
         return machine
@@ -75,14 +75,14 @@ def _has_units(ctx: Context, machine: Machine) -> bool:
 
 
 def _note(ctx: Context, machine: Machine, instance: Instance) -> bool:
-    """Record what the cloud says of a machine; return True when that is new."""
+    """Record the status of an instance; return True when the status is new."""
     with ctx.write(machine.model) as tx:
         told = StatusInfo(status=instance.status, message=instance.message)
         return statuses.set_once(tx, StatusKind.INSTANCE, machine.id, told)
 
 
 async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: Instance) -> Machine:
-    """Note where an installed machine answers, which may not have been known before."""
+    """Record the SSH target of an installed machine, which may not have been known before."""
     ssh: Mapping[str, Any] = target_document(await login(machine, provider.ssh_target(instance)))
     if not ssh["host_keys"]:
         ssh = {**ssh, "host_keys": machine.ssh.get("host_keys") or []}

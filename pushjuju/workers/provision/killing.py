@@ -1,6 +1,6 @@
-"""Ending a model that does not go by itself: its instances through the cloud, its rows in the store.
+"""Kills a model that cannot be removed: ends its instances through the cloud, and deletes its rows.
 
-Nothing here reaches a machine. Mirrors: juju cmd/juju/controller/kill.go (3.6)
+No machine is contacted. Mirrors: juju cmd/juju/controller/kill.go (3.6)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pushjuju.workers.runtime import Runtime
 
 
 def end_model(ctx: Context, model: Model, warn: Callable[[str], None]) -> list[str]:
-    """End a model's instances and forget it; return what could not be ended, or was left alone."""
+    """End a model's instances and delete the model; return what could not be ended or was left alone."""
     with ctx.read(model.uuid) as tx:
         hosts = machines.list_machines(tx)
     problems = [

@@ -1,4 +1,4 @@
-"""What a cloud can never start is refused before anything is recorded.
+"""Lets clouds refuse machines that they can never start, before anything is recorded.
 
 Mirrors: juju state/prechecker.go (3.6)
 """
@@ -37,19 +37,19 @@ def precheck_units(
     placements: Sequence[Placement],
     warn: Callable[[str], None],
 ) -> None:
-    """Check the machines that units will get; those placed on machines that are there need no check."""
+    """Check the machines that units will get, except machines that exist already."""
     targets = [*placements[:count], *[None] * (count - len(placements))]
     found = (_directive(target) for target in targets)
     directives = sorted({text for text in found if text is not None})
     try:
         precheck(ctx, model, base=base, constraints=constraints, directives=directives, warn=warn)
-    except NotPermitted as error:  # by a cloud that makes no machines: those that are there can be used
+    except NotPermitted as error:  # the cloud makes no machines, but existing machines can be used
         error.hint = error.hint or _to_machines(ctx, model)
         raise
 
 
 def _to_machines(ctx: Context, model: str) -> str:
-    """Return how units come to machines that are there; those without units are named first."""
+    """Return a hint how to place a unit on an existing machine, preferably one without units."""
     with ctx.read(model) as tx:
         there = [item.id for item in machines.list_machines(tx) if item.life == Life.ALIVE]
         free = [name for name in there if not machines.units_on(tx, name)]
@@ -58,7 +58,7 @@ def _to_machines(ctx: Context, model: str) -> str:
 
 
 def _directive(target: Placement | None) -> str | None:
-    """Return what the cloud is asked for a new machine; None where it makes none."""
+    """Return the placement directive for a new machine, or None when no machine is made."""
     if target is None or (target.kind is PlacementKind.CONTAINER and target.parent is None):
         return ""
     return target.value if target.kind is PlacementKind.PROVIDER else None
@@ -73,7 +73,7 @@ def precheck(
     directives: Sequence[str],
     warn: Callable[[str], None],
 ) -> None:
-    """Check new machines, one for each placement directive; an empty one stands for none."""
+    """Check new machines, one for each placement directive; "" stands for a machine without directive."""
     runtime = Runtime(ctx, warn=warn)
     with ctx.read(model) as tx:
         asked = of_machines.for_machine(tx, constraints)
@@ -87,7 +87,7 @@ def precheck(
     async def check() -> None:
         rules = await within(CALL_S, provider.rules()) if isinstance(provider, Constrained) else None
         if rules:
-            constraint_rules.check(constraints, rules)  # what a user typed, before the model's joins it
+            constraint_rules.check(constraints, rules)  # only the user's, without the model's constraints
             ignored = constraint_rules.check(wanted, _without_spaces(runtime, model, wanted, rules))
             _tell(ignored, warn)
         for directive in directives:
@@ -97,7 +97,7 @@ def precheck(
 
 
 def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
-    """Refuse what no cloud can make of constraints: a kind of container that is not made, unknown spaces."""
+    """Refuse constraints that no cloud can meet: an unknown container type, unknown spaces."""
     if rules.container_of(wanted) == "kvm":
         raise NotValid(machines.KVM, hint="known types of containers: none, lxd")
     named = [str(word) for word in wanted.get("spaces") or ()]
@@ -116,7 +116,7 @@ def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
 
 
 async def _precheck_one(provider: Provider, base: Base, wanted: Mapping[str, Any], directive: str) -> None:
-    """Let the cloud refuse a machine, or a placement directive that the cloud does not know."""
+    """Let the cloud refuse a machine; for an unknown placement directive, add the known ones to the error."""
     try:
         await within(CALL_S, provider.precheck(base, wanted, directive))
     except NotValid as error:
@@ -131,7 +131,7 @@ async def _precheck_one(provider: Provider, base: Base, wanted: Mapping[str, Any
 def check_constraints(
     ctx: Context, model: str, constraints: Mapping[str, Any], *, what: str, warn: Callable[[str], None]
 ) -> None:
-    """Check constraints that future machines shall have; a cloud that does not answer is no reason to refuse.
+    """Check constraints of future machines; a cloud that does not answer refuses nothing.
 
     Mirrors: juju state/policy.go validateConstraints (3.6)
 
@@ -158,9 +158,9 @@ def check_constraints(
 def _without_spaces(
     runtime: Runtime, model: str, wanted: Mapping[str, Any], found: ConstraintRules
 ) -> ConstraintRules:
-    """Return a cloud's rules; one that chooses no machine by its networks ignores `spaces`.
+    """Return a cloud's rules; in clouds that cannot choose networks, `spaces` is unsupported.
 
-    `alpha` alone is never ignored: what is in no other space is in that one.
+    `alpha` alone is always supported: networks in no other space are in `alpha`.
     """
     plain = all(str(word) == network.ALPHA for word in wanted.get("spaces") or ())
     if plain or "spaces" in runtime.features(runtime.cloud_type(model)):

@@ -1,4 +1,4 @@
-"""Making and ending machines. Mirrors: juju worker/provisioner (3.6)."""
+"""Starts and stops the instances of machines. Mirrors: juju worker/provisioner (3.6)."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from pushjuju.workers.provision import hostkeys, inherit, userdata, zones
 from pushjuju.workers.runtime import MANUAL, Runtime, target_document
 from pushjuju.workers.timeouts import CALL_S, START_S
 
-RETRIES = 10  # after the first try, as in Juju
+RETRIES = 10  # after the first attempt, as in Juju
 RETRY_DELAY_S = 10.0
-FIRST_LOOK_S = 3.0  # until the poller looks at a new instance, as in Juju
+FIRST_LOOK_S = 3.0  # until the poller asks for a new instance, as in Juju
 
 
 class StartFailed(PushjujuError, message="the machine could not be started", code="start-failed"):
-    """A machine could not be made; tried again at `retry_s`, or never (None).
+    """The start of a machine failed.
 
     Attributes:
-        retry_s: Seconds until the next try.
+        retry_s: Seconds until the next attempt, or None when a user must act.
     """
 
     def __init__(self, message: str, *, detail: str, retry_s: float | None, hint: str = "") -> None:
@@ -47,7 +47,7 @@ class StartFailed(PushjujuError, message="the machine could not be started", cod
 
 
 async def start(runtime: Runtime, machine: Machine) -> Machine:
-    """Make the instance of a machine and record it; a zone that fails is left for the next one at once."""
+    """Start the instance of a machine and record the instance; after a failed zone, try the next at once."""
     ctx = runtime.ctx
     _report(ctx, machine, InstanceStatus.ALLOCATING, "starting")
     try:
@@ -63,7 +63,7 @@ async def start(runtime: Runtime, machine: Machine) -> Machine:
         raise
     except PushjujuError as error:
         raise _failed(ctx, machine, error) from error
-    except Exception as bug:  # of a plugin that is not ours: told and tried again like any failure of a cloud
+    except Exception as bug:  # a fault of a plugin counts as a failure of the cloud
         raise _failed(ctx, machine, _bug(bug)) from bug
     if made.target.host_keys is None and request.host_keys:
         made = replace(made, target=replace(made.target, host_keys=request.host_keys))
@@ -74,7 +74,7 @@ async def start(runtime: Runtime, machine: Machine) -> Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Made:
-    """What a start brought."""
+    """The result of a start."""
 
     started: Started
     target: SSHTarget
@@ -96,7 +96,7 @@ async def _in_one_zone(
         started = await runtime.within(START_S, provider.start(replace(request, zone=choice.zone)))
         runtime.checkpoint("instance-made")
         target = await _target(runtime, provider, started)
-    except Exception as caught:  # also of a plugin that is not ours
+    except Exception as caught:  # plugins may raise anything
         error = caught if isinstance(caught, PushjujuError) else _bug(caught)
         if _left_for_another(runtime, machine, error, choice):
             return None
@@ -105,10 +105,10 @@ async def _in_one_zone(
 
 
 async def _target(runtime: Runtime, provider: Provider, started: Started) -> SSHTarget:
-    """Return how a new instance answers.
+    """Return the SSH target of a new instance.
 
     Raises:
-        ProviderError: The instance is gone already; the next try makes another one.
+        ProviderError: The instance has ended already; the next attempt starts another one.
     """
     try:
         return await runtime.within(CALL_S, provider.ssh_target(started.instance))
@@ -122,7 +122,7 @@ def _bug(bug: Exception) -> ProviderError:
 
 
 def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, choice: zones.Choice) -> bool:
-    """Exclude a zone that failed; return True when another zone can be tried, which counts as no new attempt.
+    """Exclude a failed zone; return True when another zone can be tried, which is no new attempt.
 
     Mirrors: juju worker/provisioner/provisioner_task.go doStartMachine (3.6), which waits before each zone.
     """
@@ -143,10 +143,10 @@ def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, 
 def request_for(
     runtime: Runtime, machine: Machine, inherited: Mapping[str, Any] | None = None
 ) -> StartRequest:
-    """Return what a provider is asked for; where it has the feature `script`, without user data.
+    """Return the request to a provider; with the feature `script`, the request has no user data.
 
     Args:
-        inherited: Keys of cloud-config that a container has from its host.
+        inherited: Keys of cloud-config that a container inherits from its host.
     """
 
     def progress(status: str, message: str) -> None:
@@ -195,7 +195,7 @@ def request_for(
 
 
 def _volumes(runtime: Runtime, tx: ModelTx, machine: Machine, maker: str) -> tuple[StorageItem, ...]:
-    """Return the volumes that a machine must come with."""
+    """Return the volumes that must be created together with a machine."""
     if not machine.storage:
         return ()
     types = runtime.host.storage_types(maker)
@@ -231,7 +231,7 @@ def record(
     *,
     polled: bool = False,
 ) -> Machine:
-    """Record an instance that was made, and return the machine as it is now; `polled`: look at it again."""
+    """Record a started instance; return the machine's new row. `polled`: let the poller ask for it soon."""
     instance = started.instance
     zone = instance.hardware.availability_zone or zone
     with ctx.write(machine.model) as tx:
@@ -259,7 +259,7 @@ def record(
 
 
 def hardware_document(hardware: Hardware) -> dict[str, object]:
-    """Return hardware as the machine's row keeps it: Juju's words -> values, only what is known."""
+    """Return the known hardware as a document for the machine's row: Juju's names -> values."""
     pairs = (word.partition("=") for word in str(hardware).split())
     return {key: value for key, _, value in pairs}
 
@@ -280,7 +280,7 @@ def _set(
 
 
 def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
-    """Record a failed start: tried again some times, or left for a user."""
+    """Record a failed start, and whether it is tried again or left to a user."""
     cause = error.full_text
     with ctx.write(machine.model) as tx:
         credential_validity.note(tx, error)
@@ -303,7 +303,7 @@ def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed
 
 
 async def stop(runtime: Runtime, machine: Machine) -> None:
-    """End the instance of a machine, unless the machine is kept; on request also instances without a record.
+    """Stop the instance of a machine unless it is kept; some harvest modes also stop unknown instances.
 
     Mirrors: juju worker/provisioner harvest modes (3.6)
 
@@ -314,7 +314,7 @@ async def stop(runtime: Runtime, machine: Machine) -> None:
         if not is_manual(machine):
             credential_validity.require(tx)
         mode = str(model_config.get(tx, "provisioner-harvest-mode"))
-    # One that was given goes on in any case: it is let go, so that it can be taken in again.
+    # A machine that the user named is released in any case, so that it can be taken in again.
     keep = not is_manual(machine) and (machine.keep_instance or mode in ("none", "unknown"))
     if machine.instance_id and not keep:
         await runtime.within(CALL_S, runtime.provider_of(machine).stop([machine.instance_id]))
@@ -324,7 +324,7 @@ async def stop(runtime: Runtime, machine: Machine) -> None:
 
 
 async def _stop_unknown(runtime: Runtime, machine: Machine) -> None:
-    """End instances of the model that belong to no machine, or to one that has another instance."""
+    """Stop instances of the model that belong to no machine, or to a machine with another instance."""
     provider = runtime.provider_of(machine)
     found = await runtime.within(CALL_S, provider.list())
     with runtime.ctx.read(machine.model) as tx:
@@ -341,7 +341,7 @@ async def _stop_unknown(runtime: Runtime, machine: Machine) -> None:
 
 
 async def stop_unrecorded(runtime: Runtime, machine: Machine) -> None:
-    """End the instances that the cloud has for a machine without one.
+    """Stop the instances that the cloud has for a machine without recorded instance.
 
     Raises:
         PushjujuError: The cloud failed; a later attempt may succeed.

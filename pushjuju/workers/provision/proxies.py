@@ -1,4 +1,4 @@
-"""The proxies of a model as a new machine gets them: files, and commands for snaps. Pure.
+"""The proxy settings of a model for a new machine: files, and commands for snaps. Pure.
 
 Mirrors: juju environs/config/config.go AptProxySettings, cloudconfig/userdatacfg_unix.go,
 cloudconfig/cloudinit/cloudinit_ubuntu.go updateProxySettings (3.6)
@@ -17,14 +17,14 @@ _SNAP = (
     "snap-store-assertions", "snap-store-proxy", "snap-store-proxy-url",
 )  # fmt: skip
 KEYS = (*_PLAIN, *(f"juju-{name}" for name in _PLAIN), *(f"apt-{name}" for name in _PLAIN), *_SNAP)
-"""The model's keys that are read here."""
+"""The model's keys that this module reads."""
 
 _SYSTEMD_HEAD = (
     "# To have these settings for all services, link this file into",
     "# /etc/systemd/system.conf.d/ and /etc/systemd/user.conf.d/.",
     "[Manager]",
 )
-# Juju's controller asks the store's proxy for its assertions; the machine, which must reach it, can as well.
+# Juju's controller fetches the assertions from the store's proxy; here the machine, which uses it, does so.
 _LOOK_UP = """\
 import sys, urllib.request
 with urllib.request.urlopen(sys.argv[1].rstrip("/") + "/v2/auth/store/assertions", timeout=60) as answer:
@@ -33,7 +33,7 @@ with urllib.request.urlopen(sys.argv[1].rstrip("/") + "/v2/auth/store/assertions
 
 
 def files(config: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the entries of `write_files`; none when the model has no proxies."""
+    """Return the entries of `write_files` for the proxies; [] without proxies."""
     found = []
     if lines := _apt(config):
         found.append(_file("/etc/apt/apt.conf.d/95-juju-proxy-settings", lines))
@@ -51,7 +51,7 @@ def files(config: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _apt(config: Mapping[str, Any]) -> list[str]:
-    """Return apt's settings: its own, else Juju's, else the plain ones; a scheme is added where one lacks."""
+    """Return apt's settings: from its own keys, else Juju's, else the general ones; add missing schemes."""
     wanted = {
         name: _with_scheme(name, _first(config, f"apt-{name}-proxy", f"juju-{name}-proxy", f"{name}-proxy"))
         for name in PROTOCOLS
@@ -68,7 +68,7 @@ def _apt(config: Mapping[str, Any]) -> list[str]:
 
 
 def snap_commands(config: Mapping[str, Any]) -> list[str]:
-    """Return the commands that set snapd's proxies where there is snapd; none when the model sets none."""
+    """Return the commands that set snapd's proxies where snapd is installed; [] without such proxies."""
     steps = [
         f"snap set system proxy.{name}={shlex.quote(value)}"
         for name in ("http", "https")
@@ -82,7 +82,7 @@ def snap_commands(config: Mapping[str, Any]) -> list[str]:
 
 
 def _store(config: Mapping[str, Any]) -> list[str]:
-    """Return the steps that let snapd use a store's proxy: an address wins over assertions, as in Juju."""
+    """Return the steps that set a store proxy for snapd: a URL wins over assertions, as in Juju."""
     file = "/etc/snap.assertions"
     url, name = str(config.get("snap-store-proxy-url") or ""), str(config.get("snap-store-proxy") or "")
     assertions = str(config.get("snap-store-assertions") or "")
@@ -105,7 +105,7 @@ def _with_scheme(scheme: str, url: str) -> str:
 
 
 def _apt_text(value: str) -> str:
-    """Return a text as apt's settings have it; its quotes know no escape."""
+    """Return a text quoted for apt's settings, which have no escape for quotes."""
     return '"' + value.replace('"', "%22") + '"'
 
 

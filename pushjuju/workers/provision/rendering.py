@@ -1,4 +1,4 @@
-"""Templates of user data, by jinja2."""
+"""Renders the templates of user data with jinja2."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TEMPLATES = Path(__file__).with_name("templates")
 
 
 def render(overrides: Path, name: str, values: Mapping[str, Any]) -> str:
-    """Return the text that a template makes; templates of a folder win over the package's.
+    """Return a rendered template; templates in `overrides` win over those of the package.
 
     Raises:
         NotValid: The template cannot be rendered.
@@ -29,8 +29,8 @@ def render(overrides: Path, name: str, values: Mapping[str, Any]) -> str:
 
 @cache
 def _environment(overrides: Path) -> Environment:
-    # Texts go through `tojson`, which is YAML too; nothing here becomes HTML. Nothing is kept: a template
-    # that somebody puts into the data directory counts for the next machine.
+    # Values go through `tojson`, which is valid YAML; nothing becomes HTML. Without a cache, a template that
+    # a user puts into the data directory counts for the next machine.
     return SandboxedEnvironment(
         loader=FileSystemLoader([overrides, _TEMPLATES]),
         undefined=StrictUndefined,

@@ -1,4 +1,4 @@
-"""Taking in a filesystem that a cloud has already."""
+"""Imports a filesystem that exists in a cloud already."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pushjuju.workers.timeouts import CALL_S, within
 def import_found(
     ctx: Context, model: str, pool: str, provider_id: str, name: str, *, warn: Callable[[str], None]
 ) -> str:
-    """Find a filesystem in the cloud and record it; return the id of its storage."""
+    """Find a filesystem in the cloud and record it; return the id of the new storage."""
     type_name, kind = storage_requests.check_import(ctx, model, pool)
     runtime = Runtime(ctx, warn=warn)
     provider = runtime.host.open_storage(type_name, runtime.provider(model))

@@ -1,8 +1,8 @@
 """The cloud-config document of a new machine. Mirrors: juju cloudconfig (3.6)
 
-A template per family of bases, in the package or in the data directory's `templates/`; then what the model
-wants in `cloudinit-userdata`. The machine's host key is made here, so that its first answer is checked: it is
-drawn from the controller's own key and the request, and so is the same when a start is repeated.
+It comes from a template for the family of the base, in the package or in the data directory's `templates/`,
+and from the model's `cloudinit-userdata`. The machine's host key is made here, so that the first login can
+check it: it derives from the controller's key and the request, so that a repeated start has the same key.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ class HostIdentity:
 
 
 def host_identity(controller: ControllerDir, nonce: str) -> HostIdentity:
-    """Return the host key that belongs to a request: the same each time, and no other's."""
+    """Return the host key for a request: always the same for one request, and different for others."""
     secret = controller.private_key.read_bytes()
     seed = hmac.new(secret, b"pushjuju host key\0" + nonce.encode(), hashlib.sha256).digest()
-    from pushjuju.store import ssh_key  # cryptography: only for machines that are started
+    from pushjuju.store import ssh_key  # imports cryptography, which is slow
 
     private, public = ssh_key.pair_of(seed)
     return HostIdentity(public=public, private=private)
 
 
 def wanted(config: Mapping[str, Any]) -> dict[str, object]:
-    """Return a document for a machine that is whole already: proxies, mirror, `cloudinit-userdata`."""
+    """Return the document for a machine that exists already: proxies, mirror, `cloudinit-userdata`."""
     asked = parse(str(config.get("cloudinit-userdata") or ""))
     own: dict[str, object] = {}
     if files := proxies.files(config):
@@ -68,7 +68,7 @@ def wanted(config: Mapping[str, Any]) -> dict[str, object]:
 
 
 def host_keys(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the public host keys that a document gives a machine; empty when the machine makes its own."""
+    """Return the public host keys in a document; () when the machine makes its own host keys."""
     keys = document.get("ssh_keys")
     pairs = keys.items() if isinstance(keys, Mapping) else ()
     return tuple(str(key).strip() for name, key in pairs if str(name).endswith("_public") and key)
@@ -77,7 +77,7 @@ def host_keys(document: Mapping[str, Any]) -> tuple[str, ...]:
 def for_script(
     request: StartRequest, config: Mapping[str, Any], identity: HostIdentity, overrides: Path
 ) -> dict[str, object]:
-    """Return the document of a machine that boots without user data: its host key is its own.
+    """Return the document of a machine that boots without user data and makes its own host key.
 
     The arguments and errors are those of `whole`.
     """
@@ -86,16 +86,16 @@ def for_script(
 
 
 def packager(base: Base) -> str:
-    """Return what installs packages on a base: `apt` or `dnf`."""
+    """Return the program that installs packages on a base: `apt` or `dnf`."""
     return "dnf" if _FAMILIES.get(base.os) == "centos" else "apt"
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Read `cloudinit-userdata`."""
+    """Return `cloudinit-userdata` as a document."""
     if not text.strip():
         return {}
 
-    return cloudinit.check(load(text))  # it was looked at when it was set
+    return cloudinit.check(load(text))  # has been checked when it was set
 
 
 def whole(
@@ -105,15 +105,15 @@ def whole(
     overrides: Path,
     inherited: Mapping[str, Any] | None = None,
 ) -> dict[str, object]:
-    """Return the whole document of a machine that boots with it.
+    """Return the whole document of a machine that boots with user data.
 
     Args:
         config: The model's values of `KEYS`.
-        overrides: A folder whose templates win over the package's.
-        inherited: The settings that a container has from its host; they win over all other keys.
+        overrides: A folder of templates that win over the package's templates.
+        inherited: The keys that a container inherits from its host; they win over all others.
     """
     name = f"{_FAMILIES.get(request.base.os, 'ubuntu')}.yaml.j2"
-    from pushjuju.workers.provision import rendering  # jinja2: only for clouds that boot with a document
+    from pushjuju.workers.provision import rendering  # imports jinja2, which is slow
 
     try:
         document = load(rendering.render(overrides, name, _values(request, config, identity)))

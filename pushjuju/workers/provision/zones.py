@@ -1,4 +1,4 @@
-"""The availability zone of each start: chosen, written down, crossed out when it failed.
+"""The availability zone of each start: chosen, recorded, excluded after a failure.
 
 Mirrors: juju worker/provisioner/provisioner_task.go, availability zone machines (3.6)
 """
@@ -21,11 +21,11 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The zone of one try.
+    """The zone of one attempt.
 
     Attributes:
-        zone: Empty in a cloud without zones.
-        others: More zones that were not tried in this round.
+        zone: Name of the zone; "" in a cloud without zones.
+        others: Zones that were not tried in this round.
     """
 
     zone: str = ""
@@ -33,7 +33,7 @@ class Choice:
 
 
 async def choose(ctx: Context, machine: Machine, provider: Provider, request: StartRequest) -> Choice:
-    """Choose the zone of a start, and write it down so that starts beside it see it."""
+    """Choose the zone of a start, and record the zone so that parallel starts see it."""
     if not isinstance(provider, Zoned):
         return Choice()
     listed = [zone.name for zone in await provider.zones() if zone.available]
@@ -47,7 +47,7 @@ async def choose(ctx: Context, machine: Machine, provider: Provider, request: St
         failed = _failed(tx, machine)
         population = _population(tx, machine, usable)
         zone = rules.choose(usable, population, failed=failed, draw=ctx.random.choice)
-        if zone is None:  # the zones that failed are not the ones of now
+        if zone is None:  # all usable zones have failed before
             failed = []
             zone = rules.choose(usable, population, draw=ctx.random.choice) or usable[0]
         _put(tx, machine, zone, failed)
@@ -55,14 +55,14 @@ async def choose(ctx: Context, machine: Machine, provider: Provider, request: St
 
 
 def crossed_out(tx: ModelTx, machine: Machine, choice: Choice) -> bool:
-    """Record that a zone failed; return True when another zone is left, else open all zones again."""
+    """Record that a zone failed; return True when another zone is left; else allow all zones again."""
     failed = [*_failed(tx, machine), choice.zone] if choice.others else []
     _put(tx, machine, choice.zone, failed)
     return bool(choice.others)
 
 
 def settled(tx: ModelTx, machine: Machine, zone: str) -> None:
-    """Note the zone that a machine is in."""
+    """Record the zone in which a machine runs."""
     _put(tx, machine, zone, [])
 
 
@@ -76,7 +76,7 @@ def _put(tx: ModelTx, machine: Machine, zone: str, failed: Sequence[str]) -> Non
 
 
 def _population(tx: ModelTx, machine: Machine, zones: Sequence[str]) -> dict[str, int]:
-    """Return zone -> machines of the machine's distribution group: those with units of its applications."""
+    """Return zone -> number of machines of the distribution group: those with units of its applications."""
     principals = {unit.application for unit in machines.units_on(tx, machine.id) if unit.principal is None}
     if not principals:
         return {zone: int(tx.scalar("zone_count", zone=zone, machine=machine.id) or 0) for zone in zones}

@@ -167,7 +167,7 @@ class SteppedOperations(RunningOperations):
 class SteppedRun(MachineRun):
     """A machine run whose waits the test controls."""
 
-    crew_type = SteppedOperations
+    operations_type = SteppedOperations
 
     async def _run(self, dispatch: Any, plan: Sequence[Any] = ()) -> dict[str, Any]:
         behind = [item.frame for item in plan]
@@ -177,4 +177,4 @@ class SteppedRun(MachineRun):
 class SteppedWorker(MachineWorker):
     """A machine worker whose waits the test controls."""
 
-    visit_type = SteppedRun
+    run_type = SteppedRun

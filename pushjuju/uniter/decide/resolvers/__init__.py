@@ -1,4 +1,4 @@
-"""The sub-resolvers, one module per noun: each decides on its own matter or lets the next one decide.
+"""The sub-resolvers, one module per noun: each returns a decision, or lets the next sub-resolver decide.
 
 `pushjuju.uniter.decide.loop` holds their order.
 """

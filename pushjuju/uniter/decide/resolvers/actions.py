@@ -1,4 +1,4 @@
-"""Actions: run the next one, or settle the one that was cut off. Pure.
+"""Actions: run the next action, or settle an action that was interrupted. Pure.
 
 Mirrors: juju worker/uniter/actions/resolver.go (3.6)
 """
@@ -20,7 +20,7 @@ from pushjuju.uniter.decide.state import LocalState, OperationKind, Step
 
 
 def actions(local: LocalState, remote: RemoteState) -> Verdict:
-    """Run the oldest action, on an idle unit or one in hook error."""
+    """Run the oldest action when the unit is idle or its hook has failed."""
     if local.kind is OperationKind.RUN_ACTION:
         return _settle(local, remote)
     free = local.kind is OperationKind.CONTINUE
@@ -34,14 +34,14 @@ def actions(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def _settle(local: LocalState, remote: RemoteState) -> Decision:
-    """Commit an action that is over; fail one whose fate is unknown: no script is run twice.
+    """Commit an action that has ended; fail an interrupted one, because no action runs twice.
 
-    Juju mistakes the step here: it commits a kept hook that failed as if it were resolved, and fails the next
-    action in the place of one that is done.
+    Juju takes the wrong step here: it commits a failed hook as if the hook were resolved, and fails the next
+    action instead of the one that has ended.
     """
     if local.step is Step.DONE:
-        return run(_about(remote, OperationName.RUN_ACTION, local.action_id), "the action is over")
-    return run(_about(remote, OperationName.FAIL_ACTION, local.action_id), "the action was cut off")
+        return run(_about(remote, OperationName.RUN_ACTION, local.action_id), "the action has ended")
+    return run(_about(remote, OperationName.FAIL_ACTION, local.action_id), "the action was interrupted")
 
 
 def _about(remote: RemoteState, name: OperationName, action_id: str) -> Operation:

@@ -1,4 +1,4 @@
-"""Commands that `juju-exec` asks for on the machine; nothing holds them back. Pure.
+"""Commands that `juju-exec` requests on the machine; they run in any state of the unit. Pure.
 
 Mirrors: juju worker/uniter/runcommands/resolver.go (3.6)
 """
@@ -10,7 +10,7 @@ from pushjuju.uniter.decide.remote import RemoteState
 from pushjuju.uniter.decide.state import LocalState
 
 
-def commands(local: LocalState, remote: RemoteState) -> Verdict:  # noqa: ARG001  # all sub-resolvers are alike
+def commands(local: LocalState, remote: RemoteState) -> Verdict:  # noqa: ARG001  # one signature for all
     """Run the oldest command."""
     for command in remote.commands:
         return run(

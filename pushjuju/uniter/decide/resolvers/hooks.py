@@ -1,4 +1,4 @@
-"""The hook that is queued, failed or done, and the timer that retries it. Pure.
+"""Runs, retries or commits the hook in progress, and controls its retry timer. Pure.
 
 Mirrors: juju worker/uniter/resolver.go nextOpHookError (3.6)
 """
@@ -25,14 +25,14 @@ _DISARM = Effect(kind=EffectKind.DISARM_RETRY_TIMER)
 _CLEAR = Effect(kind=EffectKind.CLEAR_RESOLVED)
 
 
-def retry_timer(local: LocalState, remote: RemoteState) -> Verdict:  # noqa: ARG001  # all sub-resolvers are alike
+def retry_timer(local: LocalState, remote: RemoteState) -> Verdict:  # noqa: ARG001  # one signature for all
     """Stop the timer when no hook is in error."""
     in_error = local.kind is OperationKind.RUN_HOOK and local.step is Step.PENDING
     return (_DISARM,) if local.retry_timer_running and not in_error else GO_ON
 
 
 def hooks(local: LocalState, remote: RemoteState) -> Verdict:
-    """Go on with the current hook: run it, answer for its failure, or commit it."""
+    """Continue the hook in progress: run it, decide after its failure, or commit it."""
     if local.kind is not OperationKind.RUN_HOOK or local.hook is None:
         return GO_ON
     hook = local.hook
@@ -51,7 +51,7 @@ def _failed(local: LocalState, remote: RemoteState, hook: HookInfo) -> Decision:
     """Return the decision for a hook that failed, or whose result is unknown."""
     report = hook_error(hook, remote)
     if remote.force_charm and charm_modified(local, remote):
-        if not remote.profile_ready:  # the charm may need the profile as soon as it is there
+        if not remote.profile_ready:  # the new charm may need the profile at once
             return idle(NO_PROFILE, report)
         return upgrade_to(remote, remote.charm_url, Variant.PLAIN, "another charm was forced", report)
     if remote.resolved is ResolvedMode.RETRY_HOOKS:
@@ -64,7 +64,7 @@ def _failed(local: LocalState, remote: RemoteState, hook: HookInfo) -> Decision:
 
 
 def _timer(local: LocalState, remote: RemoteState) -> tuple[Effect, ...]:
-    """Start the timer of the next retry, unless it runs or retries are switched off."""
+    """Start the timer of the next retry, unless the timer runs or retries are disabled."""
     if local.retry_timer_running:
         return GO_ON if remote.retry_hooks else (_DISARM,)
     if not remote.retry_hooks:

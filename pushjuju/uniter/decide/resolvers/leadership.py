@@ -1,4 +1,4 @@
-"""Accepting and resigning leadership, and hearing of the leader's settings. Pure.
+"""Accepts and resigns leadership, and runs leader-settings-changed. Pure.
 
 Mirrors: juju worker/uniter/leadership/resolver.go (3.6)
 """
@@ -12,7 +12,7 @@ from pushjuju.uniter.decide.state import HookKind, LocalState, OperationKind
 
 
 def leadership(local: LocalState, remote: RemoteState) -> Verdict:
-    """Follow the leadership that the model gives and takes."""
+    """Accept or resign leadership when the model has changed the leader."""
     if not local.installed:
         return GO_ON
     dying = remote.life is Life.DYING

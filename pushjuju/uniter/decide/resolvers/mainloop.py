@@ -1,4 +1,4 @@
-"""The ends of the order: a dead unit first, and last what follows when nothing is in progress.
+"""The first and the last sub-resolvers: the end of a dead unit, and what follows when nothing is in progress.
 
 Pure.
 
@@ -26,7 +26,7 @@ from pushjuju.uniter.decide.state import HookKind, LocalState
 
 
 def unit_dead(local: LocalState, remote: RemoteState) -> Verdict:
-    """End a unit that is dead in the model, or did all it could."""
+    """End a unit that is dead in the model or has run its last hook."""
     if remote.life is Life.DEAD:
         return dead("the unit is dead")
     if local.removed:
@@ -34,8 +34,8 @@ def unit_dead(local: LocalState, remote: RemoteState) -> Verdict:
     return GO_ON
 
 
-def restart(local: LocalState, remote: RemoteState) -> Verdict:  # noqa: ARG001  # all sub-resolvers are alike
-    """Read everything afresh after an upgrade."""
+def restart(local: LocalState, remote: RemoteState) -> Verdict:  # noqa: ARG001  # one signature for all
+    """Read both states again after an upgrade."""
     if local.restart:
         return Decision(answer=Answer.RESTART, reason="the charm was upgraded")
     return GO_ON
@@ -55,12 +55,12 @@ def core(local: LocalState, remote: RemoteState) -> Decision:
     if isinstance(verdict, Decision):
         return verdict
     if local.update_status_version != remote.update_status_version:
-        return run_hook(remote, HookKind.UPDATE_STATUS, "it is time", *verdict)
+        return run_hook(remote, HookKind.UPDATE_STATUS, "update-status is due", *verdict)
     return idle("nothing to do", *verdict)
 
 
 def _teardown(local: LocalState, remote: RemoteState) -> Decision:
-    """Take a dying unit down: relations, stop, remove, and then it is dead."""
+    """End a dying unit: the hooks of relations, then stop, then remove; then the unit is dead."""
     verdict = relations(local, remote)
     if isinstance(verdict, Decision):
         return verdict
@@ -72,7 +72,7 @@ def _teardown(local: LocalState, remote: RemoteState) -> Decision:
 
 
 def _finished(remote: RemoteState, reason: str, effects: tuple[Effect, ...]) -> Decision:
-    """Say that a unit is finished, once its subordinates are gone: only then it can be dead."""
+    """Decide that a unit is dead, or waits for the removal of its subordinates first."""
     if remote.subordinates:
         return waiting(
             f"{reason}; its subordinates remain: {', '.join(sorted(remote.subordinates))}", *effects
@@ -81,7 +81,7 @@ def _finished(remote: RemoteState, reason: str, effects: tuple[Effect, ...]) -> 
 
 
 def _changed(local: LocalState, remote: RemoteState) -> str:
-    """Name what config-changed has to report, or nothing."""
+    """Return what has changed since config-changed last ran, as text, or ""."""
     pairs = (
         ("the configuration", local.config_hash, remote.config_hash),
         ("trust", local.trust_hash, remote.trust_hash),

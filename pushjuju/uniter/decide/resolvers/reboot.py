@@ -17,11 +17,11 @@ def rebooted(local: LocalState, remote: RemoteState) -> bool:
 
 
 def reboot(local: LocalState, remote: RemoteState) -> Verdict:
-    """Run `start` again once the machine was rebooted.
+    """Run `start` again after the machine was rebooted.
 
     Juju excludes running hooks only and forgets the reboot when the operation is made, which can overwrite an
-    interrupted upgrade or action and lose the hook in a crash. Here it waits for an idle unit, and the commit
-    of `start` takes the boot over. A unit that was stopped for good is left alone.
+    interrupted upgrade or action, and lose the hook in a crash. pushjuju waits until the unit is idle, and
+    the commit of `start` stores the new boot. A unit whose stop hook ran does not start again.
     """
     if (
         not rebooted(local, remote)

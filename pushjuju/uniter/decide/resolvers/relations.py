@@ -1,4 +1,4 @@
-"""Hooks of relations: created for all first, the rest relation by relation. Pure.
+"""Hooks of relations: relation-created of all relations first, then the others, relation by relation. Pure.
 
 Entering and leaving scopes is not done here: see `pushjuju.uniter.decide.reconcile`.
 
@@ -18,7 +18,7 @@ from pushjuju.uniter.decide.state import HookInfo, HookKind, LocalState, Operati
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tracked:
-    """One relation that the unit is in: both sides of the comparison."""
+    """One relation that the unit is in: its record and its remote state."""
 
     id: int
     record: RelationRecord
@@ -26,7 +26,7 @@ class _Tracked:
     broken: bool
 
     def hook(self, kind: HookKind, unit: str = "", version: int = 0, departee: str = "") -> HookInfo:
-        """Make a hook of this relation that names the remote application."""
+        """Return the identity of a hook of this relation."""
         return HookInfo(
             kind=kind,
             relation_id=self.id,
@@ -49,7 +49,7 @@ def relation_created(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def relations(local: LocalState, remote: RemoteState) -> Verdict:
-    """Run the next hook of the first relation that has one, in ascending id."""
+    """Run the next hook of the first relation, by id, that has a hook to run."""
     effects = subordinates_to_destroy(remote)
     if local.kind is not OperationKind.CONTINUE:
         return effects
@@ -62,14 +62,14 @@ def relations(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def subordinates_to_destroy(remote: RemoteState) -> tuple[Effect, ...]:
-    """A dying principal takes its subordinates along; each of them tears down by itself."""
+    """Return the effect that destroys the subordinates of a dying principal, which then end by themselves."""
     if remote.life is Life.DYING and Life.ALIVE in remote.subordinates.values():
         return (Effect(kind=EffectKind.DESTROY_SUBORDINATES),)
     return ()
 
 
 def _tracked(local: LocalState, remote: RemoteState) -> Iterator[_Tracked]:
-    """Walk the relations that have hooks here: known to both sides, and not implicit."""
+    """Yield the relations that may have hooks: in both states and not implicit."""
     for relation_id in sorted(local.relations.keys() & remote.relations.keys()):
         relation = remote.relations[relation_id]
         if not relation.implicit:
@@ -82,7 +82,7 @@ def _tracked(local: LocalState, remote: RemoteState) -> Iterator[_Tracked]:
 
 
 def _next_hook(item: _Tracked, remote: RemoteState) -> tuple[HookInfo, str] | None:
-    """Return the next hook of one relation and its reason: the strict order of rows.
+    """Return the next hook of one relation and its reason, in a strict order.
 
     Mirrors: juju worker/uniter/relation/resolver.go nextHookForRelation (3.6)
     """
@@ -99,13 +99,15 @@ def _next_hook(item: _Tracked, remote: RemoteState) -> tuple[HookInfo, str] | No
             return item.hook(HookKind.RELATION_DEPARTED, unit, version, departee), f"{unit} left"
     if item.broken:
         return (
-            None if item.relation.peer else (item.hook(HookKind.RELATION_BROKEN), "it is over for this unit")
+            None
+            if item.relation.peer
+            else (item.hook(HookKind.RELATION_BROKEN), "it has ended for this unit")
         )
     return _next_news(item)
 
 
 def _next_news(item: _Tracked) -> tuple[HookInfo, str] | None:
-    """Return the next hook of a relation that nobody left."""
+    """Return the next hook of a relation from which no unit departed."""
     record, relation = item.record, item.relation
     for app in sorted(relation.app_members):
         version = relation.app_members[app]

@@ -1,4 +1,4 @@
-"""Hooks of secrets: for the owner expired, rotate, remove; for the consumer changed. Pure.
+"""Hooks of secrets: expired, rotate and remove for the owner; changed for the consumer. Pure.
 
 Mirrors: juju worker/uniter/secrets/resolver.go (3.6)
 """
@@ -59,16 +59,16 @@ def _changed(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def _gone(local: LocalState, remote: RemoteState) -> Verdict:
-    """Forget secrets that are gone, then report revisions that nobody tracks."""
+    """Commit the removal of deleted secrets, then report revisions that no consumer tracks."""
     noted = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
     if gone := tuple(uri for uri in remote.secrets_deleted if uri in noted):
         operation = new_operation(remote, OperationName.SECRETS_REMOVED, secrets=gone)
-        return run(operation, f"gone: {', '.join(gone)}")
+        return run(operation, f"deleted: {', '.join(gone)}")
     for uri, revisions in sorted(remote.secrets_obsolete.items()):
         if uri in remote.secrets_deleted or not _answers_for(remote, uri):
             continue
         for revision in revisions:
             if revision not in local.secret_obsolete_revisions.get(uri, ()):
                 hook = _hook(HookKind.SECRET_REMOVE, uri, revision, _owned(remote, uri).label)
-                return run_hook(remote, hook, f"nobody tracks revision {revision} of {uri}")
+                return run_hook(remote, hook, f"no consumer tracks revision {revision} of {uri}")
     return GO_ON

@@ -1,4 +1,4 @@
-"""Upgrade of the machine to another base: pre- and post-series-upgrade. Pure.
+"""Upgrade of the machine to another base: the hooks pre- and post-series-upgrade. Pure.
 
 Mirrors: juju worker/uniter/upgradeseries/resolver.go (3.6)
 """
@@ -15,7 +15,7 @@ _NO_MORE_OR_ANEW = (SeriesStatus.NOT_STARTED, SeriesStatus.PREPARE_STARTED)
 
 
 def series_upgrade(local: LocalState, remote: RemoteState) -> Verdict:
-    """Freeze the unit while its machine is upgraded, and run the hooks before and after."""
+    """Run no hooks while the machine is upgraded, except the hooks before and after the upgrade."""
     if remote.series.frozen:
         return idle(f"the machine is being upgraded to another base ({remote.series})")
     if local.kind is not OperationKind.CONTINUE:
@@ -25,8 +25,10 @@ def series_upgrade(local: LocalState, remote: RemoteState) -> Verdict:
         return run_hook(remote, hook, f"the machine is about to be upgraded to {remote.series_target}")
     if local.series in _BEFORE_COMPLETE and remote.series is SeriesStatus.COMPLETE_STARTED:
         return run_hook(remote, HookKind.POST_SERIES_UPGRADE, "the machine has been upgraded to another base")
-    # Beyond Juju, whose agent forgets it at a restart: also after an upgrade that was given up, or when the
-    # next one began before the unit heard of the end of the last.
+    # Juju's agent forgets the upgrade at a restart. Here the unit also settles an upgrade that was given up,
+    # or after which the next one began before the unit saw its end.
     if local.series is not SeriesStatus.NOT_STARTED and remote.series in _NO_MORE_OR_ANEW:
-        return run(new_operation(remote, OperationName.COMPLETE_SERIES), "the upgrade of the machine is over")
+        return run(
+            new_operation(remote, OperationName.COMPLETE_SERIES), "the upgrade of the machine has ended"
+        )
     return GO_ON

@@ -1,4 +1,4 @@
-"""Getting the charm onto the machine: install, upgrade, conflicts. Pure.
+"""Gets the charm onto the machine: install, upgrade, conflicts. Pure.
 
 Mirrors: juju worker/uniter/resolver.go nextOpConflicted and charmModified,
 worker/uniter/uniter.go runPendingUpgrade (3.6)
@@ -37,27 +37,27 @@ def charm_modified(local: LocalState, remote: RemoteState) -> bool:
 
 
 def upgrade_to(remote: RemoteState, url: str, variant: Variant, reason: str, *effects: Effect) -> Decision:
-    """Decide to bring another charm to the machine."""
+    """Decide to upgrade the unit to a charm."""
     operation = new_operation(remote, OperationName.UPGRADE, charm_url=url, variant=variant)
     return run(operation, reason, *effects)
 
 
 def take_charm(local: LocalState, remote: RemoteState, reason: str) -> Decision:
-    """Decide to upgrade to the application's charm as soon as its profile is applied."""
+    """Decide to upgrade to the application's charm, or to wait for its profile."""
     if not remote.profile_ready:
         return idle(NO_PROFILE, _TELL_NO_PROFILE)
     return upgrade_to(remote, remote.charm_url or local.charm_url, Variant.PLAIN, reason)
 
 
 def install_charm(local: LocalState, remote: RemoteState) -> Verdict:
-    """Bring the charm to the machine for the first time, or go on with that."""
+    """Install the charm on the machine, or continue an interrupted installation."""
     if local.kind is not OperationKind.INSTALL:
         return GO_ON
     if remote.life is Life.DYING and not local.storage:
-        return dead("the unit goes before its charm was installed")
+        return dead("the unit is removed before its charm was installed")
     if not remote.profile_ready:
         return idle(NO_PROFILE, _TELL_NO_PROFILE)
-    # What is unpacked already is used; otherwise the newest charm saves an upgrade.
+    # A charm that is unpacked already is used; otherwise installing the newest charm saves an upgrade.
     known = local.step is Step.DONE or not remote.charm_url
     url = local.charm_url if known else remote.charm_url
     return run(
@@ -66,7 +66,7 @@ def install_charm(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def charm_vanished(local: LocalState, remote: RemoteState) -> Verdict:
-    """Bring the charm back when its directory is gone from the machine."""
+    """Install the charm again when its directory is missing on the machine."""
     if remote.charm_present or local.kind not in (OperationKind.CONTINUE, OperationKind.RUN_HOOK):
         return GO_ON
     if not remote.charm_url:
@@ -80,7 +80,7 @@ def charm_vanished(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def upgrade(local: LocalState, remote: RemoteState) -> Verdict:
-    """Go on with an upgrade that was begun, toward the newest charm."""
+    """Continue an upgrade, with the newest charm."""
     if local.kind is not OperationKind.UPGRADE:
         return GO_ON
     if local.conflicted:
@@ -89,7 +89,7 @@ def upgrade(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def _conflicted(local: LocalState, remote: RemoteState) -> Decision:
-    """Wait for a user, who says `resolved` or forces another charm."""
+    """Wait until a user resolves the conflict or forces another charm."""
     report = Effect(kind=EffectKind.REPORT_ERROR, message="upgrade failed")
     if not remote.profile_ready:
         return idle(NO_PROFILE, report)
@@ -97,7 +97,7 @@ def _conflicted(local: LocalState, remote: RemoteState) -> Decision:
         clear = Effect(kind=EffectKind.CLEAR_RESOLVED)
         reason = "the conflict of the upgrade was resolved"
         return upgrade_to(remote, local.charm_url, Variant.RESUMED, reason, clear)
-    # Compared with the charm that conflicts: the same one would only conflict again, without end.
+    # Compared with the charm that conflicts: the same charm would conflict again, endlessly.
     if remote.force_charm and remote.charm_url and remote.charm_url != local.charm_url:
         return upgrade_to(remote, remote.charm_url, Variant.FORCED, "another charm was forced")
     return waiting("the new charm could not be unpacked: resolve the conflict", report)

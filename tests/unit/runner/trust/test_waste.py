@@ -25,7 +25,7 @@ def test_waste_is_forgiven_with_time() -> None:
     clock = Clock()
     waste = Waste(clock)
     waste.add(limits.WASTE, 0.0)
-    with pytest.raises(wire.BadFrame, match="more that brings nothing"):
+    with pytest.raises(wire.BadFrame, match="too many useless messages"):
         waste.add(limits.WASTE_EACH_S, 0.0)
     assert waste.over_s() == pytest.approx(1.0)
     clock.now += 1.5
