@@ -1,6 +1,7 @@
 """Bundles: many applications described in one file.
 
-Reads, merges, verifies and compares them, and works out what a model needs to become one; pure functions of
-values, but for `source`, which reads files.
+`read` reads and merges bundles and their overlays, `check` compares them with charms and model, `plan` works
+out the steps that make a model what a bundle describes. `planning` and `record` join these parts for a
+request.
 Mirrors: juju/charm bundledata.go overlay.go, juju core/bundle/changes (3.6)
 """

@@ -30,9 +30,9 @@ class Request:
     """How a model is exported.
 
     Attributes:
-        defaults: True to write also the options that have their default value.
-        series: True to write series beside bases.
-        beside: The folder for uploaded charms and resources, or None to leave those out.
+        defaults: True to also write options that have their default value.
+        series: True to write the series in addition to the base.
+        beside: The folder that gets the uploaded charms and resources, or None to leave them out.
     """
 
     defaults: bool = False
@@ -41,7 +41,7 @@ class Request:
 
 
 def export(ctx: Context, model: str, request: Request) -> tuple[Fields, Fields | None]:
-    """Return the bundle, and its overlay if it needs one."""
+    """Return the bundle, and its overlay, or None when the bundle needs no overlay."""
     with ctx.read(model) as tx:
         facts = model_facts.read(tx)
         if request.beside is None:

@@ -1,6 +1,6 @@
-"""Writes charms and resources of a store into a folder, for sites without the internet.
+"""Mirrors charms and resources of a store into a folder, for sites without access to the internet.
 
-The folder is what the source type `mirror` reads: here, or behind any web server.
+A charm source of type `mirror` reads the folder: from the disk, or through any web server.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pushjuju.services.supply.store_charms import cached, suggested
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """One charm to mirror; `resources`: name -> revision beside those that the store names."""
+    """A charm to mirror; `resources` (name -> revision) come in addition to those of the charm's revision."""
 
     name: str
     channel: str = ""
@@ -40,7 +40,7 @@ class Mirrored:
     """What was written for one charm.
 
     Attributes:
-        new: Files that were not there before.
+        new: The number of files that the mirror did not have before.
     """
 
     charm: StoreCharm
@@ -56,10 +56,11 @@ def mirror(
     environ: Mapping[str, str],
     tell: Tell | None = None,
 ) -> list[Mirrored]:
-    """Write charms with their resources into a folder; what is there stays, and is not fetched again.
+    """Write charms with their resources into a folder, and return what was written for each charm.
 
-    All charms are asked for in one request, and nothing is written if one of them is not there. The index is
-    written last, so that a mirror that was cut is the one before.
+    Files that the folder already has are not fetched again. One request looks up all charms; nothing is
+    written when the store lacks one of these charms. The index is written last: an interrupted run leaves the
+    old index.
     """
     found = _resolved(store, wanted)
     asked = {item.name: item.resources for item in wanted if item.resources}
@@ -93,15 +94,15 @@ def mirror(
 
 
 def require(folder: Path) -> None:
-    """Refuse a folder that is no mirror."""
+    """Raise NotFound when a folder is not a mirror."""
     if not (folder / form.INDEX).is_file():
         raise NotFound(f"{folder} is no mirror of charms: {form.INDEX} is missing")
 
 
 def _resolved(store: CharmStore, wanted: Sequence[Wanted]) -> list[tuple[StoreCharm, bool]]:
-    """Return the charms to mirror, each revision once, and whether each is in the charm's default channel.
+    """Return the charms to mirror, each revision once; the flag is True for a charm's default channel.
 
-    A second request, by revision, shows for which platforms each of them really is.
+    A second request asks by revision, because only its answer lists all platforms of a revision.
     """
     asks = [
         Ask(
@@ -128,7 +129,7 @@ def _resolved(store: CharmStore, wanted: Sequence[Wanted]) -> list[tuple[StoreCh
 
 
 def _answers(store: CharmStore, asks: Sequence[Ask]) -> list[StoreCharm]:
-    """Return what a store has for each ask."""
+    """Return the store's charm for each request, or raise the store's error with the name of the charm."""
     found = []
     for ask, answer in zip(asks, store.resolve(asks), strict=True):
         if isinstance(answer, HubError):
@@ -139,7 +140,7 @@ def _answers(store: CharmStore, asks: Sequence[Ask]) -> list[StoreCharm]:
 
 
 def _revision(store: CharmStore, charm: str, name: str, revision: int) -> StoreResource:
-    """Return one revision of a resource."""
+    """Return a revision of a charm's resource, or raise HubError when the store lacks the revision."""
     for item in store.resources(charm, name):
         if item.revision == revision:
             return item
@@ -147,7 +148,7 @@ def _revision(store: CharmStore, charm: str, name: str, revision: int) -> StoreR
 
 
 def of_bundle(path: Path, arch: str) -> list[Wanted]:
-    """Return the store's charms that a bundle names, with its channels, revisions, bases and resources."""
+    """Return the charms of a store that a bundle names, with channel, revision, base and resources."""
     bundle = load(path, []).bundle
     found = []
     for app in bundle.applications.values():
@@ -173,7 +174,7 @@ def _key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _joined(old: Mapping[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry that also says what an earlier mirroring of the same revision knew."""
+    """Return the new index entry of a revision, with platforms and resources of the old entry added."""
     if old is None:
         return new
     platforms = [item for item in old.get("platforms", ()) if item not in new["platforms"]]

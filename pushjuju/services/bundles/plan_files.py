@@ -1,6 +1,6 @@
-"""Plans in files: what `apply` would do, kept to be done later or refused.
+"""Saves the plan of `apply` in a file, and checks a saved plan before it is carried out.
 
-The form is JSON; `docs/reference/bundles.md` describes it.
+The file is JSON, as `docs/reference/bundles.md` describes it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _LARGEST = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedPlan:
-    """A plan as it was written.
+    """A plan that was read from a file.
 
     Attributes:
-        fingerprint: That of the model which it was made for.
-        changes: Its steps, as JSON has them.
+        fingerprint: The digest of the model when the plan was made.
+        changes: The steps of the plan, as `Change.to_wire` returns them.
     """
 
     path: Path
@@ -34,7 +34,7 @@ class SavedPlan:
 
 
 def write(path: Path, model: str, prepared: Prepared) -> None:
-    """Write a plan."""
+    """Write a plan to a file, with the digest of the model that the plan is for."""
     document = {
         "format": FORM,
         "model-uuid": model,
@@ -46,7 +46,7 @@ def write(path: Path, model: str, prepared: Prepared) -> None:
 
 
 def read(path: Path) -> SavedPlan:
-    """Read a plan."""
+    """Read a plan from a file, or raise NotFound or NotValid when the file is missing or holds no plan."""
     try:
         if path.stat().st_size > _LARGEST:
             raise NotValid(f"{path} is no plan: it is larger than {_LARGEST} bytes")
@@ -70,12 +70,12 @@ def read(path: Path) -> SavedPlan:
 
 
 def require_same(plan: SavedPlan, model: str, prepared: Prepared) -> None:
-    """Refuse a plan that is not what would be done now."""
-    hint = "make the plan anew with --save-plan, and look at it"
+    """Refuse a saved plan when the model, the bundle or the flags have changed since the plan was made."""
+    hint = "make a new plan with --save-plan, and read it"
     if plan.model != model:
         raise NotValid(f"the plan in {plan.path} is for another model")
     if plan.fingerprint != prepared.facts.digest():
         raise NotValid("the model changed since the plan was made", hint=hint)
     now = json.loads(json.dumps([change.to_wire() for change in prepared.changes]))
     if now != plan.changes:
-        raise NotValid("the bundle or the flags are not those that the plan was made with", hint=hint)
+        raise NotValid("the bundle or the flags are not those that the plan was made from", hint=hint)

@@ -1,6 +1,6 @@
-"""What a bundle means for a model: charms found, everything checked, the plan made.
+"""Plans what a bundle changes in a model: finds the charms, checks everything, and makes the steps.
 
-Nothing here changes the model; `bundle_record` does. Mirrors: juju cmd/juju/application/deployer (3.6)
+Only `carry_out` changes the model, through `record`. Mirrors: juju cmd/juju/application/deployer (3.6)
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """The wishes of the command line beside the bundle.
+    """What the flags of the command ask for in addition to the bundle.
 
     Attributes:
         map_machines: The value of `--map-machines`.
-        trust: Applications that ask for it may have the cloud's credentials.
-        force: Bases, features and channels are not checked.
-        storage: Application -> store -> directive.
-        store_bundle: URL of the bundle, when it comes from a store.
-        equal: Applications that are there get its resources, storage and bindings as well.
+        trust: True to let applications that ask for trust read the cloud's credential.
+        force: True to skip the checks of bases, features and channels.
+        storage: Application -> storage name -> directive.
+        store_bundle: URL of the bundle when the bundle comes from a store, else empty.
+        equal: True to change resources, storage and bindings of existing applications too.
     """
 
     map_machines: str = ""
@@ -64,17 +64,17 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A plan and what carrying it out needs.
+    """A plan, and the values that are needed to carry it out.
 
     Attributes:
-        facts: The model that it was made for.
-        paths: Application -> path of its charm.
+        facts: The model that the plan was made for.
+        paths: Application -> path of its charm on this computer.
         origins: Application -> the store that its charm comes from.
-        composed: The text of the bundle, for the places of faults.
+        composed: The merged text of the bundle, which gives errors their file and line.
         known: Application -> charm, for the charms that could be read.
-        located: Lines that name the charms that a store found.
+        located: Progress lines that name the charms found in a store.
         fixed: Lines about keys of the bundle that cannot be changed in the model.
-        resources: Existing application -> the store's resources that it changes to.
+        resources: Existing application -> resources of the store that the application changes to.
     """
 
     bundle: Bundle
@@ -93,13 +93,13 @@ class Prepared:
 
     @property
     def applications(self) -> list[str]:
-        """What the changes are about."""
+        """The names of the applications that the changes are about, sorted."""
         named = {str(change.args["application"]) for change in self.changes if "application" in change.args}
         return sorted(named)
 
 
 def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepared:
-    """Return what has to be done for a bundle."""
+    """Return the plan that makes a model what a bundle describes, or raise an error with all faults."""
     require_trust(loaded, wishes)
     bundle = loaded.bundle
     if not wishes.trust:
@@ -144,7 +144,7 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
 
 
 def _told(found: Found, store: stored_charms.Resolved) -> dict[str, Charm]:
-    """Return application -> its charm, where it was read or its store describes it."""
+    """Return application -> charm, for charms that were read and charms that their store describes."""
     told = {name: store_charms.told_charm(origin.charm) for name, origin in store.origins.items()}
     return {**found.charms, **{name: charm for name, charm in told.items() if charm}}
 
@@ -164,9 +164,9 @@ def _equal(
 def _ask_store(
     ctx: Context, model: str, loaded: Loaded, facts: ModelFacts, wishes: Wishes
 ) -> stored_charms.Resolved:
-    """Return which revisions the bundle's names mean; a store that is away does not hide what is wrong."""
+    """Return the store's revisions for a bundle; ignore an error of the store when the bundle has faults."""
     without = local_charms.unclear(loaded)
-    if loaded.bundle.type == "kubernetes":  # it is refused anyway
+    if loaded.bundle.type == "kubernetes":  # `bundle_needs.check` refuses this bundle
         return stored_charms.Resolved()
     try:
         return stored_charms.resolve(ctx, model, loaded.bundle, facts, force=wishes.force, without=without)
@@ -192,7 +192,7 @@ def _judge(
         *found.refused,
     ]
     new = frozenset(found.new) | store.origins.keys() - found.charms.keys()
-    if equal:  # all that are there, too; but what a store does not tell of a newer charm is not known yet
+    if equal:  # also existing applications, unless a store has only described their newer charm so far
         newer = {name for name in store.origins if listed.get(name) is found.charms.get(name)}
         new |= listed.keys() - newer
     faults = [
@@ -215,8 +215,8 @@ def refusing(faults: Sequence[Fault]) -> BundleFaulty:
 
 
 def require_trust(loaded: Loaded, wishes: Wishes) -> None:
-    """Refuse a right bundle whose applications want the cloud's credentials, unless they may have them."""
-    if loaded.faults:  # these faults come first
+    """Refuse a bundle whose applications ask for trust when the user gave neither `--trust` nor `--force`."""
+    if loaded.faults:  # the faults of the bundle are reported first
         return
     if (names := needs_trust(loaded.bundle)) and not (wishes.trust or wishes.force):
         raise untrusted(names)
@@ -239,21 +239,21 @@ def _planned(
 
 
 def _untrusting(app: Application) -> Application:
-    """Return an application without trust: with `--force` alone it gets no trust."""
+    """Return an application without trust: `--force` without `--trust` lets it deploy, but untrusted."""
     options = {key: value for key, value in app.options.items() if key != "trust"}
     return replace(app, trust=False, options=options)
 
 
-# --- more than the bundle ----------------------------------------------------------------------------------
+# --- removals and machines --------------------------------------------------------------------------------
 
 
 def with_removals(
     prepared: Prepared, *, prune: bool, destroy_storage: bool = False
 ) -> tuple[Prepared, list[str]]:
-    """Return a plan that, on request, also removes what the bundle does not have.
+    """Add the removals of what the bundle does not have to a plan, when `prune` is True.
 
     Returns:
-        The plan, and the lines of what is left alone.
+        The plan, and one line for each thing that the bundle does not have and that stays.
     """
     mapping = machines.parse(prepared.wishes.map_machines)
     removed = removals(
@@ -272,7 +272,7 @@ def with_removals(
 
 
 def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, object]]]:
-    """Return base and constraints of the new machines, each pair once, for a cloud to look at."""
+    """Return base and constraints of the new machines, each pair once, for the cloud to check."""
     bases = {name: app.base for name, app in prepared.facts.applications.items()}
     constraints = {name: dict(app.constraints) for name, app in prepared.facts.applications.items()}
     hosts: dict[str, str] = {}
@@ -331,7 +331,7 @@ def carry_out(
 
 
 def same_model(digest: str) -> Callable[[ModelTx], None]:
-    """Return a check that refuses a model which is not the one that a plan was made for."""
+    """Return a check that raises NotValid unless the model still has the digest of the plan."""
 
     def check(tx: ModelTx) -> None:
         if model_facts.read(tx).digest() != digest:
@@ -344,7 +344,7 @@ def same_model(digest: str) -> Callable[[ModelTx], None]:
 def _packed(
     ctx: Context, model: str, prepared: Prepared
 ) -> Iterator[tuple[dict[str, PackedCharm], stored_charms.Fetched]]:
-    """Bring all charms: step that deploys or upgrades -> charm; each is packed or fetched once."""
+    """Pack or fetch each charm once; yield step that uses a charm -> charm, and what the store sent."""
 
     found: dict[str, PackedCharm] = {}
     uploads = {
@@ -377,7 +377,7 @@ def _packed(
 
 
 def _check_fetched(prepared: Prepared, fetched: stored_charms.Fetched) -> None:
-    """Hold the bundle against the charms that came from the store."""
+    """Check the bundle against the charms that were fetched from the store, now that their files are read."""
     if not fetched.packed:
         return
     charms_ = {**prepared.known, **{name: packed.charm for name, packed in fetched.packed.items()}}
@@ -400,7 +400,7 @@ def _stored(ctx: Context, model: str, url: str) -> PackedCharm:
 
 
 def _resource_files(prepared: Prepared) -> dict[str, dict[str, str]]:
-    """Return application -> resource -> file; a path is relative to the bundle."""
+    """Return application -> resource -> path of its file; relative paths start at the bundle's folder."""
     found: dict[str, dict[str, str]] = {}
     for change in prepared.changes:
         if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM, Method.SET_RESOURCES):

@@ -1,7 +1,7 @@
-"""What `apply --prune` removes.
+"""The steps of `apply --prune`, which remove what a bundle does not have.
 
-Each step does what the command of its name does: hooks end the units, and storage stays unless the user asked
-to destroy it.
+Each step does what the command of the same name does: units run their hooks before they end, and storage
+stays unless the user asked to destroy it.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ from pushjuju.store.tx import ModelTx
 
 
 def unset_annotations(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Take annotations away."""
+    """Remove annotations from an entity."""
     kind = notes.Kind(args["entity-type"])
     notes.put(tx, kind, args["id"], dict.fromkeys(args["keys"]))
 
 
 def unexpose(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Let endpoints be reached no more."""
+    """End the exposure of an application's endpoints."""
     expose.forget(tx, applications.get(tx, args["application"]), args["endpoints"])
 
 
 def remove_relation(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """End a relation, unless that of its application ended it."""
+    """Remove a relation, unless the removal of its application already ended the relation."""
     relation = integrate.find(tx, [args["endpoint1"], args["endpoint2"]])
     if relation.life == Life.ALIVE:
         removal.destroy_relation(tx, relation)
 
 
 def remove_unit(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Make a unit go."""
+    """Remove a unit, with its storage if the user asked for that."""
     removal.destroy_unit(tx, units.get(tx, args["unit"]), destroy_storage=bool(args.get("destroy-storage")))
 
 
 def remove_application(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Make an application go."""
+    """Remove an application, with its storage if the user asked for that."""
     application = applications.get(tx, args["application"])
     removal.destroy_application(tx, application, destroy_storage=bool(args.get("destroy-storage")))
 
 
 def remove_machine(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Remove a machine that hosts nothing, with its storage if the user asked for that."""
+    """Remove a machine that hosts no unit, with its storage if the user asked for that."""
     machine = machines.get(tx, args["machine"])
     if machine.life == Life.ALIVE and not machines.units_on(tx, machine.id):
         if args.get("destroy-storage"):
@@ -62,19 +62,19 @@ def remove_machine(tx: ModelTx, args: Mapping[str, Any]) -> None:
 
 
 def remove_offer(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Remove an offer without relations."""
+    """Remove an offer that has no relations."""
     found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', name=args["offer"])
     removal.remove_offer(tx, found)
 
 
 def revoke(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Take access to an offer from a user."""
+    """Revoke a user's access to an offer."""
     found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', name=args["offer"])
     users.revoke(tx, args["user"], args["access"], users.Kind.OFFER, found.uuid)
 
 
 def remove_saas(tx: ModelTx, args: Mapping[str, Any]) -> None:
-    """Let the model consume an offer no more; its relations end first."""
+    """Remove an offer that the model consumes, after its relations."""
     found = remote_applications.find(tx, args["name"])
     if found is not None:
         remote_applications.destroy(tx, found, lambda item: removal.destroy_relation(tx, item))

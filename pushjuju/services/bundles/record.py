@@ -1,7 +1,7 @@
-"""Records what a plan for a bundle says: all of it in one transaction, or nothing.
+"""Records the plan for a bundle: all steps in one transaction, or none of them.
 
-Numbers that the plan foretold are those that are given: machines are recorded in their order, whatever unit
-asks for them. Mirrors: juju cmd/juju/application/deployer/bundlehandler.go (3.6)
+Machines are recorded first, in the order of the numbers that the plan shows, so that each machine gets the
+number that the user read in the plan. Mirrors: juju cmd/juju/application/deployer/bundlehandler.go (3.6)
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Order:
 
     Attributes:
         changes: The plan, sorted.
-        packed: Step that deploys, upgrades or brings resources -> its charm.
-        origins: Application -> the store that its charm comes from.
-        store_resources: Application -> the resources that its store has.
-        files: Application -> name of a resource -> file.
-        storage: Application -> store -> directive that `--storage` gave.
+        packed: Step that deploys, upgrades or sets resources -> charm of the application.
+        origins: Application -> the store's answer for its charm.
+        store_resources: Application -> resources that come from the store.
+        files: Application -> resource -> path of the file to upload.
+        storage: Application -> storage name -> directive of `--storage`.
     """
 
     changes: Sequence[Change]
@@ -67,7 +67,7 @@ class Order:
 
 @dataclass(slots=True)
 class _Work:
-    """One transaction, and what its steps made so far."""
+    """The transaction of a plan, and what its steps have made so far."""
 
     ctx: Context
     tx: ModelTx
@@ -84,16 +84,16 @@ def record(
     order: Order,
     check: Callable[[ModelTx], None] | None = None,
 ) -> list[str]:
-    """Record a plan.
+    """Record all steps of a plan in one transaction.
 
     Args:
-        check: Looks at the model first, inside the transaction; raises to stop all.
+        check: Called first inside the transaction; an error that it raises stops the whole plan.
 
     Returns:
-        The applications that have changed.
+        The names of the applications that the plan changes, sorted.
 
     Raises:
-        PushjujuError: A step is not possible; its text says which. Nothing is changed.
+        PushjujuError: A step is not possible; the message names the step. Nothing is changed.
     """
     uploads: dict[str, list[resources.Upload]] = {}
     try:
@@ -162,7 +162,7 @@ _VERBS = {
 
 @contextlib.contextmanager
 def _named(change: Change) -> Iterator[None]:
-    """Name the step in an error, in Juju's words."""
+    """Add the step to the message of an error, in Juju's words."""
     try:
         yield
     except PushjujuError as error:
@@ -176,7 +176,7 @@ def _named(change: Change) -> Iterator[None]:
 
 
 def _add_machines(work: _Work) -> None:
-    """Record all new machines in the order of their numbers; units find theirs later."""
+    """Record all new machines in the order of their numbers; steps that add units find them in `work`."""
     wanted: dict[str, tuple[Change, Mapping[str, Any]]] = {}
     deployed = _deployed(work)
     for change in work.order.changes:
@@ -196,14 +196,14 @@ def _add_machines(work: _Work) -> None:
 
 
 def _new_machine(work: _Work, change: Change, base: Base, constraints: Mapping[str, Any]) -> Machine:
-    """Record a new machine; return the container on it where its unit's constraints ask for one."""
+    """Record a new machine; return the machine, or the new container when constraints ask for one."""
     if change.method is Method.ADD_UNIT and (target := Placement.wanted(None, constraints)):
         return machines.new_container(work.tx, target, base=base, constraints=constraints)
     return machines.new_machine(work.tx, base=base, constraints=rules.of_host(constraints))
 
 
 def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:
-    """Return the documents of the applications that the plan deploys."""
+    """Return application -> arguments of its deploy step."""
     return {
         change.args["application"]: change.args
         for change in work.order.changes
@@ -214,7 +214,7 @@ def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:
 def _needs(
     work: _Work, change: Change, args: Mapping[str, Any], deployed: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Base, dict[str, object]]:
-    """Return base and constraints of a new machine: its own words, else those of the application."""
+    """Return base and constraints of a new machine; by default those of the application it is for."""
     owner = str(change.args.get("application", "")) or _first_on(work, change)
     base, constraints = "", ""
     if owner in deployed:
@@ -230,7 +230,7 @@ def _needs(
 
 
 def _first_on(work: _Work, machine: Change) -> str:
-    """Return the application whose unit goes to a machine of the bundle: its base is the machine's."""
+    """Return the application whose unit is the first on a machine of the bundle; its base is the default."""
     for change in work.order.changes:
         if change.method is Method.ADD_UNIT and change.args.get("to") == f"${machine.id}":
             return str(change.args["application"])
@@ -241,7 +241,7 @@ def _first_on(work: _Work, machine: Change) -> str:
 
 
 def _add_charm(work: _Work, change: Change) -> None:
-    """Make the model know a charm: that of the first application which takes it."""
+    """Record a charm in the model, with the packed file of the first application that uses it."""
     user = next(item for item in work.order.changes if item.args.get("charm") == f"${change.id}")
     origin = work.order.origins.get(str(user.args["application"]))
     packed = work.order.packed[user.id]
@@ -297,7 +297,7 @@ def _upgrade(work: _Work, change: Change) -> None:
 
 
 def _add_container(work: _Work, change: Change) -> None:
-    """Record a container; the machines themselves were recorded before."""
+    """Record the container of an addMachines step; `_add_machines` has recorded the machines before."""
     args = change.args
     if "container-type" not in args:
         return
@@ -422,7 +422,7 @@ def _grant(work: _Work, change: Change) -> None:
 
 
 def _removal(name: str) -> Callable[[_Work, Change], None]:
-    """Return a step of `bundle_prune`, which few need."""
+    """Return the step that calls the function of this name in `pruning`."""
 
     def step(work: _Work, change: Change) -> None:
         getattr(pruning, name)(work.tx, change.args)

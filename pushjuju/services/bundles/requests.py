@@ -30,14 +30,14 @@ from pushjuju.services.entities.basis.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleOptions:
-    """What a user asks of a bundle.
+    """What a user asks for when deploying a bundle.
 
     Attributes:
         bundle: The path of a bundle, or its name in the model's store.
-        overlays: Paths of bundles that go over it.
+        overlays: Paths of overlay bundles, merged in this order.
         channel: The channel of the store; empty for the bundle's default channel.
         revision: A revision of the store; -1 for the newest of the channel.
-        map_machines: Which machines of the model stand for those of the bundle, as `--map-machines` has it.
+        map_machines: The value of `--map-machines`: which machines of the model serve as those of the bundle.
         trust: True to let applications that ask for it read the cloud's credential.
         force: True to skip checks of bases, features and channels.
         storage: Application -> name of its storage -> directive.
@@ -62,8 +62,8 @@ class ApplyOptions(BundleOptions):
     Attributes:
         prune: True to remove what the bundle does not have.
         destroy_storage: True to destroy the storage of what is removed.
-        plan: The plan that is carried out, or None for what the bundle asks for now.
-        save_plan: The file that gets the plan, or None.
+        plan: The saved plan that must equal the new one, or None when the user gave no saved plan.
+        save_plan: The file to write the plan to, or None.
     """
 
     prune: bool = False
@@ -78,8 +78,8 @@ class Proposal:
 
     Attributes:
         applications: The applications of the bundle, and those that the changes are about.
-        fixed: Keys of the bundle that cannot be changed in the model, one line each.
-        left: What the bundle does not have and that stays, one line each.
+        fixed: One line for each key of the bundle that cannot be changed in the model.
+        left: One line for each thing that the bundle does not have and that stays.
     """
 
     changes: Sequence[Change]
@@ -90,14 +90,14 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
-    """The end of a request about a bundle; `done` is True when the changes were recorded."""
+    """The result of a request about a bundle; `done` is True when the changes were recorded."""
 
     proposal: Proposal
     done: bool
 
 
 Agree = Callable[[Proposal], bool]
-"""Sees the changes before they are recorded, and returns True when they shall be."""
+"""Gets the changes before they are recorded, and returns True to record them."""
 
 
 def always(_proposal: Proposal) -> bool:
@@ -115,13 +115,13 @@ def deploy(
     agree: Agree = always,
     loaded: Loaded | None = None,
 ) -> Applied:
-    """Deploy a bundle: what it has and the model lacks is added, settings follow the bundle.
+    """Deploy a bundle: add what the model lacks, and set options as the bundle has them.
 
     Args:
-        loaded: The bundle, when it was read before there was a model.
+        loaded: The bundle, when the caller has already read it, or None to find it by `options.bundle`.
 
     Raises:
-        PushjujuError: Bundle, charms, cloud or model refuse something; nothing is changed.
+        PushjujuError: The bundle, a charm, the cloud or the model does not allow it; nothing is changed.
     """
     url = ""
     if loaded is None and names_bundle(options.bundle):
@@ -147,10 +147,10 @@ def apply(
     precheck: Precheck = unchecked,
     agree: Agree = always,
 ) -> Applied:
-    """Make a model equal to a bundle; what only the model has stays, unless it is pruned.
+    """Make a model equal to a bundle; what the bundle does not have stays, unless `options.prune` is True.
 
     Raises:
-        PushjujuError: Bundle, charms, cloud or model refuse something; nothing is changed.
+        PushjujuError: The bundle, a charm, the cloud or the model does not allow it; nothing is changed.
     """
     path, url = find(ctx, model, options, notices)
     loaded = _load(options, path, notices)
@@ -180,7 +180,7 @@ def find(
 ) -> tuple[str, str]:
     """Return the path of a bundle, and its URL when it came from the model's store.
 
-    A word that names a file or directory means that; another is a name of the store.
+    A name that is a file or directory is the bundle itself; any other name is looked up in the store.
     """
     name = options.bundle
     path = Path(name).expanduser()
@@ -198,10 +198,10 @@ def find(
 
 
 def _require_no_store(**options: object) -> None:
-    """Refuse options that choose among the bundles of a store, for a bundle in a file."""
+    """Refuse options that choose among the bundles of a store, when the bundle is a file."""
     given = [f"--{key}" for key, value in options.items() if value not in ("", -1, None)]
     if given:
-        raise UsageError(f"{', '.join(given)} is for bundles of a store; this one is a file")
+        raise UsageError(f"{', '.join(given)} is for bundles of a store; this bundle is a file")
 
 
 def _of_store(
@@ -213,7 +213,7 @@ def _of_store(
     base: Base | None = None,
     arch: str = "",
 ) -> tuple[str, str]:
-    """Bring a bundle of the model's store; return its file and its URL."""
+    """Fetch a bundle from the model's store; return its file and its URL."""
     file, found, number = stored_charms.bring_bundle(
         ctx, model, options.bundle, channel=options.channel, revision=options.revision, base=base, arch=arch
     )
@@ -230,7 +230,7 @@ def read(options: BundleOptions, notices: Notices) -> Loaded:
 
 
 def _load(options: BundleOptions, path: str, notices: Notices) -> Loaded:
-    """Read a bundle; on a dry run its keys without a meaning are a warning."""
+    """Read a bundle; a dry run warns of keys that deploying the bundle ignores."""
     loaded = reader.examine(Path(path).expanduser(), list(options.overlays))
     if options.dry_run and loaded.ignored:
         lines = "\n".join(f" {line}" for line in loaded.ignored)
@@ -252,7 +252,7 @@ def _wishes(options: BundleOptions, url: str, *, equal: bool = False) -> Wishes:
 def _prepare(
     ctx: Context, model: str, loaded: Loaded, wishes: Wishes, notices: Notices, precheck: Precheck
 ) -> Prepared:
-    """Plan the changes, and let the cloud refuse machines that it can never start."""
+    """Plan the changes, and let the cloud refuse machines that the cloud can never start."""
     prepared = planning.prepare(ctx, model, loaded, wishes)
     for text in prepared.warnings:
         notices.warn(text)
@@ -278,9 +278,9 @@ class DiffOptions:
 
     Attributes:
         bundle: The path of a bundle, or its name in the model's store.
-        map_machines: Which machines of the model stand for those of the bundle.
+        map_machines: The value of `--map-machines`: which machines of the model serve as those of the bundle.
         annotations: True to compare annotations too.
-        base: Picks the bundle of the store, as channel, revision and architecture do.
+        base: The base for which the store's bundle is chosen, or None.
     """
 
     bundle: str
@@ -294,7 +294,7 @@ class DiffOptions:
 
 
 def compare(ctx: Context, model: str, options: DiffOptions, *, notices: Notices = SILENT) -> Any:
-    """Return how a bundle and a model differ, as `diff-bundle` has it."""
+    """Return the differences between a bundle and a model, in the document that `diff-bundle` prints."""
     mapping = machines.parse(options.map_machines)
     path, _ = find(ctx, model, options, notices, base=options.base, arch=options.arch)
     loaded = reader.load(Path(path).expanduser(), list(options.overlays))

@@ -1,1 +1,1 @@
-"""The nouns of Juju, a folder each: read them, write them, wake who sees them."""
+"""Reads and writes Juju's nouns, a folder for each, and wakes the workers that a change concerns."""

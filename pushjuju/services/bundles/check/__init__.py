@@ -1,1 +1,1 @@
-"""What a bundle asks for, held against its charms, the store and the model."""
+"""Checks what a bundle asks for against its charms, the store and the model, before anything is changed."""

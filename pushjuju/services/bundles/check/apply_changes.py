@@ -1,6 +1,6 @@
-"""What `apply` asks of applications that are there, judged before anything is changed.
+"""Checks what `apply` would change in existing applications, before anything is changed.
 
-`deploy` leaves resources, storage and bindings of such applications alone, as Juju's does.
+Like Juju's, `deploy` changes no resources, storage and bindings of existing applications; only `apply` does.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True)
 class Judged:
-    """What is known of the applications that are there.
+    """The result of the checks of existing applications.
 
     Attributes:
         files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
-        faults: Differences that no change can mend.
+        faults: Differences between bundle and application that cannot be changed.
     """
 
     files: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _Site:
     judged: Judged
 
     def refuse(self, error: PushjujuError | str, *path: str) -> None:
-        """Note an error of a value, unless the value is wrong by itself, which was reported before."""
+        """Add the fault of a value, unless the bundle's own checks have already reported the value."""
         composed = self.loaded.composed
         if all(fault.path != path for fault in self.loaded.faults):
             text = error if isinstance(error, str) else error.message
@@ -65,7 +65,7 @@ class _Site:
             self.judged.faults.append(Fault(text=text, path=path, place=place))
 
     def refuse_in(self, name: str, error: PushjujuError | str, *path: str) -> None:
-        """Note what is wrong with a value of an application."""
+        """Add a fault of one value of an application."""
         text = error if isinstance(error, str) else error.message
         self.refuse(f"cannot validate application {quote(name)}: {text}", "applications", name, *path)
 
@@ -80,13 +80,13 @@ def judge(
     storage: Mapping[str, Mapping[str, Directive]],
     without: Collection[str] = (),
 ) -> Judged:
-    """Compare what a bundle says of existing applications with these applications.
+    """Check what a bundle asks of applications that the model has.
 
     Args:
-        charms: Application -> its charm after the bundle; options that the charm lacks are reported
-            elsewhere.
-        storage: Application -> store -> directive that the command line gave.
-        without: Applications to pass over: their charm or constraints are known to be wrong.
+        charms: Application -> its charm once the bundle is applied; `charmcheck` reports options that the
+            charm lacks.
+        storage: Application -> storage name -> directive of the command line.
+        without: Applications to skip, because another check has reported their charm or constraints.
     """
     site = _Site(ctx=ctx, tx=tx, loaded=loaded, judged=Judged())
     bundle = loaded.bundle
@@ -117,7 +117,7 @@ def _same_offer(one: str, two: str) -> bool:
     try:
         first, second = offerurl.parse(one), offerurl.parse(two)
     except NotValid:
-        return True  # the fault of the URL was reported
+        return True  # another check has reported the URL
     halves = ((first.controller, second.controller), (first.owner, second.owner))
     same = all(left == right or not (left and right) for left, right in halves)
     return same and (first.model, first.offer) == (second.model, second.offer)
@@ -131,7 +131,7 @@ def _architecture(site: _Site, app: Application, there: ApplicationFacts) -> Non
 
 
 def _resources(site: _Site, app: Application, charm: Charm) -> None:
-    """Look at the files; a revision needs a charm that comes from a store."""
+    """Check resources that are files; a revision is possible only for a charm that comes from a store."""
     for name, value in app.resources.items():
         meta = charm.meta.resources.get(name)
         if meta is None:
@@ -157,7 +157,7 @@ def fingerprints(loaded: Loaded) -> dict[str, dict[str, str]]:
             if isinstance(value, str):
                 with contextlib.suppress(
                     PushjujuError
-                ):  # a file that does not exist cannot be the charm of the model
+                ):  # a missing file differs from any resource of the model
                     path = file_of(loaded.folder, value)
                     found.setdefault(app.name, {})[name] = resources.fingerprint(name, path)
     return found
@@ -174,7 +174,7 @@ def _storage(
     try:
         changed = equal.storage(app, there, more)
     except NotValid:
-        return  # the fault of the directive was reported
+        return  # another check has reported the directive
     if not changed:
         return
 
@@ -183,7 +183,7 @@ def _storage(
         try:
             if store not in charm.meta.storage:
                 if store in app.storage:
-                    continue  # the fault was reported
+                    continue  # `charmcheck` has reported the storage
                 raise NotValid(f"charm {quote(charm.name)} has no store called {quote(store)}")
             judge_store(site.tx, pools, charm, charm.meta.storage[store], asked)
         except PushjujuError as error:
@@ -197,14 +197,14 @@ def of_store(
     origins: Mapping[str, StoreOrigin],
     charms: Mapping[str, Charm],
 ) -> dict[str, tuple[StoreResource, ...]]:
-    """Ask the store for the revisions of resources that applications change to.
+    """Look up the store's revisions of resources that applications change to.
 
     Args:
-        origins: Application -> what the store answered already.
+        origins: Application -> what the store has already answered about its charm.
         charms: Application -> its charm.
 
     Returns:
-        Application -> its new resources of the store.
+        Application -> its new resources that come from the store.
     """
     asked = dict(_revisions(changes))
     return stored_charms.resources_of(ctx, model, asked, origins, charms) if asked else {}

@@ -1,6 +1,6 @@
-"""What a bundle asks of its charms, held against the charms.
+"""Checks what a bundle asks of its charms against these charms.
 
-Juju finds these in the middle of a deploy; here they are found before the first change.
+Juju finds these faults in the middle of a deploy; pushjuju reports them before the first change.
 Mirrors: juju/charm v12 bundledata.go VerifyWithCharms (the texts)
 """
 
@@ -43,13 +43,13 @@ def check(
     new: frozenset[str],
     known: Collection[Fault] = (),
 ) -> list[Fault]:
-    """Return what does not fit.
+    """Return a fault for each value of a bundle that does not fit its charm.
 
     Args:
-        composed: Its text, for the places.
-        charms: Application -> charm; those that are not known are not looked at.
+        composed: The merged text of the bundle, which gives each fault its file and line.
+        charms: Application -> charm; applications that are missing here are not checked.
         new: Applications that are deployed, not only changed.
-        known: The faults of the bundle by itself: those values are not checked again.
+        known: Faults that were already found in the bundle itself; their values are not checked again.
     """
     checker = _Checker(bundle, composed, charms, new, frozenset(fault.path for fault in known))
     for name in sorted(bundle.applications, key=natural_key):
@@ -67,7 +67,7 @@ def _check_containers(checker: _Checker, app: Application) -> None:
     for number, text in enumerate(app.to):
         where = ("applications", app.name, "to", number)
         if where not in checker.told and placement.parse(text).container == "kvm":
-            reason = f"placement {quote(text)} asks for a container of a kind that is not made: use lxd"
+            reason = f"placement {quote(text)} asks for a container that pushjuju cannot make: use lxd"
             checker.add(reason, *where)
 
 

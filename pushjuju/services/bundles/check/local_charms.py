@@ -1,4 +1,4 @@
-"""The charms of a bundle that need no store: read, and held against the rules.
+"""Finds the charms of a bundle that need no store: files, and charms that the model already has.
 
 Mirrors: juju cmd/juju/application/deployer/bundlehandler.go addCharm (3.6)
 """
@@ -39,18 +39,18 @@ _OF_CHARM = ("charm", "channel", "revision", "series", "base", "constraints")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A fault with the error behind it: when reported alone, the error has the next command to type."""
+    """The reason why a charm is refused, and its error, which is raised when there is no other fault."""
 
     fault: Fault
     error: PushjujuError
 
     @property
     def among_others(self) -> Fault:
-        """The fault, with the hint of its error among the other faults."""
+        """The fault with the hint of its error, for a list of several faults."""
         return replace(self.fault, more=(*self.fault.more, *filter(None, self.error.hint.splitlines())))
 
     def alone(self) -> PushjujuError:
-        """Return the error with the place of the fault."""
+        """Return the error with the place of the fault, for the case that the bundle has no other fault."""
         first, *_ = str(self.fault).splitlines()
         named = first.startswith(("cannot resolve ", "cannot deploy "))
         self.error.message = first if named else f"cannot deploy bundle: {first}"
@@ -60,14 +60,14 @@ class Refusal:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """What is known of the charms of a bundle.
+    """The charms of a bundle that were found without a store.
 
     Attributes:
-        resolved: Application -> its charm, for the plan.
+        resolved: Application -> name and base of its charm, for the plan.
         charms: Application -> its charm, for the charms that could be read.
-        paths: Application -> where its charm lies.
+        paths: Application -> path of its charm on this computer.
         new: Applications that the model does not have.
-        refused: Charms that are not there, or do not fit.
+        refused: Charms that do not exist, or that do not fit.
     """
 
     resolved: dict[str, ResolvedCharm] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Found:
 
 
 def unclear(loaded: Loaded) -> frozenset[str]:
-    """Return the applications of which the bundle does not say clearly which charm they have."""
+    """Return the applications whose charm cannot be found, because the bundle has faults in what names it."""
     top = any(fault.path[:1] in (("default-base",), ("series",)) for fault in loaded.faults)
     named = {
         str(fault.path[1])
@@ -91,7 +91,7 @@ def unclear(loaded: Loaded) -> frozenset[str]:
 
 
 def refusal(composed: Composed, application: str, key: str, error: PushjujuError, text: str = "") -> Refusal:
-    """Return why the charm of an application is refused, with the place where it is named."""
+    """Return the refusal of an application's charm, with the place of the key that is at fault."""
     first, *more = (text or error.message).splitlines()
     path = ("applications", application, key)
     fault = Fault(
@@ -112,11 +112,11 @@ def find(
     force: bool,
     without: Collection[str] = (),
 ) -> Found:
-    """Read the charms that need no store; what is wrong with them is noted.
+    """Read the charms that need no store; `Found.refused` has those that could not be used.
 
     Args:
-        force: Bases and features are not checked.
-        without: Applications whose charm is not looked at.
+        force: True to skip the checks of bases and features.
+        without: Applications whose charm is not read.
     """
     found, read = Found(), dict[str, Charm | PushjujuError]()
     for name in sorted(loaded.bundle.applications):
@@ -124,7 +124,7 @@ def find(
         if there is not None and (app.is_local or app.charm_name == there.charm):
             found.charms[name] = charms.get(tx, url_of(tx, name))
             continue
-        if not app.is_local or name in without:  # a store's is looked at when it is known which one
+        if not app.is_local or name in without:  # `stored_charms` finds the charms of a store
             continue
         if app.charm not in read:
             read[app.charm] = _known(tx, app) if app.charm.startswith("local:") else _read(app)
@@ -146,7 +146,7 @@ def _take(
     *,
     force: bool,
 ) -> None:
-    """Note a charm that was read, and on which base it comes."""
+    """Add a charm that was read to `found`, with the base that the application gets."""
     known = app.charm.startswith("local:")
     if not known:
         found.paths[app.name] = Path(app.charm)

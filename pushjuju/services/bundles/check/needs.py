@@ -1,6 +1,6 @@
-"""What a bundle needs of its model and of this computer: spaces, pools, files of resources.
+"""Checks that what a bundle needs exists: spaces and storage pools of the model, files of resources.
 
-Juju finds what is missing in the middle of a deploy; pushjuju reports it with all other errors, before.
+Juju finds what is missing in the middle of a deploy; pushjuju reports it before, with all other faults.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class _Site:
 def check(
     ctx: Context, tx: ModelTx, loaded: Loaded, facts: ModelFacts, unclear: Collection[str]
 ) -> list[Fault]:
-    """Return what is missing, by application.
+    """Return a fault for each thing that is missing, sorted by application.
 
     Args:
-        unclear: Applications whose base or constraints make no sense already.
+        unclear: Applications whose base or constraints were already reported as wrong.
     """
     site = _Site(ctx=ctx, tx=tx, loaded=loaded, facts=facts)
     known = frozenset(spaces.names(tx).values())
@@ -84,14 +84,14 @@ def _pools(site: _Site, app: Application) -> Iterator[Fault]:
 
             storage_pools.open_pools(site.ctx, site.tx).get(pool)
         except NotValid:
-            continue  # the fault of the directive was reported
+            continue  # another check has reported the directive
         except NotFound as error:
             reason = f"cannot validate application {quote(app.name)}: {error.message}"
             yield site.fault(reason, "applications", app.name, "storage", store)
 
 
 def _files(site: _Site, app: Application) -> Iterator[Fault]:
-    """Look for files that are named by a path; other words may mean an image in a registry."""
+    """Check resources that are files; a value that is not a path may name an image in a registry."""
     for name, value in app.resources.items():
         if not isinstance(value, str) or not value.startswith(("./", "../", "/")):
             continue

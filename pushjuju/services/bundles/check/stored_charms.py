@@ -1,4 +1,4 @@
-"""The charms of a bundle that come from a store: resolved in one request, fetched before they are recorded.
+"""Finds and fetches the charms of a bundle that come from a store, before they are recorded.
 
 Mirrors: juju cmd/juju/application/deployer/bundlehandler.go resolveCharmsAndEndpoints (3.6)
 """
@@ -29,12 +29,12 @@ from pushjuju.services.supply.store_origin import StoreOrigin
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """The revisions that a store has for the charm names of a bundle.
+    """The store's revisions of the charms that a bundle names.
 
     Attributes:
         origins: Application -> what the store answered.
-        lines: The lines that the command prints about them.
-        failed: Application -> why the store has no revision for it; the messages are Juju's.
+        lines: The progress lines that name the charms.
+        failed: Application -> why the store has no revision for the application; the messages are Juju's.
     """
 
     origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
@@ -44,11 +44,11 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """Charms that are here.
+    """Charms that were fetched to this computer.
 
     Attributes:
         packed: Application -> its charm.
-        resources: Application -> what the store has for its resources.
+        resources: Application -> the store's revisions of its resources.
     """
 
     packed: Mapping[str, PackedCharm] = field(default_factory=dict)
@@ -67,7 +67,7 @@ def resolve(
     """Ask the store for the revisions that a bundle names, unless the model has all of them.
 
     Args:
-        without: Applications whose charm is not looked up, as the bundle names it wrongly.
+        without: Applications to skip, because their charm's name is at fault.
     """
     wanted = [
         app
@@ -138,7 +138,7 @@ def bring_bundle(
     base: Base | None = None,
     arch: str = "",
 ) -> tuple[Path, str, int]:
-    """Bring a bundle of the model's store here; return the archive, the bundle's name and its revision."""
+    """Fetch a bundle of the model's store; return the file, the bundle's name and its revision."""
     request = store_charms.CharmRequest(
         url=name, channel=channel, revision=revision, base=base, arch=arch or DEFAULT_ARCH, kind=BUNDLE
     )
@@ -150,7 +150,7 @@ def bring_bundle(
 
 @contextmanager
 def _nothing_done(step: str, hint: str) -> Iterator[None]:
-    """Say in an error which step it stopped, and that none was done."""
+    """Add the step to the message of an error, and that nothing was changed."""
     try:
         yield
     except PushjujuError as error:
@@ -168,10 +168,10 @@ def fetch(
     origins: Mapping[str, StoreOrigin],
     folder: Path,
 ) -> Fetched:
-    """Bring the charms that a plan needs, each revision once, and find their resources.
+    """Fetch the charms that a plan needs, each revision once, and look up their resources.
 
     Args:
-        folder: The folder for their stored form until it is recorded.
+        folder: The folder that keeps the fetched charms until they are recorded.
     """
     names = [
         str(change.args["application"])
@@ -215,11 +215,11 @@ def resources_of(
     origins: Mapping[str, StoreOrigin],
     charms: Mapping[str, Charm],
 ) -> dict[str, tuple[StoreResource, ...]]:
-    """Return revisions of resources by application; what the store answered already is not asked for again.
+    """Return application -> revisions of its resources; charms in `origins` are not asked for again.
 
     Args:
         asked: Application -> resource -> revision.
-        charms: Application -> the charm that it has.
+        charms: Application -> its charm.
     """
     store = store_charms.open_store(ctx, model)
     found = {}

@@ -1,1 +1,1 @@
-"""What a model needs to become what a bundle describes; pure."""
+"""Works out the steps that make a model what a bundle describes. Pure: reads neither store nor files."""

@@ -1,4 +1,4 @@
-"""A model as a bundle. Pure.
+"""Describes a model as a bundle, for `export-bundle`. Pure.
 
 Mirrors: juju apiserver/facades/client/bundle/bundle.go, juju/charm v12 bundledata.go (order of the keys)
 """
@@ -19,7 +19,7 @@ from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
 OVERLAY = "--- # overlay.yaml\n"
 _LTS = "ubuntu@24.04/stable"
 _EVERYONE = "everyone@external"
-# Name in our constraints -> how an exported bundle calls it, in its order; sizes are plain numbers of MiB.
+# Constraint of pushjuju -> its name in an exported bundle, in the bundle's order; sizes are numbers of MiB.
 _CONSTRAINTS = (
     ("arch", "arch"), ("cores", "cpu-cores"), ("cpu-power", "cpu-power"), ("mem", "mem"),
     ("root-disk", "root-disk"), ("instance-type", "instance-type"), ("image-id", "image-id"),
@@ -30,7 +30,7 @@ _CONSTRAINTS = (
 
 
 class Fields(dict[str, object]):
-    """A map whose keys stay in their order when it is written."""
+    """A map that is written with its keys in the order of their insertion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +40,8 @@ class Options:
     Attributes:
         defaults: True to write also the options that have their default value.
         series: True to write series beside bases.
-        charm_path: Returns the text that the bundle names for an uploaded charm; by default the charm's URL.
-        resource_paths: Application -> resource -> path of the uploaded file. Other uploaded files are left
-            out.
+        charm_path: Returns the path that the bundle names for an uploaded charm; None for the charm's URL.
+        resource_paths: Application -> resource -> path of the uploaded file; None leaves uploaded files out.
     """
 
     defaults: bool = False
@@ -52,7 +51,7 @@ class Options:
 
 
 def export(model: ModelFacts, options: Options) -> tuple[Fields, Fields | None]:
-    """Return the bundle, and its overlay if it needs one."""
+    """Return the bundle, and its overlay, or None when the bundle needs no overlay."""
     if not model.applications:
         raise NotValid("nothing to export as there are no applications")
     hosts = {top_machine(unit.machine) for app in model.applications.values() for unit in app.units}
@@ -91,12 +90,12 @@ def export(model: ModelFacts, options: Options) -> tuple[Fields, Fields | None]:
 
 
 def _ordered(relations: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return relations in an order that does not come from their numbers: equal models export equally."""
+    """Return relations sorted by endpoints, not by number, so that equal models have equal exports."""
     return sorted(relations, key=lambda pair: (natural_key(pair[0]), natural_key(pair[1])))
 
 
 def _default_base(bases: list[str], standard: str) -> str:
-    """Return the base that the bundle need not repeat; empty when the applications share no base."""
+    """Return the bundle's `default-base`; empty when the bases differ and none is the standard base."""
     used = Counter(bases)
     if len(used) == 1:
         return next(iter(used))
@@ -109,7 +108,7 @@ def _series(base: str) -> str:
 
 
 def _filled(**values: Any) -> Fields:
-    """Return the values that say something."""
+    """Return the values that are not empty, with `-` for `_` in their names."""
     empty: tuple[Any, ...] = (None, "", {}, [], False, ())
     made = Fields()
     for key, value in values.items():
@@ -155,7 +154,7 @@ def _placement(machine: str) -> str:
 
 
 def constraints_text(constraints: Mapping[str, Any]) -> str:
-    """Return constraints as an exported bundle writes them."""
+    """Return constraints as the text that an exported bundle has."""
     parts = []
     for name, shown in _CONSTRAINTS:
         value = constraints.get(name)
@@ -172,7 +171,7 @@ def _constraint(value: Any) -> str:
 
 
 def directive_text(pool: str, size: int, count: int) -> str:
-    """Return a storage directive: pool, count, size; a single one needs no count."""
+    """Return a storage directive `POOL,COUNT,SIZE`; a count of 1 is left out when there is a size."""
     parts = [pool, str(count) if count > 1 or not size else "", f"{size}M" if size else ""]
     return ",".join(part for part in parts if part)
 

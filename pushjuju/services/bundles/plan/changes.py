@@ -1,4 +1,4 @@
-"""One step of making a model what a bundle describes, as data, and in Juju's words.
+"""The steps of a plan as values, and the lines that describe them in Juju's words.
 
 Mirrors: juju core/bundle/changes/changes.go (3.6)
 """
@@ -13,11 +13,11 @@ from typing import Any
 from pushjuju.core.errors import NotValid
 from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
 
-BUNDLE_URL = "bundleURL"  # the annotation that names the bundle of a store that an application is from
+BUNDLE_URL = "bundleURL"  # the annotation of an application that names the bundle it was deployed from
 
 
 class Method(StrEnum):
-    """What a step does; the last steps are pushjuju's own, the others Juju's."""
+    """What a step does, by Juju's names; Juju has no steps after GRANT_OFFER_ACCESS."""
 
     ADD_CHARM = "addCharm"
     DEPLOY = "deploy"
@@ -50,13 +50,13 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One step.
+    """One step of a plan.
 
     Attributes:
-        id: `METHOD-N`; N counts all steps of a plan as they were made.
-        args: Plain data that describes the step completely; `$ID` stands for the entity that step ID made.
-        requires: Steps that come first.
-        lines: The change as users read it.
+        id: `METHOD-N`; N counts the steps of the plan in the order in which they were made.
+        args: Plain data that describes the step completely; `$ID` stands for the entity that step ID makes.
+        requires: Ids of the steps that come before this step.
+        lines: The description that users read.
     """
 
     id: str
@@ -66,7 +66,7 @@ class Change:
     lines: tuple[str, ...] = ()
 
     def to_wire(self) -> dict[str, object]:
-        """Return it as JSON shows it."""
+        """Return the step as JSON has it."""
         return {
             "id": self.id,
             "method": str(self.method),
@@ -78,10 +78,10 @@ class Change:
 
 @dataclass(slots=True)
 class Draft:
-    """A list of steps that grows; steps may be filled in until they are sorted.
+    """A plan that is being made: steps are added, and completed until they are sorted.
 
     Attributes:
-        start: The number of the first one.
+        start: The number of the first step.
     """
 
     made: list[Change] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Draft:
         return change.id
 
     def fill(self, name: str, args: Mapping[str, Any], *lines: str, requires: Iterable[str] = ()) -> None:
-        """Complete a step: more arguments, its lines, more that comes first."""
+        """Complete a step: add arguments and required steps, and set its lines."""
         change = self.get(name)
         self.made[self._number(name)] = replace(
             change,
@@ -117,7 +117,7 @@ class Draft:
         return int(name.rpartition("-")[2]) - self.start
 
     def sorted(self) -> tuple[Change, ...]:
-        """Return the steps so that each comes after what it needs, else as they were made."""
+        """Return the steps in the order of their making, but each after the steps that it requires."""
         done: set[str] = set()
         waiting, found = list(self.made), list[Change]()
         while waiting:
@@ -138,7 +138,7 @@ class Draft:
 
 
 def charm_line(charm: str, *, local: bool, base: str, revision: int | None, channel: str, arch: str) -> str:
-    """Return the line of addCharm; a revision says more than a channel."""
+    """Return the line of addCharm; a revision is preferred to a channel."""
     line = f"upload charm {charm}"
     line += "" if local else " from charm-hub"
     line += f" for base {base}" if base else ""
@@ -150,7 +150,7 @@ def charm_line(charm: str, *, local: bool, base: str, revision: int | None, chan
 
 
 def deploy_line(name: str, charm: str, *, origin: str, base: str, channel: str) -> str:
-    """Return the line of deploy; `origin` is empty for a charm that is named by its path."""
+    """Return the line of deploy; `origin` is empty for a charm that the bundle names by its path."""
     line = f"deploy application {name}"
     line += f" from {origin}" if origin else ""
     line += f" on {base}" if base else ""
@@ -172,7 +172,7 @@ def machine_line(number: str, bundle_number: str) -> str:
 
 
 def expose_lines(name: str, exposures: Mapping[str, Exposed]) -> tuple[str, ...]:
-    """Return the lines of expose: endpoints with equal settings share one."""
+    """Return the lines of expose, one for each group of endpoints with the same settings."""
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for endpoint, exposed in sorted(exposures.items()):
         key = (tuple(sorted(exposed.spaces)), tuple(sorted(exposed.cidrs)))
@@ -197,7 +197,7 @@ def _sources(spaces: Sequence[str], cidrs: Sequence[str]) -> str:
 
 
 def bind_line(name: str, spaces: Mapping[str, str]) -> str:
-    """Return the line of bind, in the words of that command."""
+    """Return the line of bind, which reads like the arguments of `pushjuju bind`."""
     words = [f"{endpoint}={space}" if endpoint else space for endpoint, space in sorted(spaces.items())]
     return f"bind {name} to {' '.join(words)}"
 
@@ -209,7 +209,7 @@ def storage_line(name: str, directives: Mapping[str, str]) -> str:
 
 
 def resource_lines(name: str, resources: Mapping[str, int | str]) -> tuple[str, ...]:
-    """Return the lines of setResources: one for each."""
+    """Return the lines of setResources, one for each resource."""
     return tuple(
         f"set resource {item} of {name} to revision {value}"
         if isinstance(value, int)

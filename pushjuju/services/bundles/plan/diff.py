@@ -1,4 +1,4 @@
-"""What is different between a bundle and a model. Pure. Mirrors: juju core/bundle/changes/diff.go (3.6)"""
+"""Compares a bundle with a model. Pure. Mirrors: juju core/bundle/changes/diff.go (3.6)"""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def diff(
     annotations: bool = False,
     files: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Fields:
-    """Return the differences as Juju shows them, then those that Juju does not compare; empty when equal.
+    """Return the differences as Juju shows them, and those that Juju does not compare; empty when equal.
 
     Args:
         mapping: Machines of the bundle -> machines of the model.
-        annotations: Whether these are compared.
+        annotations: True to compare annotations too.
         files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
     """
     applications = _applications(bundle, model, annotations=annotations, files=files or {})
@@ -71,7 +71,7 @@ def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, a
     base = application_base(bundle, app)
     if base and base != there.base:
         made["base"] = _sides(base, there.base)
-    # A bundle that names neither is deployed with what the store gives.
+    # The store chooses channel and revision for a bundle that names neither, so nothing is compared then.
     if not app.is_local and app.channel and _channel(app.channel) != there.channel:
         made["channel"] = _sides(app.channel, there.channel)
     if not app.is_local and app.revision is not None and app.revision != there.revision:
@@ -92,7 +92,7 @@ def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, a
 
 
 def _more(app: Application, there: ApplicationFacts, files: Mapping[str, str]) -> Fields:
-    """Compare what Juju does not: of resources, storage and bindings what the bundle names, and trust."""
+    """Compare what Juju does not: trust, and the resources, storage and bindings that the bundle names."""
     made = Fields()
     if resources := equal.resources(app, there, files):
         made["resources"] = {name: _sides(value, _resource(there, name)) for name, value in resources.items()}
@@ -110,13 +110,13 @@ def _directive(there: ApplicationFacts, name: str) -> str:
 
 
 def _resource(there: ApplicationFacts, name: str) -> int | str:
-    """Return the revision of a resource, or "uploaded" or "none" as the bundle has it."""
+    """Return the revision of a resource, "uploaded" for an uploaded file, or "" for a missing resource."""
     revision = there.resources.get(name)
     return "uploaded" if revision == -1 else "" if revision is None else revision
 
 
 def _channel(text: str) -> str:
-    """Return a channel in full, as a model has it; a bundle may leave track or risk out."""
+    """Return a channel with track and risk, as the model keeps it."""
     return str(Channel.parse(text).full())
 
 
@@ -141,7 +141,7 @@ def _exposure(exposed: Exposed | None) -> Fields | None:
 
 
 def _options(app: Application, there: ApplicationFacts) -> dict[str, Fields]:
-    """Compare options; an option that neither model nor bundle sets is equal, whatever its default."""
+    """Compare options; an option that neither model nor bundle sets counts as equal."""
     found = {}
     for key in {*app.settings, *there.settings}:
         wanted, value = app.settings.get(key), there.effective.get(key)
@@ -185,7 +185,7 @@ def _machines(
 
 
 def _by_units(bundle: Bundle, model: ModelFacts, machine: str) -> bool:
-    """Return True when a machine only hosts units that the bundle places on no machine."""
+    """Return True when a machine hosts only applications that have units without a placement."""
     here = [
         name
         for name, app in model.applications.items()
@@ -196,7 +196,7 @@ def _by_units(bundle: Bundle, model: ModelFacts, machine: str) -> bool:
 
 
 def _has_free_units(bundle: Bundle, name: str) -> bool:
-    """Return True when the bundle leaves open on which machine some unit of an application runs."""
+    """Return True when the bundle has fewer placements on its machines than units for an application."""
     app = bundle.applications.get(name)
     if app is None:
         return False
@@ -215,6 +215,6 @@ def _relations(bundle: Bundle, model: ModelFacts) -> Fields:
 
 
 def unclear_relations(bundle: Bundle) -> list[str]:
-    """Return the lines that warn of relations whose endpoints are not all named; none when all are."""
+    """Return a warning line for each relation that does not name both endpoints."""
     unclear = [pair for pair in bundle.relations if not all(":" in side for side in pair)]
     return [f" - [{', '.join(pair)}]" for pair in unclear]

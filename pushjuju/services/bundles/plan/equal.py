@@ -1,7 +1,7 @@
-"""What `apply` compares of what is there, beyond what Juju's `deploy` does. Pure.
+"""Compares what `apply` changes in existing applications and Juju's `deploy` does not. Pure.
 
-A bundle says something only of what it names: a store, a resource or an endpoint that it leaves out is as it
-is.
+Storage, resources and endpoints that the bundle does not name count as equal: `apply` leaves them as they
+are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OWNER = "admin"
 
 
 def resources(app: Application, there: ApplicationFacts, files: Mapping[str, str]) -> dict[str, int | str]:
-    """Return the resources that are not those of a bundle: name -> revision in a store, or path.
+    """Return the resources of a bundle that differ from the model's: name -> revision in a store, or path.
 
     Args:
         app: The application as the bundle has it.
@@ -41,11 +41,11 @@ def resources(app: Application, there: ApplicationFacts, files: Mapping[str, str
 
 
 def storage(app: Application, there: ApplicationFacts, more: Mapping[str, Directive]) -> dict[str, Directive]:
-    """Return the directives that future units do not get: store -> directive, in full.
+    """Return the storage directives that `apply` changes for future units: storage name -> whole directive.
 
     Args:
-        app: The application as the bundle has it; a pool or a size that it leaves out stays as it is.
-        more: Store -> directive that was given besides; it wins.
+        app: The application of the bundle; a pool or size that it leaves out stays as the model has it.
+        more: Storage name -> directive of the command line, which overrides the bundle's.
     """
     wanted = {**{store: Directive.parse(text) for store, text in app.storage.items()}, **more}
     found = {}
@@ -58,17 +58,18 @@ def storage(app: Application, there: ApplicationFacts, more: Mapping[str, Direct
 
 
 def bindings(app: Application, there: ApplicationFacts) -> dict[str, str]:
-    """Return the endpoints that are bound elsewhere than a bundle says: endpoint -> its space there."""
+    """Return the bindings of a bundle that differ from the model's: endpoint -> space in the bundle."""
     return {item: space for item, space in sorted(app.bindings.items()) if there.space_of(item) != space}
 
 
 def bindings_beyond(app: Application, there: ApplicationFacts) -> dict[str, str]:
-    """Return the endpoints that a bundle does not name and that are not in the default space.
+    """Return endpoints that the bundle does not name and that are bound to another space than the default.
 
-    A bundle that binds nothing says nothing. Those in the old default space follow the default by themselves.
+    The result is empty when the bundle names no bindings. Endpoints in the old default space follow the
+    default.
 
     Returns:
-        Endpoint -> the default space.
+        Endpoint -> the bundle's default space.
     """
     if not app.bindings:
         return {}
@@ -82,14 +83,14 @@ def bindings_beyond(app: Application, there: ApplicationFacts) -> dict[str, str]
 
 
 def has_access(known: str, wanted: str) -> bool:
-    """Return True when a level of access includes another level; no access includes only itself."""
+    """Return True when a level of access includes another level; an unknown level includes only itself."""
     return known == wanted or (wanted in _ORDER and _rank(known) > _rank(wanted))
 
 
 def access_beyond(wanted: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
-    """Return what users may do with an offer beyond what a bundle says: user -> least level to take away.
+    """Return the access to an offer that users have beyond a bundle: user -> lowest level to revoke.
 
-    The owner of the offer keeps what is the owner's.
+    The owner's access is left out, because owners keep it.
     """
     return {
         user: _ORDER[_rank(wanted.get(user, "")) + 1]
@@ -103,11 +104,11 @@ def _rank(level: str) -> int:
     return _ORDER.index(level) if level in _ORDER else len(_ORDER)
 
 
-# --- what stays as it is ----------------------------------------------------------------------------------
+# --- what cannot be changed -------------------------------------------------------------------------------
 
 
 def fixed(bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> list[str]:
-    """Return what a bundle says and nothing can make of a living application or machine, a line for each."""
+    """Return a line for each base, charm or constraint of the bundle that cannot be changed in the model."""
     found = []
     for name in natural_order(set(bundle.applications) & set(model.applications)):
         found += _fixed_application(bundle, bundle.applications[name], model.applications[name])
@@ -119,7 +120,7 @@ def fixed(bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> list[str]:
 
 def _fixed_application(bundle: Bundle, app: Application, there: ApplicationFacts) -> list[str]:
     found, path = [], app.charm.startswith(("/", "."))
-    own = app.base or app.series or not app.is_local  # for a charm from a path the bundle's base is a default
+    own = app.base or app.series or not app.is_local  # the bundle's base is only a default for local charms
     base = application_base(bundle, app) if own else ""
     if base and base != there.base:
         found.append(f"the base of application {app.name} is {there.base}, not {base}")

@@ -1,4 +1,4 @@
-"""What a bundle is compared with: a model as plain values.
+"""A model as plain values, which a bundle is compared with.
 
 Mirrors: juju core/bundle/changes/model.go (3.6)
 """
@@ -24,7 +24,7 @@ class UnitFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferFacts:
-    """An offer of an application; `acl` is user -> level, without those that everyone has."""
+    """An offer of an application; `acl` is user -> access level, without the access that everybody has."""
 
     endpoints: tuple[str, ...] = ()
     acl: Mapping[str, str] = field(default_factory=dict)
@@ -32,20 +32,20 @@ class OfferFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationFacts:
-    """An application as a bundle could describe it.
+    """An application, in the terms of a bundle.
 
     Attributes:
-        charm: Name in a store, or `local:NAME-N`.
-        charm_name: The name in its metadata.
-        origin: `local`, or where it came from.
+        charm: The charm's name in a store, or `local:NAME-N`.
+        charm_name: The name in the charm's metadata.
+        origin: `local`, or the store that the charm came from.
         settings: The options that users set.
-        effective: Every option with its value or default; None where it has neither.
-        endpoints_bound: Endpoint -> space; the default has an empty name; empty when all is in alpha.
+        effective: Every option with its value or default; None when the option has neither.
+        endpoints_bound: Endpoint -> space; "" stands for the default; empty when all endpoints are in alpha.
         storage: Store -> (pool, size in MiB, count).
-        resources: Name -> revision in a store; -1 for one that was uploaded.
-        uploads: Name -> SHA-384 in hex of a resource that was uploaded.
-        arch: The architecture that its charm was taken from a store for; empty for a charm from a file.
-        subordinate_to: Applications whose units its units are on.
+        resources: Name -> revision in a store; -1 for an uploaded file.
+        uploads: Name -> SHA-384 in hex of the uploaded file.
+        arch: The architecture that the store was asked for; empty for a charm from a file.
+        subordinate_to: The principal applications of its units, for a subordinate application.
     """
 
     name: str
@@ -75,21 +75,21 @@ class ApplicationFacts:
 
     @property
     def is_local(self) -> bool:
-        """Whether its charm was uploaded."""
+        """True when the charm was uploaded."""
         return self.charm.startswith("local:")
 
     def space_of(self, endpoint: str) -> str:
-        """Return the space of an endpoint; by default the application's default space."""
+        """Return the space of an endpoint, or the default space when the endpoint has no binding."""
         bound = self.endpoints_bound
         return bound.get(endpoint) or bound.get(ALL) or "alpha"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFacts:
-    """A machine.
+    """A machine, in the terms of a bundle.
 
     Attributes:
-        storage: The storage on it that outlived its units.
+        storage: Storage on the machine whose units have ended.
     """
 
     id: str
@@ -105,12 +105,12 @@ class ModelFacts:
     """What a plan needs to know of a model.
 
     Attributes:
-        relations: Pairs of `app:endpoint`, the requirer's side first; peers left out.
-        sequences: `machine`, `application-NAME`, `machine-N/lxd` -> the next number.
-        saas: Name -> URL.
+        relations: Pairs of `app:endpoint`, the requirer first; without peer relations.
+        sequences: `machine`, `application-NAME` or `machine-N/lxd` -> the next number that is given.
+        saas: Name of a consumed offer -> URL.
         default_base: The model's `default-base`, or empty.
         arch: The architecture of charms whose constraints name no architecture.
-        constraints: The model's constraints, which hold for new machines unless their own say otherwise.
+        constraints: The model's constraints, the defaults for new machines.
     """
 
     applications: Mapping[str, ApplicationFacts] = field(default_factory=dict)
@@ -127,13 +127,13 @@ class ModelFacts:
         return (first, second) in self.relations or (second, first) in self.relations
 
     def digest(self) -> str:
-        """Return what changes with everything that a plan depends on."""
+        """Return a SHA-256 in hex, which differs when anything differs that a plan depends on."""
         text = json.dumps(asdict(self), sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def top_machine(machine: str) -> str:
-    """Return the machine on which a container is."""
+    """Return the number of a machine, or of the machine that hosts a container."""
     return machine.partition("/")[0]
 
 

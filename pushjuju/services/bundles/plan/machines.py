@@ -18,10 +18,10 @@ from pushjuju.services.bundles.read.values import Bundle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineMap:
-    """The meaning of `--map-machines`.
+    """The parsed value of `--map-machines`.
 
     Attributes:
-        existing: Machines with equal numbers are the same.
+        existing: True when machines of bundle and model with equal numbers are the same.
         pairs: Machine of the bundle -> machine of the model.
     """
 
@@ -50,7 +50,7 @@ def parse(text: str) -> MachineMap:
 
 
 def infer(model: ModelFacts, bundle: Bundle, asked: MachineMap) -> dict[str, str]:
-    """Return machine of the bundle -> machine of the model, for those that are there."""
+    """Return machine of the bundle -> machine of the model, for bundle machines that the model has."""
     known: dict[str, str] = {}
     if asked.existing:
         known = {name: name for name in model.machines if "/" not in name}
@@ -70,7 +70,11 @@ def infer(model: ModelFacts, bundle: Bundle, asked: MachineMap) -> dict[str, str
 def _initial(
     model: ModelFacts, bundle: Bundle, name: str, known: dict[str, str], free: dict[str, list[UnitFacts]]
 ) -> list[str]:
-    """Map machines whose number is that of one with the right unit; return the directives that are left."""
+    """Map bundle machines to model machines of the same number that host the right unit.
+
+    Returns:
+        The placement directives that are left to map.
+    """
     left: list[str] = []
     for text in bundle.applications[name].to:
         target = placement.parse(text)
@@ -93,7 +97,7 @@ def _match(
     known: dict[str, str],
     taken: set[str],
 ) -> None:
-    """Map a machine to that of the first unit which has no other reason to be where it is."""
+    """Map a bundle machine to the machine of the first unit that no other directive has claimed."""
     for name, texts in left.items():
         for text in texts:
             if placement.parse(text).machine != number:
@@ -111,7 +115,7 @@ def _match(
 def unit_on(
     model: ModelFacts, known: Mapping[str, str], number: str, application: str, container: str
 ) -> str:
-    """Return the unit of an application on a machine, or in a container there; empty without such a unit."""
+    """Return an application's unit on a machine, or in a container of this kind there; empty without one."""
     machine = known.get(number, number)
     app = model.applications.get(application)
     for unit in app.units if app else ():
@@ -122,11 +126,11 @@ def unit_on(
 
 
 def require_used(model: ModelFacts, bundle: Bundle, added: Mapping[str, str], used: set[str]) -> None:
-    """Refuse machines that a plan adds and that nothing uses.
+    """Refuse a plan that adds machines which no new unit uses.
 
     Args:
-        added: Machines of the bundle that the plan adds -> their number.
-        used: The machines that a new unit goes to.
+        added: Bundle machine that the plan adds -> its number in the model.
+        used: The bundle machines that new units go to.
     """
     for number in sorted(added, key=natural_key):
         if number in used:

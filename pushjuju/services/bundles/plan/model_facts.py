@@ -1,4 +1,4 @@
-"""A model as the values that bundles are compared with.
+"""Reads a model from the store as the values that bundles are compared with.
 
 Mirrors: juju cmd/juju/application/deployer buildModelRepresentation, apiserver bundle facade (3.6)
 """
@@ -40,7 +40,7 @@ from pushjuju.store.tx import ModelTx
 
 
 def read(tx: ModelTx) -> ModelFacts:
-    """Return a model; what is about to go is not part of it."""
+    """Return the facts of a model; applications and units that are being removed are left out."""
     units: dict[str, list[Unit]] = {}
     for unit in tx.list(Unit, "unit_list"):
         if unit.life == Life.ALIVE:
@@ -159,7 +159,7 @@ def _relations(tx: ModelTx) -> list[tuple[str, str]]:
     proxies = {item.name for item in remote_applications.every(tx) if not item.url}
     for _, pair in sorted(sides.items()):
         if proxies & {side.application for side in pair}:
-            continue  # it is the other model's
+            continue  # an application of another model offers this relation; a bundle of that model has it
         if len(pair) == 2 and all(side.role != Role.PEER for side in pair):
             ordered = sorted(pair, key=lambda side: (side.role != Role.REQUIRER, side.application))
             first, second = (f"{side.application}:{side.endpoint}" for side in ordered)

@@ -1,4 +1,4 @@
-"""Chooses the machine of each unit. Pure. Mirrors: juju core/bundle/changes/handlers.go (3.6)"""
+"""Chooses the machine of each new unit. Pure. Mirrors: juju core/bundle/changes/handlers.go (3.6)"""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from pushjuju.services.bundles.read.values import Application, Bundle
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Spot:
-    """Where one unit goes.
+    """The place of one new unit.
 
     Attributes:
-        to: A machine, or a step that makes one or whose unit is on one; empty for a machine of its own.
-        machine: The top machine, by its number.
-        text: The place as messages show it; empty for a machine of the unit's own.
+        to: A machine, or `$STEP` for the machine that a step makes or puts its unit on; empty for a new
+            machine that only this unit gets.
+        machine: The number of the machine, or of the machine that hosts the container.
+        text: The place as messages show it; empty for a new machine that only this unit gets.
     """
 
     to: str = ""
@@ -64,17 +65,17 @@ def place_units(
     sequences: dict[str, int],
     added: Mapping[str, str],
 ) -> set[str]:
-    """Add the units that are missing, each with its place.
+    """Add a step for each unit that the model lacks, with the place of the unit.
 
     Args:
-        draft: The plan to which they are added.
-        known: Machine of the bundle -> existing machine.
-        new: Machine of the bundle -> the step that makes it.
-        sequences: The numbers to come; goes on.
-        added: Application -> the step that deploys it.
+        draft: The plan that the steps are added to.
+        known: Bundle machine -> existing machine of the model.
+        new: Bundle machine -> the step that makes the machine.
+        sequences: The next number of each kind of entity; the function counts them up.
+        added: Application -> the step that deploys the application.
 
     Returns:
-        The new machines of the bundle that something goes to.
+        The new bundle machines that units go to.
     """
     placer = _Placer(draft, bundle, model, known, new, sequences)
     for name in natural_order(bundle.applications):
@@ -137,7 +138,7 @@ def _place(placer: _Placer, app: Application) -> None:
 
 
 def _unsatisfied(placer: _Placer, app: Application) -> list[str]:
-    """Return the directives that no unit fulfils yet."""
+    """Return the placement directives that no existing unit fulfils."""
     if app.name not in placer.model.applications:
         return list(app.to)
     left = []
@@ -176,10 +177,10 @@ def _spot(placer: _Placer, app: Application, directive: str) -> _Spot:
 
 
 def _by_itself(placer: _Placer, app: Application) -> _Spot:
-    """Return a new machine for a unit without a place.
+    """Return a new machine for a unit without a placement directive.
 
-    With `container=lxd` among its constraints the unit goes into a container there, which takes the first
-    number; Juju's text does not say so.
+    When the unit's constraints name a container type, the unit goes into the first container of the new
+    machine. Juju's text for the step names only the machine.
     """
     spot = _Spot(machine=str(placer.next("machine")))
     there = placer.model.applications.get(app.name)
@@ -208,7 +209,7 @@ def _next_container(placer: _Placer, machine: str, container: str) -> str:
 
 
 def _with_spaces(app: Application) -> str:
-    """Return constraints that also name the spaces of the bindings."""
+    """Return an application's constraints, with the spaces of its bindings added."""
     spaces = set(app.bindings.values())
     if not spaces:
         return app.constraints
@@ -243,7 +244,7 @@ def _existing(placer: _Placer, machine: str, container: str, directive: str = ""
 def _in_container(
     placer: _Placer, app: Application, spot: _Spot, container: str, directive: str = ""
 ) -> _Spot:
-    """Return a new container on the machine of a spot: a sibling, never one inside another."""
+    """Return a new container on the top machine of a place, never inside another container."""
     text = _next_container(placer, spot.machine, container)
     old = spot.text.startswith("existing")
     args = {
@@ -281,7 +282,7 @@ def _beside_step(placer: _Placer, app: Application, step: str, container: str, d
 
 
 def _beside(placer: _Placer, app: Application, target: placement.Target, directive: str) -> _Spot:
-    """Return a place beside the next unit of an application that has no unit of this one beside it yet."""
+    """Return a place beside the next unit of the target application that has none of this application yet."""
     key = (app.name, target.application)
     if key not in placer.beside_old:
         placer.beside_old[key] = _free_machines(placer.model, target.application, app.name, target.container)

@@ -1,4 +1,4 @@
-"""What a model needs to become what a bundle describes. Pure.
+"""Plans the steps that make a model what a bundle describes. Pure.
 
 Mirrors: juju core/bundle/changes handlers.go (3.6): the order of the steps, the predicted numbers, the texts
 """
@@ -25,14 +25,14 @@ from pushjuju.services.bundles.read.values import Application, Bundle, Exposed, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedCharm:
-    """The charm that an application of a bundle gets.
+    """The charm revision that an application of a bundle gets.
 
     Attributes:
-        name: As the metadata has it.
-        base: What the application runs on, `os@track/risk`.
-        channel: Of the store; empty for a local charm.
-        revision: Of the store; -1 for a local charm.
-        known: The model has it.
+        name: The name in the charm's metadata.
+        base: The base that the application runs on, `os@track/risk`.
+        channel: The channel of the store; empty for a local charm.
+        revision: The revision in the store; -1 for a local charm.
+        known: True when the model already has the charm.
     """
 
     name: str
@@ -44,16 +44,16 @@ class ResolvedCharm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a plan is made of.
+    """A bundle, and what else decides about the plan.
 
     Attributes:
-        charms: Application -> its charm; those that are there and stay need none.
-        mapping: Machines of the bundle -> machines of the model.
-        force: Charms may go to another channel.
-        store_bundle: URL of the bundle when it came from a store.
-        equal: Applications that are there get its resources, storage and bindings as well, which Juju leaves.
+        charms: Application -> its charm; existing applications that keep their charm need no entry.
+        mapping: Bundle machine -> machine of the model.
+        force: True to let charms change to another channel.
+        store_bundle: URL of the bundle when the bundle comes from a store, else empty.
+        equal: True to change resources, storage and bindings of existing applications too, unlike Juju.
         files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
-        storage: Application -> store -> directive that was given besides.
+        storage: Application -> storage name -> directive of the command line.
     """
 
     bundle: Bundle
@@ -76,7 +76,7 @@ class _Planner:
 
 
 def plan(wanted: Wanted, model: ModelFacts) -> tuple[Change, ...]:
-    """Return the steps, in the order in which they are done; empty when the model equals the bundle."""
+    """Return the steps in the order in which they are done; empty when the model equals the bundle."""
     planner, bundle = _Planner(wanted, model), wanted.bundle
     for name in sorted(bundle.applications, key=natural_key):
         _application(planner, bundle.applications[name])
@@ -140,7 +140,7 @@ def _new_application(planner: _Planner, app: Application) -> None:
 
 
 def _upload(planner: _Planner, app: Application, charm: ResolvedCharm) -> str:
-    """Return the step that brings the charm; empty when it is there."""
+    """Return the step that uploads an application's charm; empty when the model already has the charm."""
     arch = _arch(planner, app)
     channel = "" if app.is_local else charm.channel
     revision = charm.revision
@@ -184,7 +184,7 @@ def _old_application(planner: _Planner, app: Application, there: ApplicationFact
     upgraded = _upgrades(planner, app, there)
     requires = [_upgrade(planner, app)] if upgraded else []
     if planner.wanted.equal:
-        if not upgraded:  # with a new charm its resources come
+        if not upgraded:  # the upgrade step already sets the resources
             _resources(planner, app, there)
         _storage(planner, app, there, requires)
     _options(planner, app, there)
@@ -197,7 +197,7 @@ def _old_application(planner: _Planner, app: Application, there: ApplicationFact
         _bindings(planner, app, there, requires)
     known = {name: item for name, item in there.exposures.items() if name in app.exposures}
     if app.exposures and (not there.exposed or not same_exposures(app.exposures, known)):
-        _expose(planner, app)  # bindings of other endpoints stay
+        _expose(planner, app)  # endpoints that the bundle does not name stay exposed as they are
 
 
 def _upgrade(planner: _Planner, app: Application) -> str:
@@ -222,7 +222,7 @@ def _resources(planner: _Planner, app: Application, there: ApplicationFacts) -> 
     if changed:
         args: dict[str, object] = {"application": app.name, "resources": changed}
         if named := {name: files[name] for name in changed if name in files}:
-            args["fingerprints"] = named  # so that a plan which was kept is for these files
+            args["fingerprints"] = named  # so that a saved plan is refused when a file has changed
         planner.draft.add(Method.SET_RESOURCES, args, *changes.resource_lines(app.name, changed))
 
 
@@ -236,7 +236,7 @@ def _storage(planner: _Planner, app: Application, there: ApplicationFacts, requi
 
 
 def _bindings(planner: _Planner, app: Application, there: ApplicationFacts, requires: Sequence[str]) -> None:
-    """Bind endpoints: all that the bundle names, for those in the old default space would follow it."""
+    """Bind all endpoints that the bundle names: an unnamed one would follow a change of the default space."""
     if equal.bindings(app, there):
         args = {"application": app.name, "endpoint-bindings": dict(app.bindings)}
         line = changes.bind_line(app.name, app.bindings)
@@ -244,12 +244,12 @@ def _bindings(planner: _Planner, app: Application, there: ApplicationFacts, requ
 
 
 def same_constraints(text: str, known: Mapping[str, Any]) -> bool:
-    """Return True when a text has the same constraints as those that are known."""
+    """Return True when a text has the same constraints as a document of constraints."""
     return rules.render(rules.parse(text)) == rules.render(known)
 
 
 def same_exposures(one: Mapping[str, Exposed], two: Mapping[str, Exposed]) -> bool:
-    """Return True when both expose the same endpoints to the same networks, in any order."""
+    """Return True when both expose the same endpoints to the same spaces and CIDRs, in any order."""
     return _plain(one) == _plain(two)
 
 
@@ -273,12 +273,12 @@ def _options(planner: _Planner, app: Application, there: ApplicationFacts) -> No
 
 
 def _has_option(there: ApplicationFacts, key: str, value: Any) -> bool:
-    """Return True when an option has the bundle's value already; null is the charm's default."""
+    """Return True when an option already has the bundle's value; null stands for the charm's default."""
     return key not in there.settings if value is None else same_value(value, there.effective.get(key))
 
 
 def same_value(wanted: Any, known: Any) -> bool:
-    """Return True when two values of an option are equal; a number may have a fraction of zero."""
+    """Return True when two values of an option are equal; the numbers 1 and 1.0 are equal."""
     if isinstance(wanted, bool) or isinstance(known, bool):
         return wanted is known
     if isinstance(wanted, str) != isinstance(known, str) and None not in (wanted, known):
@@ -287,7 +287,7 @@ def same_value(wanted: Any, known: Any) -> bool:
 
 
 def _upgrades(planner: _Planner, app: Application, there: ApplicationFacts) -> bool:
-    """Return True when an application gets another charm."""
+    """Return True when an application gets another charm or a newer revision; raise when Juju forbids it."""
     if app.is_local:
         return False
     if app.charm_name != there.charm:
@@ -300,7 +300,7 @@ def _upgrades(planner: _Planner, app: Application, there: ApplicationFacts) -> b
             raise NotValid(f"{text}; use --force to override")
         return bool(app.channel)
     charm = planner.wanted.charms.get(app.name)
-    if charm is None:  # same charm, channel and revision: the user changed nothing
+    if charm is None:  # charm, channel and revision are the model's
         return False
     name = quote(app.name)
     if charm.channel != there.channel and not planner.wanted.force:
@@ -332,7 +332,7 @@ def _expose(planner: _Planner, app: Application, requires: Sequence[str] = ()) -
 
 
 def _machines(planner: _Planner, known: Mapping[str, str], sequences: dict[str, int]) -> dict[str, str]:
-    """Add the machines that are not there; return machine of the bundle -> step."""
+    """Add steps for the machines that the model lacks; return bundle machine -> step."""
     bundle, new, before = planner.wanted.bundle, dict[str, str](), list[str]()
     for number in sorted(bundle.machines, key=natural_key):
         machine, requires = bundle.machines[number], list[str]()
@@ -365,7 +365,7 @@ def _machines(planner: _Planner, known: Mapping[str, str], sequences: dict[str, 
     return new
 
 
-# --- the rest ---------------------------------------------------------------------------------------------
+# --- offers and relations ---------------------------------------------------------------------------------
 
 
 def _saas(planner: _Planner) -> None:
@@ -418,10 +418,10 @@ def _relations(planner: _Planner) -> None:
 
 
 def _related(model: ModelFacts, first: str, second: str) -> bool:
-    """Return True when two applications are related where the bundle leaves an endpoint out.
+    """Return True when a relation of the model fits one of the bundle that leaves an endpoint out.
 
-    Juju adds such a relation each time and ignores the error that the relation exists. The outcome here is
-    the same, but a second deploy has nothing left to do.
+    Juju plans such a relation each time and ignores the error that the relation already exists. pushjuju
+    plans no step, so that a second deploy has nothing to do.
     """
     if ":" in first and ":" in second:
         return False

@@ -1,4 +1,4 @@
-"""What a model has and a bundle does not: what `apply --prune` takes away. Pure."""
+"""Plans the removals of `apply --prune`: what a model has and a bundle does not. Pure."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def removals(
     store_bundle: str = "",
     start: int = 0,
 ) -> tuple[Change, ...]:
-    """Return the steps that take away what the bundle does not have.
+    """Return the steps that remove what the bundle does not have.
 
     Args:
-        model: The model before anything else is changed.
-        mapping: Machines of the bundle -> machines of the model.
-        destroy_storage: Units, applications and machines take their storage along; else it stays, and the
-            machines that it lives on.
-        store_bundle: URL of the bundle when it came from a store: the applications are marked with it.
+        model: The model before the other steps of the plan.
+        mapping: Bundle machine -> machine of the model.
+        destroy_storage: True to destroy the storage of removed units, applications and machines; when False,
+            storage stays, and so do the machines that host it.
+        store_bundle: URL of the bundle when it comes from a store; the annotation with this URL then stays.
         start: The number of the first step.
     """
     draft = Draft(start=start)
@@ -89,7 +89,7 @@ def _access(draft: Draft, app: Application, there: ApplicationFacts) -> None:
 
 
 def _annotations(draft: Draft, bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> None:
-    """Take annotations from the machines that the bundle means."""
+    """Remove annotations of the machines that the bundle describes."""
     known = infer(model, bundle, mapping)
     for number in natural_order(set(bundle.machines) & set(known)):
         there = model.machines[known[number]]
@@ -119,7 +119,7 @@ def _remove_application(draft: Draft, there: ApplicationFacts, destroy: bool) ->
 
 
 def _relations(draft: Draft, bundle: Bundle, model: ModelFacts) -> None:
-    """End relations between applications that stay; the others end with their application."""
+    """Remove relations between applications that stay; other relations end with their application."""
     stays = {*bundle.applications, *bundle.saas}
     for first, second in model.relations:
         sides = {endpoint(first)[0], endpoint(second)[0]}
@@ -140,7 +140,7 @@ def _fits(text: str, known: str) -> bool:
 def _machines(
     draft: Draft, bundle: Bundle, model: ModelFacts, mapping: MachineMap, *, destroy_storage: bool
 ) -> None:
-    """Take machines away that host nothing; those of units that go are let go with their last one."""
+    """Remove machines that host no unit; a machine of removed units is released with its last unit."""
     for name in _empty(bundle, model, mapping):
         there = model.machines[name]
         if there.storage and not destroy_storage:
@@ -156,13 +156,13 @@ def _machine_lines(there: MachineFacts) -> list[str]:
 
 
 def _empty(bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> list[str]:
-    """Return the machines that host nothing and that the bundle does not mean."""
+    """Return the machines that host no unit and that the bundle does not describe."""
     hosts = {top_machine(unit.machine) for app in model.applications.values() for unit in app.units}
     mapped: Mapping[str, str] = infer(model, bundle, mapping)
     return natural_order(set(model.machines) - hosts - set(mapped.values()))
 
 
 def kept(bundle: Bundle, model: ModelFacts, *, mapping: MachineMap) -> list[str]:
-    """Return the lines of the machines that stay for the storage that lives on them."""
+    """Return lines about the machines that stay because they host storage."""
     names = [name for name in _empty(bundle, model, mapping) if model.machines[name].storage]
     return [line for name in names for line in _machine_lines(model.machines[name])]

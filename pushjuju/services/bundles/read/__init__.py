@@ -1,1 +1,1 @@
-"""Reads bundles as users write them: composed, decoded, verified."""
+"""Reads bundles as users write them: merges their documents, makes typed values, and verifies the rules."""

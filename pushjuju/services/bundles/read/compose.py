@@ -1,4 +1,4 @@
-"""Merges a bundle, its further documents and overlay files into one.
+"""Merges the documents of a bundle and of its overlay files into one document.
 
 Mirrors: juju/charm v12 overlay.go, juju cmd/juju/application/bundle (3.6)
 """
@@ -18,7 +18,7 @@ from pushjuju.services.bundles.read.source import Source
 from pushjuju.services.bundles.read.tree import Places
 from pushjuju.services.bundles.read.values import Fault, Place
 
-_TEXT_KEYS = 6  # levels whose keys are names: applications, their fields, options, endpoints
+_TEXT_KEYS = 6  # levels of maps whose keys stay text, such as an application named 1.0
 _LIMITS = YamlLimits()
 _MERGED = (
     "options",
@@ -38,7 +38,7 @@ Include = Callable[[FilePath | None, str], bytes]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One document, and what paths in it are relative to."""
+    """One document of a bundle or overlay; `number` counts the documents of the file."""
 
     source: Source
     document: Document
@@ -47,11 +47,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
-    """Plain data of a bundle with the places of its values.
+    """The merged document of a bundle, with the file and line of each value.
 
     Attributes:
-        faults: The parts that could not be merged, or name a file that does not exist.
-        begin: The place where the first document begins; it stands for keys that are missing.
+        faults: The parts that could not be merged, and included files that do not exist.
+        begin: The place where the first document begins, which faults name for missing keys.
     """
 
     root: dict[str, Any]
@@ -60,15 +60,15 @@ class Composed:
     begin: Place | None = None
 
     def add(self, text: str, *path: str | int, owner: Any, key: Any) -> None:
-        """Note a fault at an item of a container."""
+        """Add a fault at the item `key` of the list or map `owner`."""
         self.faults.append(Fault(text=text, path=path, place=self.places.of(owner, key)))
 
 
 def parts(source: Source) -> list[Part]:
-    """Read the documents of a file; empty ones are left out.
+    """Return the documents of a file, without empty ones except the first.
 
     Raises:
-        NotValid: Not YAML, or no map; the message is Juju's.
+        NotValid: The text is not YAML, or a document is not a map; the message is Juju's.
     """
     try:
         found = load_documents(source.text, _LIMITS, text_keys=_TEXT_KEYS)
@@ -88,14 +88,14 @@ def parts(source: Source) -> list[Part]:
 
 
 def base(part: Part, include: Include) -> Composed:
-    """Return the first document alone."""
+    """Return the first document, which Juju also verifies without the overlays."""
     if not part.document.root:
         raise NotValid("malformed bundle: bundle is empty", detail=part.source.file)
     return _prepared(part, Places(), include, [])
 
 
 def compose(listed: Sequence[Part], include: Include) -> Composed:
-    """Merge all parts, in order; what cannot be merged is left out and reported as a fault."""
+    """Merge all parts in order; a part of a document that cannot be merged becomes a fault."""
     first, *others = listed
     made = base(first, include)
     for part in others:
@@ -109,7 +109,7 @@ def compose(listed: Sequence[Part], include: Include) -> Composed:
 
 
 def overlay_faults(first: Composed) -> Iterator[Fault]:
-    """Yield what may stand in overlays alone."""
+    """Yield a fault for each key that only overlays may have."""
     applications = _map(first.root.get("applications"))
     for name in sorted(applications):
         for key in OVERLAY_ONLY:
@@ -138,7 +138,7 @@ def _map(value: Any) -> dict[Any, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """A part while it is read."""
+    """A document that is being read, and what it is merged into."""
 
     part: Part
     made: Composed
@@ -150,7 +150,7 @@ class _Reading:
 
 
 def _prepared(part: Part, places: Places, include: Include, faults: list[Fault]) -> Composed:
-    """Return a part with its includes read and its paths absolute."""
+    """Return a document with its included files read and its paths absolute."""
     places.take(part.document, part.source.file)
     root = places.copy(part.document.root)
     begin = Place(file=part.source.file, line=part.document.line)
@@ -184,7 +184,7 @@ def _entry(
 
 
 def _refuse_paths(entry: dict[Any, Any], application: str, made: Composed) -> None:
-    """Note what of an application in an archive names a file: strangers name none of this computer."""
+    """Add faults for local paths in a bundle archive: its author must not read files of this computer."""
     charm, listed = entry.get("charm"), entry.get("resources")
     resources: dict[Any, Any] = listed if isinstance(listed, dict) else {}
     if isinstance(charm, str) and charm.startswith((".", "/")):
@@ -196,11 +196,11 @@ def _refuse_paths(entry: dict[Any, Any], application: str, made: Composed) -> No
             text += f"{quote(value)}: a bundle in an archive gets no file of this computer; "
             text += "name the file with --overlay"
             made.add(text, "applications", application, "resources", name, owner=resources, key=name)
-            del resources[name]  # no later check asks this computer whether the file is there
+            del resources[name]  # no later check may tell the archive's author whether the file exists
 
 
 def _included(value: str, path: tuple[str, str, str, Any], values: Any, reading: _Reading) -> str:
-    """Return what a value stands for; the value itself when its file is not there."""
+    """Return the content of the file that a value includes, or the value itself when there is a fault."""
     kind, owner, key, name = path
     prefix = next((prefix for prefix in (_FILE, _BASE64) if value.startswith(prefix)), "")
     if not prefix:
@@ -222,7 +222,7 @@ def _included(value: str, path: tuple[str, str, str, Any], values: Any, reading:
 
 
 def _merge(made: Composed, extra: dict[str, Any]) -> None:
-    """Merge a later part onto what there is."""
+    """Merge a later document into the merged one."""
     root, places = made.root, made.places
     for key in ("applications", "saas"):
         if isinstance(extra.get(key), dict):
@@ -248,7 +248,7 @@ def _merge(made: Composed, extra: dict[str, Any]) -> None:
 
 
 def _merge_entry(made: Composed, known: dict[Any, Any], name: Any, entry: Any, owner: dict[Any, Any]) -> None:
-    """Merge an application or a SAAS; an empty one goes, with the relations that name it."""
+    """Merge an application or SAAS; an empty entry removes it, with the relations that name it."""
     root, places = made.root, made.places
     if not entry:
         known.pop(name, None)

@@ -1,7 +1,7 @@
 """Makes typed values of a bundle's plain data. Mirrors: juju/charm v12 bundledata.go
 
-Unknown keys are complaints, as in Juju: they are ignored, and shown on a dry run. A value of another type
-than its key takes is a fault here; Juju would take nothing in its place.
+Like in Juju, unknown keys are ignored, and a dry run warns of them. A value of a wrong type is a fault here,
+where Juju would take an empty value.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TAGS = {bool: "!!bool", int: "!!int", float: "!!float", str: "!!str", list: "!!
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads fields of one map after the other; collects what is wrong."""
+    """Reads the fields of maps as typed values, and collects faults."""
 
     composed: Composed
     faults: list[Fault] = field(default_factory=list)
@@ -50,7 +50,7 @@ class _Reader:
         self.fault(f"cannot unmarshal {_TAGS.get(type(value), '!!null')}{shown} into {_GO[wanted]}", path)
 
     def text(self, owner: Any, key: Any, path: Path) -> str:
-        """Return a text as it was written: `14.10` is no number here."""
+        """Return a value as it was written, so that `14.10` stays `14.10` and does not become a number."""
         value = owner.get(key) if isinstance(owner, dict) else owner[key]
         if value is None:
             return ""
@@ -99,7 +99,7 @@ class _Reader:
         return {str(name): self.text(found, name, (*path, key)) for name in found}
 
     def maps(self, owner: Mapping[Any, Any], key: str, path: Path) -> dict[str, dict[Any, Any]]:
-        """Return a map whose values are maps; null is an empty one."""
+        """Return a map whose values are maps; a value of null becomes an empty map."""
         found: dict[str, dict[Any, Any]] = {}
         for name, value in self.map(owner, key, path).items():
             if value is not None and not isinstance(value, dict):
@@ -109,7 +109,7 @@ class _Reader:
 
 
 def decode(composed: Composed) -> tuple[Bundle, list[Fault]]:
-    """Return a bundle, and what in it has the wrong type."""
+    """Return a bundle, and a fault for each value of the wrong type."""
     reader, root = _Reader(composed), composed.root
     applications = {}
     for name, entry in reader.map(root, "applications", ()).items():
@@ -238,11 +238,11 @@ def _relations(reader: _Reader, root: dict[Any, Any]) -> tuple[tuple[str, ...], 
     return tuple(made)
 
 
-# --- what is ignored --------------------------------------------------------------------------------------
+# --- keys that are ignored --------------------------------------------------------------------------------
 
 
 def complaints(document: Document, number: int) -> list[str]:
-    """Return what Juju's strict reader says of a document: unknown keys, and keys that come twice."""
+    """Return the lines of Juju's strict reader about a document: unknown keys, and keys that come twice."""
     root = document.root if isinstance(document.root, dict) else {}
     found = [(int(text.removeprefix("line ").partition(":")[0]), text) for text in document.doubled]
     unknown: Callable[[Any, frozenset[str], str], None] = lambda owner, known, kind: found.extend(  # noqa: E731
@@ -270,6 +270,6 @@ def _unknown(document: Document, owner: Any, known: frozenset[str], kind: str) -
 
 
 def has_series(bundle: Bundle) -> bool:
-    """Return True when a bundle names a series, the old form of bases, anywhere."""
+    """Return True when a bundle names a series anywhere; series are the deprecated form of bases."""
     owners = [bundle, *bundle.applications.values(), *bundle.machines.values()]
     return any(cast("Bundle", owner).series for owner in owners)

@@ -1,4 +1,4 @@
-"""Reads a bundle with its overlays, merges and verifies it.
+"""Reads a bundle and its overlays, merges them and verifies the result.
 
 Mirrors: juju cmd/juju/application/bundle/bundle.go ComposeAndVerifyBundle (3.6)
 """
@@ -23,13 +23,13 @@ _SERIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A bundle, merged and verified.
+    """A bundle that was read, merged and verified.
 
     Attributes:
-        composed: The text with its places, for what is found wrong later.
-        folder: The folder to which paths of resources are relative.
-        ignored: Keys of the text that have no effect; shown on a dry run.
-        faults: The rules that it breaks by itself.
+        composed: The merged document, which gives later faults their file and line.
+        folder: The folder that relative paths of resources start at, or None for an archive.
+        ignored: Lines about keys that have no effect, for a dry run to show.
+        faults: The faults of the bundle itself.
     """
 
     bundle: Bundle
@@ -41,17 +41,17 @@ class Loaded:
 
 
 def load(path: Path, overlays: Sequence[str] = ()) -> Loaded:
-    """Read a bundle from a file, directory or archive, and verify what can be verified without a model."""
+    """Read a bundle from a file, directory or archive, or raise BundleFaulty with all its faults."""
     return _sound(examine(path, overlays))
 
 
 def examine(path: Path, overlays: Sequence[str] = ()) -> Loaded:
-    """Read a bundle; return broken rules together with it, so that they can be reported with others."""
+    """Read a bundle like `load`, but return its faults, so that they can be reported with other faults."""
     return look_at(source.read(path), [source.overlay(name) for name in overlays])
 
 
 def assemble(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
-    """Merge and verify what was read."""
+    """Merge and verify texts that were already read, or raise BundleFaulty with all faults of the bundle."""
     return _sound(look_at(main, overlays, include))
 
 
@@ -62,7 +62,7 @@ def _sound(loaded: Loaded) -> Loaded:
 
 
 def look_at(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
-    """Merge what was read and find the rules that it breaks; the base has to be right alone, as in Juju."""
+    """Merge and verify texts; as in Juju, the first document also has to be right without its overlays."""
     parts = compose.parts(main)
     if not parts:
         raise NotValid("malformed bundle: bundle is empty", detail=main.file)
@@ -93,7 +93,7 @@ def _ignored(parts: Sequence[Part]) -> list[str]:
 
 
 def needs_trust(bundle: Bundle) -> list[str]:
-    """Return the applications that ask for the cloud's credentials."""
+    """Return the applications that ask for the cloud's credential, sorted."""
     return sorted(app.name for app in bundle.applications.values() if app.trusted)
 
 

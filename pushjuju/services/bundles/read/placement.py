@@ -1,4 +1,4 @@
-"""Where a bundle puts a unit: `[TYPE:](new | MACHINE | APP | APP/N)`.
+"""Reads the placement directives of a bundle's units: `[TYPE:](new | MACHINE | APP | APP/N)`.
 
 Mirrors: juju/charm v12 bundledata.go ParsePlacement
 """
@@ -21,13 +21,13 @@ _UNIT = re.compile("0|[1-9][0-9]{0,8}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """One directive.
+    """One placement directive.
 
     Attributes:
         container: Type of container, or empty.
         machine: A machine of the bundle, `new`, or empty.
-        application: Beside whose units, or empty.
-        unit: The number of that unit; -1 for any.
+        application: The application beside whose units the unit goes, or empty.
+        unit: The number of that application's unit; -1 for any unit.
     """
 
     container: str = ""
@@ -37,7 +37,7 @@ class Target:
 
 
 def parse(text: str) -> Target:
-    """Read one directive.
+    """Return a placement directive from its text.
 
     Raises:
         NotValid: The text is not a placement; the message is Juju's.
@@ -56,15 +56,15 @@ def parse(text: str) -> Target:
 
 
 def beside(directives: Iterable[str]) -> set[str]:
-    """Return the applications that directives name."""
+    """Return the applications that directives place units beside."""
     return {parse(text).application for text in directives} - {""}
 
 
 def in_circle(waits: Mapping[str, Set[str]]) -> list[str]:
-    """Return the applications that can never be placed, sorted.
+    """Return the applications that can never be placed because they wait for each other, sorted.
 
     Args:
-        waits: Application -> those of the same map whose units have to be placed before its own.
+        waits: Application -> the applications whose units are placed before its own.
     """
     left = set(waits)
     while ready := {name for name in left if not waits[name] & left}:
@@ -78,5 +78,5 @@ def is_machine(text: str) -> bool:
 
 
 def repeats(target: Target) -> bool:
-    """Return True when a last directive holds for all further units: new machines, or any unit's machine."""
+    """Return True when a last directive also holds for all further units: `new`, or beside any unit."""
     return target.machine == NEW or bool(target.application and target.unit < 0)

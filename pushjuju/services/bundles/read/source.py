@@ -1,4 +1,4 @@
-"""Reads the text of bundles and of the files that they name.
+"""Reads the text of bundles, and of the files that bundles include.
 
 Mirrors: juju/charm bundledatasrc.go, bundledir.go, bundlearchive.go (v12)
 """
@@ -13,18 +13,19 @@ from pushjuju.charms.archive.bundles import NAME
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.portable.quote import quote
 
-MAX_TEXT = 2 * 1024 * 1024  # bytes of one document file
-MAX_INCLUDE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
+MAX_TEXT = 2 * 1024 * 1024  # bytes of a bundle or overlay file
+MAX_INCLUDE = 5 * 1024 * 1024  # bytes of an included file; Juju's limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One file with documents.
+    """The text of a bundle or overlay file.
 
     Attributes:
         file: The file as the user named it.
-        folder: The folder to which paths in the bundle are relative, or None for an archive, which has no
-            paths.
+        folder: The folder that relative paths in the bundle start at, or None for an archive, whose bundle
+            may
+            name no paths.
     """
 
     file: str
@@ -78,7 +79,7 @@ def _bytes(path: Path, most: int) -> bytes:
 
 
 def include(folder: Path | None, name: str) -> bytes:
-    """Read a file that a value of a bundle names."""
+    """Return the content of a file that a value of a bundle includes."""
     if folder is None:
         raise NotValid("remote bundle includes not supported")
     path = folder / name

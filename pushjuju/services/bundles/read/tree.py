@@ -1,4 +1,4 @@
-"""The plain data of documents together with the place of each value, also after they were merged."""
+"""Keeps the file and line of each value of a document, also after documents are merged."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pushjuju.services.bundles.read.values import Path, Place
 
 
 class Places:
-    """Where the values of lists and maps stand; grows while parts are merged."""
+    """The places of values in lists and maps; it grows while documents are merged."""
 
     def __init__(self) -> None:
         self._of: dict[int, dict[Any, Place]] = {}
-        self._kept: list[Any] = []  # an identity is good only as long as its container is there
+        self._kept: list[Any] = []  # keeps containers alive, because the keys of `_of` are their `id()`
 
     def take(self, document: Document, file: str) -> None:
-        """Take over the places of a document."""
+        """Add the places of a document."""
         self._kept.append(document.root)
         for container in _containers(document.root):
             marks = document.marks.get(id(container), {})
@@ -26,18 +26,18 @@ class Places:
             }
 
     def of(self, container: Any, key: Any) -> Place | None:
-        """Return where an item of a container was written."""
+        """Return the place of an item of a list or map, or None when it has none."""
         return self._of.get(id(container), {}).get(key)
 
     def copy(self, container: Mapping[Any, Any]) -> dict[Any, Any]:
-        """Return a copy of a map that may change; its places go with it."""
+        """Return a shallow copy of a map, for changes; the copy has the same places."""
         made = dict(container)
         self._kept.append(made)
         self._of[id(made)] = dict(self._of.get(id(container), {}))
         return made
 
     def move(self, source: Any, target: Any, key: Any, *, new: Any = None) -> None:
-        """Note that an item of `target` was written where that of `source` was."""
+        """Give an item of `target` the place of an item of `source`; `new` is its key when it differs."""
         place = self.of(source, key)
         if id(target) not in self._of:
             self._kept.append(target)
@@ -48,7 +48,7 @@ class Places:
             own[key if new is None else new] = place
 
     def at(self, root: Any, path: Path) -> Place | None:
-        """Return the place of the innermost value on a path that was written at all."""
+        """Return the place of the innermost value on a path that has a place, or None."""
         found: Place | None = None
         here = root
         for part in path:
@@ -61,7 +61,7 @@ class Places:
 
 
 def _containers(root: Any) -> Iterator[Any]:
-    """Yield every list and map of plain data once."""
+    """Yield every list and map inside a document once."""
     waiting, seen = [root], set[int]()
     while waiting:
         here = waiting.pop()

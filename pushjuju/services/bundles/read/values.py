@@ -1,4 +1,4 @@
-"""The values that a bundle is made of. Mirrors: juju/charm v12 bundledata.go."""
+"""The typed values of a bundle. Mirrors: juju/charm v12 bundledata.go."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 Path = tuple[str | int, ...]
 EVERYWHERE = ("0.0.0.0/0", "::/0")
-ALL = ""  # the endpoint that stands for all others, in bindings and exposures
+ALL = ""  # the endpoint name that stands for all endpoints without an entry of their own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a value was written; `text` is the plain word that it was written as."""
+    """The file and line of a value; `text` is a plain value as it was written, before YAML made its type."""
 
     file: str
     line: int
@@ -22,11 +22,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One rule that a bundle breaks.
+    """One fault of a bundle.
 
     Attributes:
         text: The fault, in Juju's words where Juju has a text for it.
-        path: The path in the document.
+        path: The keys that lead to the value in the document.
         place: The file and line, or None when the text has no such place.
         more: Further lines: the possible values, or other faults of the same entity.
     """
@@ -45,7 +45,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposed:
-    """From where an endpoint may be reached."""
+    """The spaces and CIDRs from which an endpoint may be reached."""
 
     spaces: tuple[str, ...] = ()
     cidrs: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Exposed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """Endpoints that other models may use; `acl` is user -> level."""
+    """Endpoints that other models may use; `acl` is user -> access level."""
 
     endpoints: tuple[str, ...] = ()
     acl: Mapping[str, str] = field(default_factory=dict)
@@ -61,13 +61,13 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """One application of a bundle; the names are those of the keys.
+    """One application of a bundle; the attributes are named like the keys.
 
     Attributes:
-        revision: None when the bundle names none.
+        revision: The revision in a store, or None when the bundle names no revision.
         resources: Name -> store revision, or path.
-        exposed_endpoints: Endpoint -> from where.
-        written: The keys that the bundle writes.
+        exposed_endpoints: Endpoint -> the networks that may reach it.
+        written: The keys that the bundle has for the application.
     """
 
     name: str
@@ -94,27 +94,27 @@ class Application:
 
     @property
     def is_local(self) -> bool:
-        """Whether its charm is a path or one that was uploaded."""
+        """True when the charm is a path, or a charm that was uploaded to the model."""
         return self.charm.startswith((".", "/", "local:"))
 
     @property
     def charm_name(self) -> str:
-        """The charm without `ch:`, as models know it."""
+        """The charm's name without `ch:`, as models keep it."""
         return self.charm.removeprefix("ch:")
 
     @property
     def trusted(self) -> bool:
-        """Whether it asks for the cloud's credentials."""
+        """True when the application asks for the cloud's credential."""
         return self.trust or self.options.get("trust") is True
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its options but `trust`, which is no charm's."""
+        """The options without `trust`, which belongs to the application and not to its charm."""
         return {key: value for key, value in self.options.items() if key != "trust"}
 
     @property
     def exposures(self) -> dict[str, Exposed]:
-        """Endpoint -> from where it may be reached; plain `expose` is everything from everywhere."""
+        """Endpoint -> the networks that may reach it; plain `expose` opens all endpoints to all networks."""
         if self.exposed_endpoints:
             return dict(self.exposed_endpoints)
         return {ALL: Exposed(cidrs=EVERYWHERE)} if self.expose else {}
@@ -132,11 +132,11 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A composed bundle.
+    """A bundle with its overlays merged.
 
     Attributes:
         saas: Name -> URL of an offer.
-        relations: Lists of `app[:endpoint]`, as written.
+        relations: Pairs of `app[:endpoint]`, as the bundle has them.
     """
 
     type: str = ""

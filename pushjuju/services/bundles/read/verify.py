@@ -1,4 +1,4 @@
-"""The rules of bundles; a bundle gets a report of every rule that it breaks.
+"""Verifies the rules of bundles, and reports every fault at once.
 
 Mirrors: juju/charm v12 bundledata.go Verify, VerifyLocal (the rules, the texts)
 """
@@ -37,7 +37,7 @@ Exists = Callable[[str], bool]
 
 
 class BundleFaulty(NotValid, code="bundle-not-valid"):
-    """A bundle breaks rules."""
+    """The error that lists the faults of a bundle."""
 
     def __init__(self, faults: list[Fault], *, hint: str = "") -> None:
         self.faults = tuple(faults)
@@ -47,7 +47,7 @@ class BundleFaulty(NotValid, code="bundle-not-valid"):
 
 @dataclass(slots=True)
 class _Checker:
-    """One bundle and what is wrong with it."""
+    """A bundle that is being verified, and the faults found so far."""
 
     bundle: Bundle
     composed: Composed
@@ -62,10 +62,10 @@ class _Checker:
 
 
 def check(composed: Composed, *, exists: Exists | None = None, base_only: bool = False) -> Bundle:
-    """Return the typed bundle.
+    """Return the typed bundle, or raise BundleFaulty with all its faults.
 
     Args:
-        composed: A bundle, alone or with its overlays.
+        composed: A bundle, with or without its overlays.
         exists: Returns True when a charm's path exists, or None to look in the file system.
         base_only: True when the bundle is the first document alone, without overlays.
     """
@@ -78,7 +78,7 @@ def check(composed: Composed, *, exists: Exists | None = None, base_only: bool =
 def verify(
     composed: Composed, *, exists: Exists | None = None, base_only: bool = False
 ) -> tuple[Bundle, list[Fault]]:
-    """Return the typed bundle and every rule that it breaks, in the order of the document's parts."""
+    """Return the typed bundle and all its faults, in the order of the document's parts."""
     bundle, wrong = decode(composed)
     checker = _Checker(bundle, composed, exists or (lambda path: FilePath(path).exists()), base_only)
     checker.faults += composed.faults
@@ -115,7 +115,7 @@ def _check_top(checker: _Checker) -> None:
 
 
 def _no_applications(composed: Composed) -> Fault:
-    """Return the fault of a bundle without applications; it may have them under their name of long ago."""
+    """Return the fault of a bundle without applications; the old key `services` is explained."""
     old = "services" in composed.root
     more = ("`services` is not read: its name is `applications`",) if old else ()
     key = "services" if old and "applications" not in composed.root else "applications"
@@ -305,7 +305,7 @@ def _check_target(checker: _Checker, text: str, target: placement.Target, *where
             checker.add(f"placement {quote(text)} refers to a machine not defined in this bundle", *where)
 
 
-# --- the rest ---------------------------------------------------------------------------------------------
+# --- offers, machines and relations -----------------------------------------------------------------------
 
 
 def _check_saas(checker: _Checker) -> None:
@@ -372,7 +372,7 @@ def _relation_faults(checker: _Checker, relation: tuple[str, ...] | list[str] | 
 
 
 def _check_circles(checker: _Checker) -> None:
-    """Refuse applications whose units wait for each other's."""
+    """Add a fault for applications whose units are placed beside each other in a circle."""
     wrong = {fault.path[1] for fault in checker.faults if "to" in fault.path[2:3]}
     waits = {
         name: placement.beside(app.to)
@@ -385,11 +385,11 @@ def _check_circles(checker: _Checker) -> None:
 
 
 def shown(relation: object) -> str:
-    """Return a relation as Go prints a list of texts (`%q`)."""
+    """Return a relation as Go prints a list of strings (`%q`)."""
     items = relation if isinstance(relation, tuple | list) else ()
     return "[" + " ".join(quote(str(item)) for item in items) + "]"
 
 
 def parse_offer_url(text: str) -> re.Match[str] | None:
-    """Return the parts of an offer's URL, or None for any other text."""
+    """Return the match of an offer's URL, or None when the text is not such a URL."""
     return _OFFER_URL.fullmatch(text)

@@ -1,1 +1,1 @@
-"""Actions, and commands that run as actions do."""
+"""Actions of charms, and commands of `exec`, which run like actions."""

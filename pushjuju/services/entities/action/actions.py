@@ -1,7 +1,8 @@
-"""Actions and commands: asked for, begun, ended, cancelled.
+"""Actions and commands as tasks: recorded, started, finished or cancelled.
 
-An operation is what a user asked for at once; it has a task for each receiver. The receiver's worker runs the
-tasks. Mirrors: juju apiserver/facades/client/action, state/action.go, state/operation.go (3.6)
+An operation is what one command of a user asks for; it has a task for each unit or machine, which that
+machine's worker runs. Mirrors: juju apiserver/facades/client/action, state/action.go, state/operation.go
+(3.6)
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ UNIT_REMOVED = "unit removed"
 MACHINE_REMOVED = "machine removed"
 
 
-# --- asking -----------------------------------------------------------------------------------------------
+# --- declared actions -------------------------------------------------------------------------------------
 
 
 def specs(tx: ModelTx, application: Application, url: str = "") -> Mapping[str, ActionSpec]:
-    """Return the actions that a charm of an application declares: its present one unless named."""
+    """Return the actions of the charm with this URL, by default of the application's present charm."""
     return charms.get(tx, url or application.charm_url).actions
 
 
 def spec_of(tx: ModelTx, unit: Unit, action: str) -> ActionSpec:
-    """Return an action of a unit's own charm.
+    """Return the declaration of an action in the charm that a unit runs.
 
     Raises:
         NotFound: The charm has no such action; the message is Juju's.
@@ -55,22 +56,22 @@ def spec_of(tx: ModelTx, unit: Unit, action: str) -> ActionSpec:
 
 
 def get_task(tx: ModelTx, number: int) -> Task:
-    """Return a task."""
+    """Return a task, or raise NotFound."""
     return tx.get(Task, "task_get", f'task "{number}" not found', id=number)
 
 
 def pending(tx: ModelTx, kind: Receiver, receiver: str) -> list[Task]:
-    """Return what waits for a receiver, oldest first."""
+    """Return the pending tasks of a unit or machine, oldest first."""
     return tx.list(Task, "task_pending", kind=kind, receiver=receiver)
 
 
 def units_with_pending(tx: ModelTx, machine: str) -> frozenset[str]:
-    """Return the units on a machine for which something waits."""
+    """Return the units on a machine that have pending tasks."""
     return frozenset(row["name"] for row in tx.rows("unit_with_tasks", machine=machine))
 
 
 def start(tx: ModelTx, number: int) -> None:
-    """Note that a task runs."""
+    """Record that a task has started."""
     tx.run("task_start", id=number, now=to_iso(tx.now))
 
 
@@ -82,10 +83,10 @@ def finish(
     message: str = "",
     results: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Note how a task ended; one that is over already stays as it is.
+    """Record how a task ended; a task that has already ended is left as it is.
 
     Returns:
-        Whether it was not over before.
+        True when the task had not ended before.
     """
     text = json.dumps(results or {}, separators=(",", ":"), sort_keys=True)
     changed = tx.run(
@@ -95,12 +96,12 @@ def finish(
 
 
 def add_log(tx: ModelTx, number: int, message: str, now: datetime) -> None:
-    """Keep a progress message."""
+    """Add a progress message to the log of a task."""
     tx.run("task_log_add", task=number, time=to_iso(now), message=message)
 
 
 def log(tx: ModelTx, number: int, after: int = 0) -> list[TaskLog]:
-    """Return the progress messages of a task that came after one."""
+    """Return the progress messages of a task whose number is above `after`."""
     return tx.list(TaskLog, "task_log_list", task=number, after=after)
 
 
@@ -108,7 +109,7 @@ def log(tx: ModelTx, number: int, after: int = 0) -> list[TaskLog]:
 
 
 def cancel_all(tx: ModelTx, kind: Receiver, receiver: str, reason: str) -> None:
-    """Cancel what is not over of a receiver that goes away."""
+    """Cancel all tasks of a unit or machine that is removed, except those that have ended."""
     for task in tx.list(Task, "task_open", kind=kind, receiver=receiver):
         finish(tx, task.id, TaskStatus.CANCELLED, message=reason)
 

@@ -1,4 +1,4 @@
-"""Applications: deploying and what may be changed of them.
+"""Reads applications and the charms that they use.
 
 Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
 """
@@ -16,7 +16,7 @@ from pushjuju.store.tx import ModelTx
 
 
 def get(tx: ModelTx, name: str) -> Application:
-    """Return an application."""
+    """Return an application, or raise NotFound."""
     return tx.get(Application, "application_get", Subject("application", name), name=name)
 
 
@@ -28,12 +28,12 @@ def drop_unused_blob(ctx: Context, blob: str) -> None:
 
 
 def current_charm(tx: ModelTx, application: Application) -> Charm:
-    """Return the charm that an application is on."""
+    """Return the charm that an application uses at present."""
     return charms.get(tx, application.charm_url)
 
 
 def require_alive(tx: ModelTx, name: str) -> Application:
-    """Return an application that may still change."""
+    """Return an application, or raise NotFound when it is dead."""
     found = get(tx, name)
     if found.life == Life.DEAD:
         raise not_found("application", name)

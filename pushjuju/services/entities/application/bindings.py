@@ -1,7 +1,7 @@
-"""The spaces to which the endpoints of an application are bound.
+"""Binds the endpoints of applications to network spaces.
 
-An application without bindings of its own, whose endpoints are all in alpha, has no rows. Otherwise every
-endpoint and extra binding has one, and so has the default, whose endpoint is empty.
+An application whose endpoints are all in space alpha, because no user has bound them, has no rows. Any other
+application has a row for every endpoint and extra binding, and a row with an empty endpoint for the default.
 
 Mirrors: juju state/endpoint_bindings.go, cmd/juju/application/bind*.go (3.6)
 """
@@ -26,31 +26,31 @@ _LACKING = "is not feasible: one or more deployed machines lack an address in th
 
 
 def names(charm: Charm) -> list[str]:
-    """Return what can be bound of a charm: its endpoints but the implicit one, and its extra bindings."""
+    """Return the names that a charm lets users bind: explicit endpoints and extra bindings, sorted."""
     endpoints = [endpoint.name for endpoint in charm.meta.endpoints() if not endpoint.implicit]
     return sorted([*endpoints, *charm.meta.extra_bindings])
 
 
 def stored(tx: ModelTx, application: str) -> dict[str, str]:
-    """Return endpoint -> id of its space; empty for an application without bindings."""
+    """Return endpoint -> id of its space; empty when the application has no rows."""
     rows = tx.rows("binding_list", application=application)
     return {row["endpoint"]: row["space"] for row in rows}
 
 
 def space_of(found: Mapping[str, str], endpoint: str) -> str:
-    """Return the space of an endpoint, implicit ones included."""
+    """Return the id of an endpoint's space; implicit endpoints are in the default space."""
     return found.get(endpoint) or found.get(_DEFAULT) or network.ALPHA_ID
 
 
 def document(tx: ModelTx, application: Application) -> dict[str, str]:
-    """Return endpoint -> name of its space, with the default, as users see them."""
+    """Return endpoint -> name of its space, with "" for the default, as users see bindings."""
     found, called = stored(tx, application.name), spaces.names(tx)
     every = [_DEFAULT, *names(charms.get(tx, application.charm_url))]
     return {endpoint: called[space_of(found, endpoint)] for endpoint in every}
 
 
 def bound_to(tx: ModelTx, space: str) -> list[str]:
-    """Return the applications that have an endpoint in a space."""
+    """Return the names of the applications that have an endpoint in a space, sorted."""
     rows = tx.rows("binding_list_all")
     named = {row["application"] for row in rows}
     found = {row["application"] for row in rows if row["space"] == space}
@@ -61,7 +61,7 @@ def bound_to(tx: ModelTx, space: str) -> list[str]:
 
 
 def _ids(tx: ModelTx, charm: Charm, asked: Mapping[str, str]) -> dict[str, str]:
-    """Return the bindings that a user typed, with ids of spaces."""
+    """Return endpoint -> id of its space, from the names that a user typed."""
     called = {name: number for number, name in spaces.names(tx).items()}
     known = names(charm)
     for endpoint, space in asked.items():
@@ -73,7 +73,7 @@ def _ids(tx: ModelTx, charm: Charm, asked: Mapping[str, str]) -> dict[str, str]:
 
 
 def set_first(tx: ModelTx, application: Application, charm: Charm, asked: Mapping[str, str]) -> None:
-    """Bind a new application."""
+    """Bind the endpoints of a new application."""
     wanted = _ids(tx, charm, asked)
     default = wanted.get(_DEFAULT) or spaces.default_space(tx)
     every = {_DEFAULT: default, **{name: wanted.get(name, default) for name in names(charm)}}
@@ -83,7 +83,7 @@ def set_first(tx: ModelTx, application: Application, charm: Charm, asked: Mappin
 
 
 def _check_constraints(tx: ModelTx, application: Application, wanted: Mapping[str, str]) -> None:
-    """Refuse a space, other than alpha, that the constraints forbid: no machine could ever do."""
+    """Refuse a space other than alpha that the constraints forbid, as no machine could satisfy both."""
     called = spaces.names(tx)
     words = application.constraints.get("spaces") or ()
     forbidden = {word[1:] for word in words if word.startswith("^")} - {network.ALPHA}
@@ -102,7 +102,7 @@ def _store(tx: ModelTx, application: Application, wanted: Mapping[str, str]) -> 
 def refresh(
     tx: ModelTx, application: Application, charm: Charm, asked: Mapping[str, str], *, force: bool
 ) -> None:
-    """Bind the endpoints of a charm that an application goes to."""
+    """Bind the endpoints of the new charm when an application is refreshed."""
     if asked or stored(tx, application.name):
         _merge(tx, application, names(charm), _ids(tx, charm, asked), force=force)
 
@@ -110,7 +110,7 @@ def refresh(
 def record(
     tx: ModelTx, application: Application, asked: Mapping[str, str], *, force: bool = False
 ) -> list[str]:
-    """Change the bindings of an application inside a transaction; as `bind`."""
+    """Change the bindings of an application, as `bind` does; return a line for each change."""
     name = application.name
     charm = charms.get(tx, application.charm_url)
     wanted = _ids(tx, charm, asked)
@@ -125,13 +125,13 @@ def record(
 def check(
     tx: ModelTx, application: Application, asked: Mapping[str, str], constraints: Mapping[str, Any]
 ) -> None:
-    """Refuse bindings that `bind` would refuse; what is not known of spaces and endpoints is passed over.
+    """Refuse bindings that `bind` would refuse; unknown spaces and endpoints are ignored.
 
     Args:
         constraints: The constraints that the application will have.
 
     Raises:
-        NotValid: A machine has no address in a space, or the constraints forbid it.
+        NotValid: A machine has no address in a space, or the constraints forbid the space.
     """
     charm = charms.get(tx, application.charm_url)
     called = {name: number for number, name in spaces.names(tx).items()}
@@ -144,7 +144,7 @@ def check(
 def _merge(
     tx: ModelTx, application: Application, endpoints: Sequence[str], wanted: Mapping[str, str], *, force: bool
 ) -> list[str]:
-    """Bind endpoints: what is wanted, else what is there, else the default, which those in it follow."""
+    """Bind endpoints to the wanted spaces; others stay, or follow a change of the default space."""
     present = stored(tx, application.name) or {_DEFAULT: network.ALPHA_ID}
     called = {number: quote(name) for number, name in spaces.names(tx).items()}
     old_default = present.get(_DEFAULT, network.ALPHA_ID)

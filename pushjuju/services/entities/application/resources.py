@@ -1,6 +1,6 @@
-"""Resources: the files that users attach for a charm, and the copies that units have fetched.
+"""Resources: the files of an application's charm that users attach, and the copies that units have fetched.
 
-A resource that a charm declares has no row until a file is attached: until then it is missing.
+A resource that a charm declares has no row until a file is attached or a store's revision is chosen.
 
 Mirrors: juju state/resources.go, apiserver/resources.go, cmd/juju/resource/validation.go (3.6)
 """
@@ -37,13 +37,13 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """The uploaded file of a resource, copied beside the blobs."""
+    """The uploaded file of a resource, copied into the controller but not yet recorded."""
 
     meta: ResourceMeta
     copy: Staged
 
 
-# --- what users give -------------------------------------------------------------------------------------
+# --- files that users attach -----------------------------------------------------------------------------
 
 
 def check_names(declared: Mapping[str, ResourceMeta], names: Sequence[str]) -> None:
@@ -56,7 +56,7 @@ def check_names(declared: Mapping[str, ResourceMeta], names: Sequence[str]) -> N
 
 
 def check_file(meta: ResourceMeta, path: str) -> None:
-    """Refuse what cannot be a resource by its type or its name."""
+    """Refuse a file that cannot be the resource, because of the resource's type or the file's extension."""
     if meta.type != FILE:
         raise NotValid(
             f"it is an {meta.type}: machines take files only",
@@ -68,7 +68,7 @@ def check_file(meta: ResourceMeta, path: str) -> None:
 
 
 def _extension(path: str) -> str:
-    """Return what follows the last dot of a file name, with the dot, as Go counts it."""
+    """Return the extension of a file name, with its dot, as Go's `filepath.Ext` does."""
     name = PurePosixPath(path).name
     return name[name.rindex(".") :] if "." in name else ""
 
@@ -77,13 +77,13 @@ def _extension(path: str) -> str:
 def uploads(
     blobs: Blobs, declared: Mapping[str, ResourceMeta], given: Mapping[str, str]
 ) -> Iterator[list[Upload]]:
-    """Copy the files that `--resource` names; they are gone after the block unless `put` took them.
+    """Copy the files that `--resource` names; after the block, copies that `put` did not record are deleted.
 
     Args:
-        given: Name -> path, or a number: a revision in a store.
+        given: Name -> path of a file; a number is refused, as only stores have revisions.
 
     Raises:
-        NotValid: A file or a name is not right; the messages are Juju's. Nothing was copied.
+        NotValid: A file or a name is wrong; the messages are Juju's. Nothing was copied.
     """
     check_names(declared, list(given))
     for name, path in given.items():
@@ -102,7 +102,7 @@ def uploads(
 
 @contextlib.contextmanager
 def about(name: str) -> Iterator[None]:
-    """Name the resource in an error."""
+    """Add the name of the resource to the message of an error."""
     try:
         yield
     except NotValid as error:
@@ -115,7 +115,7 @@ def _look_at(name: str, path: str) -> None:
 
 
 def fingerprint(name: str, path: str) -> str:
-    """Return the SHA-384 of a file that a user named, in hex, as the model has it of what was uploaded."""
+    """Return the SHA-384 of a file, in hex, which is comparable with an uploaded resource's fingerprint."""
     with _opened(name, path) as stream:
         digest = hashlib.sha384()
         while chunk := stream.read(_CHUNK):
@@ -124,7 +124,7 @@ def fingerprint(name: str, path: str) -> str:
 
 
 def _opened(name: str, path: str) -> BinaryIO:
-    """Open a file that a user named."""
+    """Open the file of a resource, with Juju's messages when it cannot be opened."""
     try:
         return Path(path).expanduser().open("rb")
     except FileNotFoundError:
@@ -134,11 +134,11 @@ def _opened(name: str, path: str) -> BinaryIO:
         raise NotValid(f"can't read file for resource {quote(name)}: open {path}: {why}") from None
 
 
-# --- what the model knows ---------------------------------------------------------------------------------
+# --- resources of applications ----------------------------------------------------------------------------
 
 
 def put(ctx: Context, tx: ModelTx, application: Application, files: Sequence[Upload]) -> None:
-    """Make resources of an application of copied files."""
+    """Record uploaded files as resources of an application."""
     for upload in files:
         record = Resource(
             model=application.model, application=application.name, name=upload.meta.name,
@@ -151,7 +151,7 @@ def put(ctx: Context, tx: ModelTx, application: Application, files: Sequence[Upl
 
 
 def put_store(tx: Tx, application: Application, found: Sequence[StoreResource]) -> None:
-    """Let an application have revisions of a store; their content is fetched when a unit first wants it."""
+    """Record a store's revisions as resources; the content is fetched when a unit first needs it."""
     for item in found:
         record = Resource(
             model=application.model, application=application.name, name=item.name, type=item.type,
@@ -164,13 +164,13 @@ def put_store(tx: Tx, application: Application, found: Sequence[StoreResource]) 
 def taken_from_store(
     tx: ModelTx, application: Application, found: Mapping[str, StoreResource], given: Collection[str]
 ) -> list[StoreResource]:
-    """Return the resources of a store that an application is to change to.
+    """Return the resources of a store that differ from what an application has.
 
-    A file that a user gave stays until the user names a revision.
+    A file that a user uploaded is kept, unless the user named a revision for this resource.
 
     Args:
-        found: Name -> what the store has, for the charm that the application gets.
-        given: Names of those that were asked for by revision.
+        found: Name -> the store's resource for the charm that the application gets.
+        given: Names of the resources for which the user named a revision.
     """
     name = application.name
     rows = tx.list(Resource, "resource_of_application", application=name)
@@ -186,7 +186,7 @@ def taken_from_store(
 
 
 def have_content(ctx: Context, resource: Resource, copy: Staged) -> Resource:
-    """Record the content of a resource that came from the store; return the resource as it is now."""
+    """Record the fetched content of a store's resource; return the resource with its blob."""
     if copy.size != resource.size:
         raise NotValid(f"resource size does not match expected ({copy.size} != {resource.size})")
     if copy.sha384 != resource.fingerprint:
@@ -217,7 +217,7 @@ def refresh(
     declared: Mapping[str, ResourceMeta],
     of_store: Collection[str] = (),
 ) -> None:
-    """Take over what a refresh says of resources: given ones, and what the new charm says of the others."""
+    """Record the resources of a refreshed application: new files, and the new charm's paths for kept ones."""
     given = {upload.meta.name for upload in files}.union(of_store)
     name = application.name
     known = {row.name for row in tx.list(Resource, "resource_of_application", application=name)}
@@ -239,7 +239,7 @@ def replace_some(
     files: Sequence[Upload],
     found: Sequence[StoreResource],
 ) -> None:
-    """Give an application other resources inside a transaction: files, revisions of its store."""
+    """Change some resources of an application: uploaded files, and revisions of its store."""
     put(ctx, tx, application, files)
     put_store(tx, application, found)
     tx.run("resource_modified", application=application.name)
@@ -247,7 +247,7 @@ def replace_some(
 
 
 def of_application(tx: ModelTx, application: Application) -> list[Resource]:
-    """Return the resources of an application by name; one without a file has neither content nor time."""
+    """Return the resources of an application by name; a missing resource has neither content nor time."""
     name = application.name
     rows = tx.list(Resource, "resource_of_application", application=name)
     found = {row.name: row for row in rows}
@@ -261,16 +261,16 @@ def of_application(tx: ModelTx, application: Application) -> list[Resource]:
 
 
 def of_units(tx: ModelTx, application: Application) -> list[UnitResource]:
-    """Return what the units of an application have fetched, by unit."""
+    """Return the resources that the units of an application have fetched, sorted by unit."""
     name = application.name
     return tx.list(UnitResource, "unit_resource_of_application", application=name)
 
 
-# --- what units fetch -------------------------------------------------------------------------------------
+# --- resources of units -----------------------------------------------------------------------------------
 
 
 def wanted(tx: ModelTx, unit: Unit, name: str) -> Resource:
-    """Return the resource that a unit's hook asks for."""
+    """Return the resource that a unit's hook asks for with `resource-get`, or raise NotFound or NotValid."""
     found = tx.find(Resource, "resource_get", application=unit.application, name=name)
     if found is None:
         application = applications.get(tx, unit.application)
@@ -285,7 +285,7 @@ def wanted(tx: ModelTx, unit: Unit, name: str) -> Resource:
 
 
 def fetched(tx: Tx, unit: Unit, resource: Resource) -> None:
-    """Note that a unit has a resource."""
+    """Record that a unit has fetched a resource."""
     record = UnitResource(
         model=unit.model, unit=unit.name, name=resource.name, type=resource.type, path=resource.path,
         description=resource.description, origin=resource.origin, revision=resource.revision,

@@ -1,4 +1,4 @@
-"""Units: adding, showing as broken, resolving. Mirrors: juju state/unit.go (3.6)."""
+"""Units: reads them, and adds them to applications. Mirrors: juju state/unit.go (3.6)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,12 @@ from pushjuju.store.tx import ModelTx
 
 
 def get(tx: ModelTx, name: str) -> Unit:
-    """Return a unit.
-
-    Raises:
-        NotFound: There is no such unit.
-    """
+    """Return a unit, or raise NotFound."""
     return tx.get(Unit, "unit_get", Subject("unit", name), name=name)
 
 
 def of_application(tx: ModelTx, application: str) -> list[Unit]:
-    """Return the units of an application, by number."""
+    """Return the units of an application, sorted by number."""
     return tx.list(Unit, "unit_of_application", application=application)
 
 
@@ -47,7 +43,7 @@ def add(
     Args:
         application: The application of the units.
         placements: The placements of the first units.
-        attach: Storage for the one unit; where it lives on a machine, the unit goes there.
+        attach: Storage that is attached to the only new unit; the unit goes to the machine that hosts it.
     """
     if application.subordinate:
         raise NotValid(f'cannot add units to subordinate application "{application.name}"')
@@ -74,13 +70,13 @@ def _add_one(tx: ModelTx, application: Application, target: Placement | None, at
 
 
 def _equip(tx: ModelTx, application: Application, unit: Unit, attach: Sequence[str] = ()) -> None:
-    """Give a new unit its storage, if its charm has any."""
+    """Create or attach the storage of a new unit, when its charm has storage."""
     if attach or storage_instances.directives(tx, unit.application):
         storage_instances.equip(tx, unit, charms.get(tx, application.charm_url), attach)
 
 
 def add_subordinate(tx: ModelTx, application: Application, principal: Unit) -> Unit:
-    """Add the unit of a subordinate application that lives on a principal, on the principal's machine."""
+    """Add a unit of a subordinate application beside a principal unit, on the principal's machine."""
     number = tx.next(application.model, f"unit-{application.name}")
     unit = Unit(
         model=application.model, name=f"{application.name}/{number}", application=application.name,
@@ -95,7 +91,7 @@ def add_subordinate(tx: ModelTx, application: Application, principal: Unit) -> U
 
 
 def set_first_statuses(tx: ModelTx, unit: Unit) -> None:
-    """Give a new unit the statuses that Juju gives it."""
+    """Set the statuses of a new unit, as Juju does."""
     statuses.set_status(tx, StatusKind.AGENT, unit.name, Agent.ALLOCATING)
     statuses.set_status(tx, StatusKind.WORKLOAD, unit.name, Workload.WAITING, WAITING_FOR_MACHINE)
 
@@ -143,7 +139,7 @@ def add_units(
     placements: Sequence[Placement],
     attach: Sequence[str] = (),
 ) -> list[Unit]:
-    """Add units as `add-unit` asks."""
+    """Add units to an application that is alive, as `add-unit` does."""
     with ctx.write(model) as tx:
         models.require_alive(tx)
         found = tx.find(Application, "application_get", name=application)
@@ -157,6 +153,6 @@ def add_units(
 
 
 def in_error(tx: ModelTx, unit: str) -> bool:
-    """Return True when a unit waits for `resolved`."""
+    """Return True when a unit's hook has failed and the unit waits for `resolved`."""
     agent = statuses.get_status(tx, StatusKind.AGENT, unit)
     return agent is not None and agent.status == Agent.ERROR

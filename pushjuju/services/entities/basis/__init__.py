@@ -1,1 +1,1 @@
-"""Shared by every entity: the time, statuses, annotations, logs, the right to see it."""
+"""What all entities share: context, wakes, statuses, annotations, logs, addresses and users."""

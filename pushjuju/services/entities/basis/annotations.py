@@ -1,4 +1,4 @@
-"""Annotations: notes at applications and machines, which bundles bring and take away.
+"""Annotations: keys and values that users and bundles attach to applications and machines.
 
 Mirrors: juju state/annotations.go (3.6)
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What has annotations."""
+    """The kind of an entity that has annotations."""
 
     APPLICATION = "application"
     MACHINE = "machine"
@@ -28,7 +28,7 @@ def _statement(kind: Kind, rest: str) -> StatementName:
 
 
 def of_model(tx: ModelTx, kind: Kind) -> dict[str, dict[str, str]]:
-    """Return all that is noted: name of the application or machine -> key -> value."""
+    """Return the annotations of a model: name of the application or machine -> key -> value."""
     found: dict[str, dict[str, str]] = {}
     for row in tx.rows(_statement(kind, "annotations")):
         found.setdefault(row["owner"], {})[row["key"]] = row["value"]
@@ -36,7 +36,7 @@ def of_model(tx: ModelTx, kind: Kind) -> dict[str, dict[str, str]]:
 
 
 def put(tx: ModelTx, kind: Kind, owner: str, values: Mapping[str, str | None]) -> None:
-    """Note values; an empty one takes its key away, as in Juju."""
+    """Set annotations of an entity; an empty value deletes its key, as in Juju."""
     for key, value in values.items():
         if not key or "." in key:
             raise NotValid(f"cannot update annotations on {kind} {owner}: invalid key {key!r}")

@@ -1,4 +1,4 @@
-"""Disabled commands: what may not be done to a model until a user enables it again.
+"""Disabled commands: sets of commands that a user has blocked in a model with `disable-command`.
 
 Mirrors: juju state/block.go, cmd/juju/block (3.6)
 """
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import Blocked
 
-if TYPE_CHECKING:  # help texts show the sets, and need no store
+if TYPE_CHECKING:  # help texts import this module for the sets, without the store
     from pushjuju.store.tx import ModelTx
 
 DESTROY, REMOVE, CHANGE = "destroy-model", "remove-object", "all"
 SETS = (DESTROY, REMOVE, CHANGE)
-# the action to check -> the sets that forbid it, the narrowest first
+# action to check -> the sets that block it; the message of the first blocked set is shown
 _FORBIDS = {DESTROY: SETS, REMOVE: (REMOVE, CHANGE), CHANGE: (CHANGE,)}
 _WHAT = {
     DESTROY: "destroy-model operation has been disabled for the current model.\nTo enable the command run",
@@ -26,10 +26,10 @@ _WHAT = {
 
 
 def require(tx: ModelTx, act: str) -> None:
-    """Check that nothing forbids an act.
+    """Raise Blocked when a user has disabled an action in the model.
 
     Args:
-        act: The action to check: a name of `SETS`, the mildest that it belongs to.
+        act: The narrowest set of `SETS` that the action belongs to.
     """
     found = {row["type"]: row["message"] for row in tx.rows("block_list")}
     for name in _FORBIDS[act] if found else ():

@@ -1,4 +1,4 @@
-"""What a request calls while it runs: lines for the user, the progress of downloads, the word of a cloud."""
+"""Callbacks of a request: lines for the user, progress of downloads, and the check by a cloud."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 class Notices(Protocol):
-    """Takes what a user may want to know before a request returns, as the console of the CLI does."""
+    """Shows the user lines while a request runs; the CLI prints them on its console."""
 
     def info(self, text: str) -> None:
-        """Take a line about a slow step that begins, or about what was found."""
+        """Show a line about a slow step that begins, or about what was found."""
 
     def warn(self, text: str) -> None:
-        """Take a warning."""
+        """Show a warning."""
 
     def downloading(self, what: str) -> AbstractContextManager[Tell | None]:
-        """Return a block in which a file is fetched; its value is called with the bytes so far."""
+        """Return a context for a download; its value is called with the bytes so far, or is None."""
 
 
 class Silent:
@@ -37,7 +37,7 @@ class Silent:
         """Drop a warning."""
 
     def downloading(self, what: str) -> AbstractContextManager[Tell | None]:
-        """Return a block without progress."""
+        """Return a context without progress."""
         del what
         return nullcontext()
 
@@ -46,7 +46,7 @@ SILENT = Silent()
 
 
 class Precheck(Protocol):
-    """Asks the cloud of a model for the machines that units would get, before anything is recorded."""
+    """Asks a model's cloud whether it can start the machines of new units, before anything is recorded."""
 
     def __call__(
         self,
@@ -59,9 +59,9 @@ class Precheck(Protocol):
         placements: Sequence[Placement],
         warn: Callable[[str], None],
     ) -> None:
-        """Raise the refusal of the cloud, if it refuses one of the machines."""
+        """Raise the cloud's error when it refuses one of the machines."""
 
 
 def unchecked(ctx: Context, model: str, **_machines: Any) -> None:
-    """Ask no cloud: what it refuses shows when the machines are made."""
+    """Do not ask the cloud, so that its refusals show only when the machines are made."""
     del ctx, model

@@ -1,10 +1,10 @@
-"""Repair of due times after a clock that was ahead has been set back.
+"""Repairs due times in the store after the clock has been set back.
 
-The store keeps the latest moment at which any process took work (see `store.queue`). When that moment is in
-the future, the clock went back, and due times may be hours or years too late. Then workers read their models
-again, retries come at once, update-status after its interval, forced ends after the wait that was asked for,
-rotations of secrets after their period at the latest. A clock that was behind needs no repair: its due times
-have passed.
+The store keeps the latest time at which any process took work (see `store.queue`). When that time is in the
+future, the clock was ahead, and due times may be hours or years too late. The repair makes workers read their
+models and retry at once, update-status run after its interval, forced ends keep the rest of their wait, and
+secrets rotate after their period at the latest. A clock that was behind needs no repair, because its due
+times have passed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from pushjuju.store.queue import LEASE_S, clock_is_right, latest_moment
 from pushjuju.store.rows.secret_records import SecretRow
 from pushjuju.store.tx import Tx
 
-SLACK = timedelta(seconds=5)  # clocks are trimmed
+SLACK = timedelta(seconds=5)  # smaller steps back are corrections by NTP
 
 
 def after_jump(ctx: Context, latest: datetime | None = None) -> bool:
-    """Bring due times forward after the clock went back; return True when the clock did.
+    """Bring due times forward when the clock was set back; return True in this case.
 
     Args:
-        latest: The latest moment that this process has seen, or None to look only at the times in the store.
+        latest: The latest time that this process has seen, or None to use only the times in the store.
     """
     now = ctx.clock.now()
     if latest is not None and latest - now > SLACK:
@@ -44,7 +44,7 @@ def after_jump(ctx: Context, latest: datetime | None = None) -> bool:
 
 
 def _latest_ahead(tx: Tx, now: datetime) -> datetime | None:
-    """Return the latest moment of any process where it is ahead of the clock, or None."""
+    """Return the latest time of any process when that time is in the future, else None."""
     latest = latest_moment(tx)
     return latest if latest is not None and latest - now > SLACK else None
 

@@ -1,4 +1,4 @@
-"""The context of every service: the controller's store and the time."""
+"""The context of requests and views: the controller's store, the user and the clock."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ DEFAULT_USER = "admin"
 
 
 def _unseeded() -> Random:
-    return Random()  # noqa: S311 - jitter
+    return Random()  # noqa: S311 - jitter needs no secure random numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """One controller, opened.
+    """An opened controller, as a user works it.
 
     Attributes:
         environ: The process environment, for plugins.
-        random: Draws jitter; seeded in tests.
-        routine_until: An update-status hook that becomes due later is left to other processes, or None to
-            leave none.
+        random: Source of jitter; tests seed it.
+        routine_until: update-status hooks that become due after this time are left to other processes; None
+            to
+            run all of them.
     """
 
     datadir: DataDir
@@ -44,22 +45,22 @@ class Context:
 
     @contextmanager
     def read(self, model: str) -> Iterator[ModelTx]:
-        """Open a transaction of a model that sees one moment of the store and changes nothing."""
+        """Open a read transaction of a model, which sees the store as it is at one moment."""
         with self.store.read() as tx:
             yield self.of(tx, model)
 
     @contextmanager
     def write(self, model: str, *, later: bool = False) -> Iterator[ModelTx]:
-        """Open the one writing transaction, for a model; all of it is kept, or, after an exception, nothing.
+        """Open the write transaction of a model; it commits at the end, or rolls back on an exception.
 
         Args:
-            later: It may become durable with the next shared commit (`store.commits`).
+            later: True when the commit may become durable with the next shared commit (`store.commits`).
         """
         with self.store.write(later=later) as tx:
             yield self.of(tx, model)
 
     def of(self, tx: Tx, model: str) -> ModelTx:
-        """Return a transaction as the one of a model."""
+        """Return a transaction that gives its statements this model."""
         return ModelTx(tx, model, self.clock.now())
 
     def close(self) -> None:
@@ -74,7 +75,7 @@ def open_context(
     controller = datadir.controller(name)
     try:
         there = controller.store_path.exists()
-    except PermissionError:  # opening it says so
+    except PermissionError:  # `Store.open` reports the error
         there = True
     if not there:
         text = f"the store of controller {name} is missing: {controller.store_path}"

@@ -1,7 +1,7 @@
-"""Compression of records of decisions: deflate with a preset dictionary. Pure.
+"""Compresses the records of a unit's decisions: deflate with a preset dictionary. Pure.
 
-A record of 1.5 KB becomes 0.3 KB in 30 µs. The dictionary belongs to the format: a changed dictionary cannot
-read older records, so a record begins with the number of its format.
+A record of 1.5 KB becomes 0.3 KB in 30 µs. The dictionary belongs to the format: with another dictionary,
+older records cannot be read, so each record begins with the number of its format.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import zlib
 
 FORMAT = b"\x01"
 _LEVEL = 1
-_RAW = 15  # window bits for reading; negative: no header
-# Its tables are copied for each record. Longer records are worth a longer window, rare as they are.
+_RAW = 15  # window bits, negated when used: raw deflate without a header
+# Each record copies the compressor's tables, so the usual small record gets a small window.
 _SMALL, _SMALL_WINDOW, _SMALL_MEMORY = 4096, 12, 6
 _WINDOW, _MEMORY = 15, 8
 _WORDS = (
@@ -40,7 +40,7 @@ _WORDS = (
 
 @functools.cache
 def _begun(window: int, memory: int) -> zlib._Compress:
-    """Return a compressor that knows the words; to be copied, never used."""
+    """Return a compressor that has read the dictionary; callers use a copy of it."""
     return zlib.compressobj(_LEVEL, zlib.DEFLATED, -window, memory, zdict=_WORDS)
 
 
@@ -54,10 +54,10 @@ def packed(record: str) -> bytes:
 
 
 def unpacked(kept: bytes | str) -> str:
-    """Return the record again; earlier releases kept it as text.
+    """Return the text of a record; earlier releases kept records as plain text.
 
     Raises:
-        ValueError: It is of another format, or damaged.
+        ValueError: The record has another format, or is damaged.
     """
     if isinstance(kept, str):
         return kept

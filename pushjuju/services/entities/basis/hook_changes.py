@@ -1,6 +1,6 @@
-"""What a hook changed, in a few words that are kept with its run: names, never values. Pure.
+"""Summarises what a hook changed, for the record of its run: names, never values. Pure.
 
-Called for every hook: one that wrote nothing costs a look at an almost empty map.
+Each hook's commit calls this, so that a hook without writes must cost next to nothing.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-MOST_NAMES = 20  # of one kind that are kept; the rest is a count
+MOST_NAMES = 20  # names of each kind that are kept; a count stands for the others
 LONGEST_NAME = 64
 
 
 def summary(writes: Mapping[str, Any]) -> dict[str, object]:
-    """Return what is kept of a hook's writes; empty when it wrote nothing but a status.
+    """Return the summary of a hook's writes; empty when the hook wrote nothing but statuses.
 
     Args:
         writes: The writes that changed a value, as `uniter.apply.flush` returns them.
@@ -26,7 +26,7 @@ def summary(writes: Mapping[str, Any]) -> dict[str, object]:
 
 
 def statuses(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the workload statuses that a hook set, in order; a status that is repeated at once counts once.
+    """Return the workload statuses that a hook set, in order, without immediate repetitions.
 
     Args:
         events: As `runner.trust.intake.read_events` gives them, without the values of secrets.
@@ -40,7 +40,7 @@ def statuses(events: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _names(names: Iterable[str]) -> list[str]:
-    """Return names, sorted and cut: a machine may send thousands, of any length."""
+    """Return names sorted and shortened, because a machine may send thousands of any length."""
     listed = sorted(names)
     shown = [name[:LONGEST_NAME] for name in listed[:MOST_NAMES]]
     return shown if len(listed) <= MOST_NAMES else [*shown, f"and {len(listed) - MOST_NAMES} more"]
@@ -70,7 +70,7 @@ def _storage(asked: Mapping[str, int]) -> dict[str, int]:
 
 
 def _secrets(writes: Mapping[str, Any]) -> dict[str, int]:
-    """Return verb -> how many; of a secret not even the name is kept."""
+    """Return verb -> number of secrets; the summary does not even name secrets."""
     return {verb: len(listed) for verb, listed in writes.items() if listed}
 
 

@@ -1,6 +1,6 @@
-"""The leader of an application. Mirrors: juju worker/lease, core/leadership (3.6).
+"""Elects the leader of an application. Mirrors: juju worker/lease, core/leadership (3.6).
 
-The controller elects by itself: the first unit that is ready holds the lease until it is removed.
+The first unit that is ready gets the lease, and keeps it until it is removed or its machine is unreachable.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ LEASE_S = 60.0  # how long an unreachable leader keeps its lease, as in Juju
 
 
 def holder(tx: ModelTx, application: str) -> str | None:
-    """Return the unit that leads, or None."""
+    """Return the name of the leader unit, or None."""
     found = tx.scalar("lease_get", application=application)
     return str(found) if found else None
 
 
 def claim(tx: ModelTx, unit: Unit) -> bool:
-    """Take the leadership if no unit has it, or its holder is lost; return True when this unit leads now."""
+    """Make a unit the leader when no unit leads or the leader is lost; return True when the unit leads."""
     present = holder(tx, unit.application)
     if present is not None and (present == unit.name or not is_lost(tx, present)):
         return present == unit.name
@@ -46,12 +46,12 @@ def is_lost(tx: ModelTx, name: str) -> bool:
 
 
 def _is_pinned(tx: ModelTx, holder: Unit | None) -> bool:
-    """Return True when the leadership must not move, as the leader's machine is upgraded to another base."""
+    """Return True when the leader must stay, as a machine of the application is upgraded to another base."""
     return holder is not None and bool(tx.scalar("application_in_upgrade", application=holder.application))
 
 
 def revoke(tx: ModelTx, unit: Unit) -> None:
-    """Take the lease from a unit that goes; the others look whether to claim it."""
+    """End the leadership of a unit that is removed, and wake the other units so that one claims it."""
     if tx.run("lease_revoke", holder=unit.name):
         wake.application(tx, unit.application, "leader gone")
 

@@ -1,4 +1,4 @@
-"""The model's log. Mirrors: juju debug-log records (3.6)."""
+"""Reads and writes the log of a model. Mirrors: juju debug-log records (3.6)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pushjuju.store.tx import ModelTx, Tx
 
 _FIRST_PAGE = 32
 _PAGE = 2048
-_BATCH = 2000  # lines that are forgotten in one transaction
+_BATCH = 2000  # lines that one transaction deletes
 
 
 def append(
@@ -47,18 +47,18 @@ def append(
 
 
 def _has(tx: Tx, model: str, entity: str) -> bool:
-    """Return True when the log has a line of an entity; `entity` is a tag, in which `*` matches any text."""
+    """Return True when the log has a line of an entity; `entity` is a tag, where `*` stands for any text."""
     return tx.scalar("log_has", model=model, entity=entity) is not None
 
 
 def unknown(store: Store, model: str, tags: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the names that belong neither to an entity of a model nor to a line of its log.
+    """Return the names that neither an entity of a model nor a line of its log has.
 
     Args:
-        tags: Name -> its tag; empty for an application, whose units the name stands for.
+        tags: Name -> tag; an application has an empty tag, and its name stands for its units.
 
     Returns:
-        Each such name, with the names that there are.
+        Each unknown name -> the names of all entities, sorted.
     """
     with store.read() as tx:
         units = [str(row["name"]) for row in tx.rows("unit_list", model=model)]
@@ -74,7 +74,7 @@ def unknown(store: Store, model: str, tags: Mapping[str, str]) -> dict[str, list
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Among:
-    """Which lines the store reads at all; it skips the others while it reads.
+    """The lines that a statement returns; a statement skips all other lines of the log.
 
     Attributes:
         levels: Names of levels, or empty for all levels.
@@ -90,7 +90,7 @@ class Among:
 
 
 def _within_commas(words: tuple[str, ...]) -> str:
-    return f",{','.join(words)}," if words else ""
+    """Return words for the statements, which look for `,WORD,` in them; empty for all words."""
 
 
 ALL = Among()
@@ -103,7 +103,7 @@ def newest(store: Store, model: str) -> int:
 
 
 def pages_after(store: Store, model: str, last: int, among: Among = ALL) -> Iterator[list[LogRecord]]:
-    """Walk the log forwards from behind a record, in pages that grow: the first one comes at once."""
+    """Yield the records after a record, in pages that grow, so that the first page comes fast."""
     limit, listed = _FIRST_PAGE, among.parameters()
     while True:
         with store.read() as tx:
@@ -121,7 +121,7 @@ def after(store: Store, model: str, last: int) -> list[LogRecord]:
 
 
 def newest_first(store: Store, model: str, among: Among = ALL) -> Iterator[LogRecord]:
-    """Walk the log backwards."""
+    """Yield the records of the log, newest first."""
     before, limit, listed = 1 << 62, _FIRST_PAGE, among.parameters()
     while True:
         with store.read() as tx:
@@ -133,10 +133,11 @@ def newest_first(store: Store, model: str, among: Among = ALL) -> Iterator[LogRe
 
 
 def prune(store: Store, model: str, *, before: str, most_bytes: int) -> None:
-    """Forget lines older than a time, and the oldest beyond a size; other writers come in between batches.
+    """Delete lines older than a time, and the oldest lines beyond a size; other writers work between batches.
 
     Args:
-        before: A time as the store keeps it.
+        before: A time in the store's text form.
+        most_bytes: The size of all messages that may stay.
     """
     _delete(store, model, before=before, last=1 << 62)
     with store.read() as tx:

@@ -1,4 +1,4 @@
-"""Addresses, bindings and the answers of network-get.
+"""Chooses the addresses of machines, and makes the answers of network-get.
 
 Mirrors: juju core/network/address.go, apiserver/facades/agent/uniter/networkinfoiaas.go (3.6)
 """
@@ -20,7 +20,7 @@ _UNUSED_NICS = ("lo", "lxdbr0", "virbr0", "docker0")
 _MOST_PUBLIC_FIRST = {"public": 0, "local-cloud": 30, "local-fan": 50, "local-machine": 70, "link-local": 90}
 _PUBLIC, _PRIVATE = ("public", "local-cloud", "local-fan"), ("local-cloud", "local-fan", "public")
 _CHOSEN = {"public": _PUBLIC, "private": _PRIVATE}
-_OURS = ("space", *_CHOSEN)  # what is noted of an address beside what its machine says
+_OURS = ("space", *_CHOSEN)  # the keys that the model adds to an address that a machine reported
 ALPHA, ALPHA_ID = "alpha", "0"
 _Entry = TypeVar("_Entry", bound=Mapping[str, Any])
 
@@ -41,12 +41,13 @@ def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") ->
     """Return the usable addresses of a machine, most public first.
 
     Args:
-        nics: The network devices as the machine sent them: [{name, mac, mtu, parent, addresses: [{value,
+        nics: The network devices that the machine reported: [{name, mac, mtu, parent, addresses: [{value,
             cidr}], up}].
+        gateway: The address of the default gateway; empty when it is unknown.
 
     Returns:
-        [{value, cidr, nic, mac, scope, mtu?, gateway?}], without loopback and link-local ones; one that both
-        a bridge and its port have is the bridge's.
+        [{value, cidr, nic, mac, scope, mtu?, gateway?}], without loopback and link-local addresses. An
+        address of both a bridge and a port of the bridge is listed for the bridge.
     """
     listed = [nic for nic in nics if nic["name"] not in _UNUSED_NICS]
     parents = {nic["parent"] for nic in listed if nic.get("parent")}
@@ -79,13 +80,13 @@ def is_known(machine: Machine, addresses: list[dict[str, object]]) -> bool:
 def noted(
     addresses: Iterable[Mapping[str, Any]], before: Iterable[Mapping[str, Any]], spaces: Mapping[str, str]
 ) -> list[dict[str, object]]:
-    """Return addresses as the model keeps them: with their spaces, and marked where one is preferred.
+    """Return addresses as the model keeps them: with their spaces, and with marks for the preferred ones.
 
-    A preferred address stays as long as it is there, unless one of just the wanted scope comes in its place.
+    A preferred address stays preferred while the machine has it, unless an address of a better scope appears.
 
     Args:
-        before: The addresses that were kept until now.
-        spaces: Subnet -> id of its space, without those of alpha.
+        before: The addresses that the model has kept so far.
+        spaces: Subnet -> id of its space, without the subnets of alpha.
     """
     found = [{key: value for key, value in entry.items() if key not in _OURS} for entry in addresses]
     for entry in found:
@@ -154,7 +155,7 @@ def _preferred(addresses: Sequence[Mapping[str, Any]], kind: str) -> str:
 
 
 def addresses_hash(machine: Machine, bindings: Mapping[str, str]) -> str:
-    """Return the hash whose change makes config-changed run."""
+    """Return a hash of a machine's addresses and bindings; a unit runs config-changed when it changes."""
     addresses = sorted(
         (item["value"], item["scope"], *([item["space"]] if "space" in item else []))
         for item in machine.addresses
@@ -164,12 +165,12 @@ def addresses_hash(machine: Machine, bindings: Mapping[str, str]) -> str:
 
 
 def network_info(machine: Machine, egress: Iterable[str] = (), space: str = ALPHA_ID) -> dict[str, object]:
-    """Return network-get's answer for a binding; empty when the machine has no address in its space.
+    """Return network-get's answer for a binding; empty when the machine has no address in the space.
 
-    Space alpha has the machine's private address too, wherever that is.
+    The answer for alpha also has the machine's private address when that address is in another space.
 
     Args:
-        egress: Subnets that the model or the relation names; else the first address alone.
+        egress: Subnets of the relation or the model; when empty, the answer has the first address as subnet.
         space: The id of the space that the endpoint is bound to.
     """
     private = private_address(machine) if space == ALPHA_ID else ""
@@ -192,7 +193,7 @@ def network_info(machine: Machine, egress: Iterable[str] = (), space: str = ALPH
 
 
 def _devices(addresses: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
-    """Return addresses by the device that has them."""
+    """Return network devices with their addresses, as network-get shows them."""
     devices: dict[str, dict[str, Any]] = {}
     for item in addresses:
         device = devices.setdefault(
@@ -203,7 +204,7 @@ def _devices(addresses: Iterable[Mapping[str, Any]]) -> list[dict[str, object]]:
 
 
 def single_subnet(value: str) -> str:
-    """Return an address as a subnet of its own; a host name stays as it is."""
+    """Return an address as a subnet of one address; a host name is returned as it is."""
     try:
         return f"{value}/{ipaddress.ip_address(value).max_prefixlen}"
     except ValueError:
@@ -211,7 +212,7 @@ def single_subnet(value: str) -> str:
 
 
 def relation_settings(info: Mapping[str, Any]) -> dict[str, str]:
-    """Return the keys that a unit's bag gets when it enters a relation, from network-get's answer."""
+    """Return the settings that a unit gets when it enters a relation, made from network-get's answer."""
     if not info:
         return {}
     first = info["ingress-addresses"][0]
@@ -223,12 +224,12 @@ def relation_settings(info: Mapping[str, Any]) -> dict[str, str]:
 
 
 def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] = ()) -> dict[str, object]:
-    """Return network-get's answer for a binding in a relation to another model: a public address.
+    """Return network-get's answer for a relation to another model, whose ingress is the public address.
 
     Args:
         info: The answer for the binding.
         public: The unit's public address; empty when it is unknown.
-        egress: Subnets that the relation or the model names; else the public address alone.
+        egress: Subnets of the relation or the model; when empty, the public address is the subnet.
 
     Mirrors: juju apiserver/facades/agent/uniter/networkinfobase.go (3.6)
     """
@@ -238,7 +239,7 @@ def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] =
 
 
 def check_egress(text: str) -> None:
-    """Refuse text that is not a list of subnets."""
+    """Raise NotValid when a text is not a list of subnets with commas."""
     for cidr in (part.strip() for part in text.split(",")):
         if not cidr:
             continue
@@ -252,5 +253,5 @@ def check_egress(text: str) -> None:
 
 
 def split_egress(text: str) -> list[str]:
-    """Return the subnets of a list."""
+    """Return the subnets of a text with commas."""
     return [part.strip() for part in text.split(",") if part.strip()]

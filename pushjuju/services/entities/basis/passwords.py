@@ -1,7 +1,7 @@
-"""Passwords of users who log in over the network: kept as scrypt hashes.
+"""Hashes and checks the passwords of users who log in to the API, with scrypt.
 
-A check of a wrong name costs the same work as that of a wrong password. The owner of the data directory needs
-no password on the host itself.
+The check of an unknown user takes as long as that of a wrong password, so that the time does not tell which
+users exist. The owner of the data directory needs no password on the host itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LONGEST = 1024
 
 
 def hashed(password: str) -> str:
-    """Return the text that the store keeps of a password: `$scrypt$ln=14,r=8,p=1$SALT$HASH`."""
+    """Return the hash of a password as the store keeps it: `$scrypt$ln=14,r=8,p=1$SALT$HASH`."""
     salt = secrets.token_bytes(_SALT)
     return f"$scrypt$ln={_COST},r={_BLOCK},p={_PARALLEL}${_text(salt)}${_text(_scrypt(password, salt))}"
 
@@ -38,14 +38,14 @@ def _text(data: bytes) -> str:
 
 
 def matches(password: str, kept: str) -> bool:
-    """Return True when a password is the one whose hash is kept; takes as long without a hash."""
+    """Return True when a password has the given hash; an empty hash takes as long and matches nothing."""
     _, _, _, salt, wanted = kept.split("$") if kept else ("", "", "", _text(bytes(_SALT)), "")
     found = _scrypt(password, base64.b64decode(salt))
     return hmac.compare_digest(_text(found), wanted)
 
 
 def login_of(tx: Tx, name: str) -> UserLogin:
-    """Return how a user logs in; a user without a password has an empty one."""
+    """Return the login of a user; its hash is empty when the user has no password."""
     return tx.find(UserLogin, "user_login_get", name=name) or UserLogin(name=name)
 
 

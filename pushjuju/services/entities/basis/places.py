@@ -1,4 +1,4 @@
-"""What each start of a program needs of the data directory; importing this costs next to nothing."""
+"""Finds the data directory at the start of a command; importing this module costs next to nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugins, and the values in which they describe clouds: what commands need of them."""
+"""Gives `cli` the host of the plugins, and the values with which plugins describe clouds."""
 
 from __future__ import annotations
 

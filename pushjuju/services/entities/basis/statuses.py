@@ -26,10 +26,10 @@ def set_status(
     now: datetime | None = None,
     data: Mapping[str, Any] | None = None,
 ) -> None:
-    """Set a status; a repetition of the newest entry only moves that entry's time.
+    """Set a status; a status equal to the newest entry of the history only gets its time.
 
     Args:
-        now: When it came to be, or None for the time of the transaction.
+        now: The time since when the status holds, or None for the time of the transaction.
     """
     row = {
         "model": tx.model,
@@ -53,7 +53,7 @@ def set_status(
 
 
 def not_before(tx: ModelTx, unit: str, moment: datetime) -> datetime:
-    """Return a moment, or that of a unit's newest status when it comes later: histories go in their order."""
+    """Return a moment, or the time of a unit's newest status when later, so that histories stay sorted."""
     known = (get_status(tx, kind, unit) for kind in (StatusKind.WORKLOAD, StatusKind.AGENT))
     return max([moment, *(status.since for status in known if status is not None and status.since)])
 
@@ -67,10 +67,10 @@ def set_agent_status(
     now: datetime,
     data: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Set a unit's agent status unless it says the same already, so that `idle` keeps its since.
+    """Set a unit's agent status; an equal status keeps its `since`.
 
     Returns:
-        Whether it changed.
+        True when the status changed.
     """
     told = StatusInfo(status=status, message=message, data=data or {})
     return set_once(tx, StatusKind.AGENT, unit, told, now=now)
@@ -79,7 +79,7 @@ def set_agent_status(
 def set_once(
     tx: ModelTx, kind: StatusKind, entity: str, told: StatusInfo, *, now: datetime | None = None
 ) -> bool:
-    """Set a status unless it says the same already, and so keeps its since; return True for a change."""
+    """Set a status and return True; an equal status keeps its `since`, and False is returned."""
     present = get_status(tx, kind, entity)
     if present and (present.status, present.message) == (str(told.status), told.message):
         return False
@@ -88,7 +88,7 @@ def set_once(
 
 
 def get_status(tx: ModelTx, kind: StatusKind, entity: str) -> StatusInfo | None:
-    """Return a present status, or None when none was ever set."""
+    """Return the present status of an entity, or None when no status was ever set."""
     found = tx.find(Status, "status_get", kind=str(kind), entity=entity)
     return info(found) if found else None
 
@@ -107,20 +107,20 @@ def info(record: Status) -> StatusInfo:
 
 
 def forget(tx: ModelTx, entity: str, kinds: Iterable[StatusKind]) -> None:
-    """Delete the statuses of an entity that is gone, with their history."""
+    """Delete the statuses of a removed entity, with their history."""
     for kind in kinds:
         tx.run("status_delete", entity=entity, kind=str(kind))
         tx.run("history_delete", entity=entity, kind=str(kind))
 
 
 def shown_unit(workload: StatusInfo, agent: StatusInfo) -> tuple[StatusInfo, StatusInfo]:
-    """Return (workload, agent) as users see them: an agent error is shown as the workload's.
+    """Return (workload, agent) as users see them: an agent's error is shown as the workload's status.
 
     Mirrors: juju apiserver/common/unitstatus.go (3.6)
     """
     if agent.status == Agent.ERROR:
         return agent, StatusInfo(status=Agent.IDLE, since=agent.since)
-    if agent.status == Agent.IDLE and agent.message:  # what the charm's upgrade waits for
+    if agent.status == Agent.IDLE and agent.message:  # the message says what a charm upgrade waits for
         waits = StatusInfo(status=Workload.WAITING, message=agent.message, since=agent.since)
         return waits, StatusInfo(status=Agent.IDLE, since=agent.since)
     return workload, agent
@@ -146,10 +146,11 @@ def history(
     limit: int = 20,
     since: datetime | None = None,
 ) -> list[HistoryEntry]:
-    """Return the newest entries, oldest first.
+    """Return the newest entries of a history, oldest first, or raise NotFound when it is empty.
 
     Args:
-        also: A second kind to mix in (a unit's workload and agent).
+        also: A second kind of status to include, such as a unit's agent beside its workload.
+        since: The time before which entries are left out, or None.
     """
     rows = tx.rows(
         "history_list",

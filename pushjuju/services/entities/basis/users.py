@@ -1,7 +1,7 @@
-"""Users of a controller, and what they may do.
+"""Users of a controller, and the access that they have to its entities.
 
 A user who can read the data directory works the controller as admin, without a password. Other users log in
-to the API (`pushjuju/web`), and have the access that is kept here.
+to the API (`pushjuju/web`), with the access that this module keeps.
 
 Mirrors: juju apiserver/facades/client/usermanager, core/permission (3.6)
 """
@@ -19,7 +19,7 @@ from pushjuju.store.tx import Tx
 
 _NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
 EVERYONE = "everyone@external"  # all external users
-EVERYONES = "read"  # ... may do this to every offer, unless it was revoked
+EVERYONES = "read"  # the access of external users to every offer, unless it was revoked
 _LOCAL = "@local"
 _LONGEST = 255
 
@@ -33,7 +33,7 @@ class Kind(StrEnum):
     OFFER = "offer"
 
 
-# Each level contains those in front of it.
+# Each level includes the levels before it.
 LEVELS: Mapping[Kind, tuple[str, ...]] = {
     Kind.CONTROLLER: ("login", "superuser"),
     Kind.CLOUD: ("add-model", "admin"),
@@ -78,7 +78,7 @@ def require(tx: Tx, name: str) -> None:
 
 
 def require_or_external(tx: Tx, name: str) -> None:
-    """Check that a user may be given something: a local one must be there, an external one need not.
+    """Raise NotFound for a local user who does not exist; external users are not kept, so any name will do.
 
     Mirrors: juju state/useraccess.go addUserAccess (3.6)
     """
@@ -95,12 +95,12 @@ def access_to(tx: Tx, kind: Kind, target: str) -> dict[str, str]:
 
 
 def targets_of(tx: Tx, person: str, kind: Kind) -> dict[str, str]:
-    """Return what a user has access to: target -> level."""
+    """Return the entities of a kind that a user has access to: target -> level."""
     return {row["target"]: row["level"] for row in tx.rows("access_of_person", kind=kind, person=person)}
 
 
 def grant(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
-    """Give a user access."""
+    """Grant a user access to an entity; `target` is its UUID or name, or empty for the controller."""
     person = canonical(person)
     require_or_external(tx, person)
     levels = LEVELS[kind]
@@ -111,7 +111,7 @@ def grant(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 
 
 def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
-    """Take access from a user, down to what is just below."""
+    """Revoke a level of access and all levels above it; the user keeps the level below."""
     person = canonical(person)
     require_or_external(tx, person)
     if person == DEFAULT_USER:
@@ -122,7 +122,7 @@ def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
         raise NotValid(f'could not revoke {kind} access: user "{person}" does not have "{level}" access')
     below = levels.index(level) - 1
     if below < 0 and kind is Kind.OFFER and person == EVERYONE:
-        tx.run("access_set", kind=kind, target=target, person=person, level="")  # less than without a row
+        tx.run("access_set", kind=kind, target=target, person=person, level="")  # no row would mean `read`
     elif below < 0:
         tx.run("access_delete", kind=kind, target=target, person=person)
     else:
@@ -130,7 +130,7 @@ def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 
 
 def level_of(tx: Tx, person: str, kind: Kind, target: str) -> str:
-    """Return what a user may do to an entity; empty for nothing."""
+    """Return the level of access that a user was granted; empty for no access."""
     if person == DEFAULT_USER:
         return LEVELS[kind][-1]
     level = tx.scalar("access_of", kind=kind, target=target, person=person)
@@ -140,9 +140,9 @@ def level_of(tx: Tx, person: str, kind: Kind, target: str) -> str:
 
 
 def effective_level(tx: Tx, person: str, kind: Kind, target: str = "") -> str:
-    """Return what a user may do, or an empty text; a superuser of the controller may do everything.
+    """Return a user's level of access, or an empty text; superusers have the highest level of every entity.
 
-    Owners of models are not looked at: see `services/entities/model/model_access.py`.
+    Ownership of models does not count here: `services/entities/model/model_access.py` adds it.
     """
     top = LEVELS[Kind.CONTROLLER][-1]
     if kind is not Kind.CONTROLLER and level_of(tx, person, Kind.CONTROLLER, "") == top:

@@ -1,1 +1,1 @@
-"""The charms that a model knows."""
+"""The charms of a model, with their settings, LXD profiles and payloads."""

@@ -1,4 +1,4 @@
-"""The LXD profiles that charms bring along: which a machine is to have, which it has.
+"""LXD profiles of charms: those that a machine should have, and those that it has.
 
 Mirrors: juju core/lxdprofile, state/machine.go CharmProfiles (3.6)
 """
@@ -18,12 +18,12 @@ from pushjuju.store.tx import ModelTx
 
 
 def profile_name(model: str, application: str, charm_url: str) -> str:
-    """Return `juju-MODEL-APPLICATION-REVISION`."""
+    """Return the name of a charm's profile in LXD: `juju-MODEL-APPLICATION-REVISION`."""
     return f"juju-{model}-{application}-{charm_url.rpartition('-')[2]}"
 
 
 def wanted(tx: ModelTx, machine: str = "") -> dict[str, LXDProfile]:
-    """Return the profiles that the units on a machine want, or all units of a model, by name."""
+    """Return name -> profile for the units on a machine, or for all units of the model when it is empty."""
     name = models.get(tx).name
     rows = tx.rows("profiles_of_units", machine=machine)
     found = {}
@@ -35,35 +35,35 @@ def wanted(tx: ModelTx, machine: str = "") -> dict[str, LXDProfile]:
 
 
 def document(profile: LXDProfile) -> dict[str, Any]:
-    """Return a profile as it is kept and shown."""
+    """Return a profile as the document that the store keeps and users see."""
     devices = {name: dict(device) for name, device in profile.devices.items()}
     return {"config": dict(profile.config), "description": profile.description, "devices": devices}
 
 
 def as_plugin_sees(tx: ModelTx, machine: str) -> tuple[CharmProfile, ...]:
-    """Return the profiles that the units on a machine want."""
+    """Return the profiles of the units on a machine, as a provider gets them."""
     found = wanted(tx, machine)
     return tuple(CharmProfile(name=name, **document(profile)) for name, profile in found.items())
 
 
 def applied(tx: ModelTx, machine: Machine) -> tuple[dict[str, object], str]:
-    """Return what a machine has, name -> document, and what is wrong with it."""
+    """Return name -> document of the profiles that a machine has, and the text of the last problem."""
     row = tx.row("profiles_get", machine=machine.id)
     return (json.loads(row["profiles"]), row["problem"]) if row is not None else ({}, "")
 
 
 def note(tx: ModelTx, machine: Machine, profiles: Mapping[str, Any], problem: str = "") -> None:
-    """Note what a machine has; with a problem: what it still has."""
+    """Record the profiles that a machine has; after a problem, those that it still has."""
     tx.run("profiles_put", machine=machine.id, profiles=json.dumps(profiles, sort_keys=True), problem=problem)
 
 
 def can_have(tx: ModelTx, machine: Machine) -> bool:
-    """Return True when it is noted that a machine can have profiles, with or without some."""
+    """Return True when a machine can have profiles, which a recorded row shows even when it has none."""
     return tx.row("profiles_get", machine=machine.id) is not None
 
 
 def ready(tx: ModelTx, machine: Machine, application: str, charm_url: str) -> bool:
-    """Return True unless a machine that can have profiles has not the one that a charm needs."""
+    """Return True unless a machine that can have profiles still lacks the profile of a charm."""
     profile = charms.get(tx, charm_url).lxd_profile
     if profile is None or profile.empty or not can_have(tx, machine):
         return True
@@ -72,14 +72,14 @@ def ready(tx: ModelTx, machine: Machine, application: str, charm_url: str) -> bo
 
 
 def take_as_applied(tx: ModelTx, machine: Machine) -> None:
-    """Note that a machine has all that its units want, in a model that is only tried out."""
+    """Record that a machine has all profiles of its units, for a model that is only a simulation."""
     if can_have(tx, machine):
         found = wanted(tx, machine.id)
         note(tx, machine, {name: document(profile) for name, profile in found.items()})
 
 
 def lacking(tx: ModelTx, machine: Machine) -> frozenset[str]:
-    """Return the applications whose units have to wait: their profile is not the machine's yet."""
+    """Return the applications whose units must wait, because the machine still lacks their profile."""
     present = applied(tx, machine)[0]
     model = models.get(tx).name
     rows = tx.rows("profiles_of_units", machine=machine.id)

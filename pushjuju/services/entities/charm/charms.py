@@ -1,4 +1,4 @@
-"""The charms that a model knows, and the settings of applications."""
+"""Reads the charms of a model, and reads and writes the settings of applications."""
 
 from __future__ import annotations
 
@@ -20,11 +20,7 @@ def _decode(document: str) -> Charm:
 
 
 def get(tx: ModelTx, url: str) -> Charm:
-    """Return a charm that the model knows.
-
-    Raises:
-        NotFound: The model does not know the charm.
-    """
+    """Return a charm of the model, or raise NotFound."""
     row = tx.row("charm_by_url", url=url)
     if row is None:
         raise NotFound(f'charm "{url}" not found')
@@ -32,22 +28,18 @@ def get(tx: ModelTx, url: str) -> Charm:
 
 
 def record(tx: ModelTx, url: str) -> CharmRecord:
-    """Return where a charm came from and where its archive lies.
-
-    Raises:
-        NotFound: The model does not know it.
-    """
+    """Return the record of a charm: its origin and its archive; or raise NotFound."""
     return tx.get(CharmRecord, "charm_by_url", f'charm "{url}" not found', url=url)
 
 
 def stored_settings(tx: ModelTx, application: str, url: str) -> Settings:
-    """Return what users set, for one charm URL of an application; defaults not included."""
+    """Return the settings that users set for an application with a charm, without defaults."""
     rows = tx.rows("setting_list", application=application, charm_url=url)
     return {row["key"]: json.loads(row["value"]) for row in rows}
 
 
 def put_settings(tx: ModelTx, application: str, url: str, settings: Settings) -> None:
-    """Store settings; None takes one away."""
+    """Store settings of an application; a value of None resets its key."""
     key: dict[str, object] = {"model": tx.model, "application": application, "charm_url": url}
     for name, value in settings.items():
         if value is None:
@@ -57,11 +49,11 @@ def put_settings(tx: ModelTx, application: str, url: str, settings: Settings) ->
 
 
 def settings_hash(application: str, url: str, settings: Settings) -> str:
-    """Return the hash whose change makes config-changed run: of what is stored, for this charm URL."""
+    """Return a hash of the stored settings of a charm; a unit runs config-changed when it changes."""
     text = json.dumps([application, url, sorted(settings.items())], sort_keys=True)
     return digest(text)
 
 
 def trust_hash(application: Application) -> str:
-    """Return the hash over the settings that belong to the application, not the charm."""
+    """Return a hash of the settings that belong to the application instead of its charm, such as trust."""
     return digest(json.dumps({"trust": application.trust}))

@@ -1,4 +1,4 @@
-"""Payloads that charms register: containers and similar programs; deprecated in Juju.
+"""Payloads: containers and similar programs that charms register; deprecated in Juju.
 
 Mirrors: juju state/payloads.go (3.6)
 """
@@ -36,7 +36,7 @@ def register(tx: ModelTx, unit: Unit, kind: str, name: str, number: str, labels:
 
 
 def unregister(tx: ModelTx, unit: Unit, name: str, number: str) -> None:
-    """Forget a payload; one that is not there is no error."""
+    """Delete a payload of a unit; a payload that does not exist is no error."""
     tx.run("payload_delete", unit=unit.name, payload_class=name, id=number)
 
 

@@ -1,4 +1,4 @@
-"""Finds faults in the definition of a cloud, as far as its type tells. Pure.
+"""Checks the definition of a cloud against the schema of the cloud's type. Pure.
 
 Mirrors: juju cloud/clouds.go, `ValidateCloudSet` (3.6): an unknown key causes a warning.
 """
@@ -24,7 +24,7 @@ _TYPES: dict[str, tuple[str, type | tuple[type, ...]]] = {
 
 
 def check(cloud: Cloud, kind: ProviderType) -> list[str]:
-    """Return what to warn of: keys that neither every cloud has nor this type."""
+    """Return a warning for each unknown key of a cloud, or raise NotValid for a wrong value."""
     for auth in cloud.auth_types:
         if auth not in kind.credential_schemas:
             known = ", ".join(sorted(kind.credential_schemas))

@@ -1,8 +1,8 @@
-"""Clouds and their credentials: what a name means, and opening it for a provider.
+"""Finds clouds and their credentials by name.
 
-`local` and `manual` are always there; others are defined in clouds.toml of the client, in that of one
-controller, or come with a plugin (public clouds). A controller's own definition wins over the client's, and
-that over a plugin's. Mirrors: juju cloud/clouds.go, cmd/juju/common/cloud.go (3.6)
+`local` and `manual` always exist. Other clouds are defined in a clouds.toml, of the client or of a
+controller, or come with a plugin (public clouds). A controller's definition overrides the client's, and the
+client's overrides a plugin's. Mirrors: juju cloud/clouds.go, cmd/juju/common/cloud.go (3.6)
 """
 
 from __future__ import annotations
@@ -23,28 +23,25 @@ if TYPE_CHECKING:
 BUILT_IN: Mapping[str, str] = {"local": "local", "manual": "manual"}
 _SUMMARIES: Mapping[str, str] = {
     "local": "Machines on this computer",
-    "manual": "Machines that are there, over SSH",
+    "manual": "Existing machines, reached over SSH",
 }
-# What `bootstrap` takes besides. Mirrors: juju internal/provider/lxd/lxdnames (3.6)
+# Other names that `bootstrap` accepts. Mirrors: juju internal/provider/lxd/lxdnames (3.6)
 _SECOND_NAMES: Mapping[str, str] = {"lxd": "localhost"}
 
 Folders = Sequence[CloudFiles]
 
 
 def folders(datadir: DataDir, controller: ControllerDir | None = None) -> Folders:
-    """Return where clouds are looked up: the controller's own first."""
+    """Return the folders in which clouds are looked up; the controller's comes before the client's."""
     own = (controller.cloud_files,) if controller else ()
     return (*own, datadir.cloud_files)
 
 
 def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cloud:
-    """Return a cloud.
+    """Return the definition of a cloud, or raise NotFound.
 
     Args:
-        host: The plugins, whose public clouds count too, or None for only the clouds that users defined.
-
-    Raises:
-        NotFound: There is no such cloud.
+        host: The plugins, to find public clouds too, or None to find only clouds that users defined.
     """
     for place in places:
         if name in place.clouds():
@@ -67,14 +64,14 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
 
 
 def first_name(places: Folders, name: str) -> str:
-    """Return the name that a cloud is known by: `lxd` is `localhost`, unless a user calls a cloud so."""
+    """Return `localhost` for Juju's other name `lxd`, unless a user has defined a cloud of the name."""
     if any(name in place.clouds() for place in places):
         return name
     return _SECOND_NAMES.get(name, name)
 
 
 def public_clouds(host: PluginHost) -> dict[str, Cloud]:
-    """Return the clouds that plugins bring: name -> cloud."""
+    """Return the public clouds of the plugins: name -> cloud."""
     return {
         name: Cloud.from_document(name, {"type": kind.name, "auth-types": auth_types(kind), **document})
         for kind in host.provider_types()
@@ -83,12 +80,12 @@ def public_clouds(host: PluginHost) -> dict[str, Cloud]:
 
 
 def kind_of(host: PluginHost, name: str) -> ProviderType | None:
-    """Return a type of cloud, or None when no plugin drives it."""
+    """Return the type of cloud with this name, or None when no plugin has the type."""
     return next((kind for kind in host.provider_types() if kind.name == name), None)
 
 
 def auth_types(kind: ProviderType) -> list[str]:
-    """Return the ways to open a type of cloud, except the one that needs nothing."""
+    """Return the authentication types of a type of cloud, except `empty`."""
     return [name for name in kind.credential_schemas if name != EMPTY]
 
 
@@ -99,7 +96,7 @@ def split(cloud: str) -> tuple[str, str]:
 
 
 def choose_region(places: Folders, cloud: Cloud, asked: str) -> str:
-    """Return the region that was asked for, else the cloud's default, its first region, or `default`."""
+    """Return the region `asked`; when empty, the default region, the first region, or `default`."""
     if asked:
         return cloud.region(asked).name
     for place in places:
@@ -109,7 +106,7 @@ def choose_region(places: Folders, cloud: Cloud, asked: str) -> str:
 
 
 def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
-    """Return the name of the credential to use: that asked for, else the default or the only credential."""
+    """Return the name of the credential `asked`; when empty, the default or only credential, or empty."""
     known: dict[str, StoredCredential] = {}
     default = ""
     for place in places:
@@ -130,13 +127,13 @@ def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
 
 
 def keep_public(controller: ControllerDir, places: Folders, cloud: Cloud) -> None:
-    """Write down a cloud that a plugin brought, so that its models find it without the plugin's list."""
+    """Write a public cloud into the controller's files, where its models find the cloud without a plugin."""
     if cloud.name not in BUILT_IN and not any(cloud.name in place.clouds() for place in places):
         controller.cloud_files.put_cloud(cloud.name, cloud.to_document())
 
 
 def secret_attributes(kind: ProviderType | None, auth_type: str, names: Collection[str]) -> frozenset[str]:
-    """Return which attributes of a credential are secret: all of them where the schema is not known."""
+    """Return the secret attributes of a credential; without a schema, all attributes count as secret."""
     schema = kind.credential_schemas.get(auth_type) if kind else None
     if schema is None:
         return frozenset(names)

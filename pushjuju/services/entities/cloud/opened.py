@@ -1,4 +1,4 @@
-"""Clouds and credentials in the form that providers take."""
+"""Opens clouds and credentials: reads them in the form that providers take."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def open_spec(places: Folders, name: str, region: str, host: PluginHost | None = None) -> CloudSpec:
-    """Return a cloud as its provider wants it."""
+    """Return a cloud with one of its regions, as its provider takes it."""
     return spec_of(definition(places, name, host), region)
 
 
 def spec_of(cloud: Cloud, region: str) -> CloudSpec:
-    """Return a definition as its provider wants it.
+    """Return a cloud's definition with one of its regions, as the cloud's provider takes it.
 
     Args:
-        region: One of its regions; for a cloud without regions, any name.
+        region: A region of the cloud; any name for a cloud without regions.
     """
     found = cloud.region(region) if cloud.regions else None
     return CloudSpec(
@@ -39,7 +39,7 @@ def spec_of(cloud: Cloud, region: str) -> CloudSpec:
 
 
 def open_credential(places: Folders, cloud: str, name: str) -> Credential:
-    """Return a credential; the empty one when no name is given."""
+    """Return a credential, or the empty credential when the name is empty."""
     if not name:
         return Credential()
     for place in places:

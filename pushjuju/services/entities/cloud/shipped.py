@@ -1,4 +1,4 @@
-"""The public clouds of the providers that come with pushjuju, known without loading a plugin."""
+"""The public clouds of pushjuju's own providers, which are known without loading a plugin."""
 
 from __future__ import annotations
 

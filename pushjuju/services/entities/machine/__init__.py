@@ -1,1 +1,1 @@
-"""Machines, and the networks that they are in."""
+"""Machines, their network spaces, and the work that is due on them."""

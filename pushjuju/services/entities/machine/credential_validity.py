@@ -1,6 +1,6 @@
-"""Whether the cloud takes a model's credential: models whose credential was refused are suspended.
+"""Suspends models whose credential the cloud has refused, and resumes them.
 
-The cloud is not asked for their machines any more until the credential, or another one, is good.
+While a model is suspended, no worker calls its cloud; an update of the credential resumes the model.
 Mirrors: juju state/modelcredential.go, ModelStatusInvalidCredential (3.6)
 """
 
@@ -21,7 +21,7 @@ VALID, INVALID = "valid", "invalid"
 
 
 def reason(tx: ModelTx, model: Model) -> str:
-    """Return why the cloud refuses the credential of a model; empty when no refusal is known."""
+    """Return why the cloud refused a model's credential; empty while the model is not suspended."""
     found = statuses.get_status(tx, StatusKind.MODEL, model.name)
     if found is None or found.status != MODEL_SUSPENDED:
         return ""
@@ -29,7 +29,7 @@ def reason(tx: ModelTx, model: Model) -> str:
 
 
 def require(tx: ModelTx) -> None:
-    """Refuse to ask a cloud that refused already."""
+    """Raise CredentialInvalid when the model is suspended, so that its cloud is not called."""
     model = models.get(tx)
     if why := reason(tx, model):
         hint = f"pushjuju update-credential {model.cloud} {model.credential}"
@@ -37,9 +37,10 @@ def require(tx: ModelTx) -> None:
 
 
 def note(tx: ModelTx, error: PushjujuError) -> list[str]:
-    """Suspend all models that use the credential of one, if it is what an error is about; return their UUIDs.
+    """Suspend all models with the credential of this model when an error is a refusal; return their UUIDs.
 
-    A model without a credential has no credential to replace: the error itself has the next step.
+    Models without a credential are not suspended: there is nothing to replace, and the error has the next
+    step.
     """
     refusal = _refusal(error)
     if refusal is None:
@@ -59,23 +60,23 @@ def note(tx: ModelTx, error: PushjujuError) -> list[str]:
 
 
 def _refusal(error: BaseException | None) -> CredentialInvalid | None:
-    """Return the cloud's refusal that an error is, or that it comes from."""
+    """Return the error or the first of its causes that is a refusal of the credential, or None."""
     while error is not None and not isinstance(error, CredentialInvalid):
         error = error.__cause__
     return error
 
 
 def using(tx: Tx, cloud: str, credential: str) -> list[Model]:
-    """Return the models that are worked with a credential, by name; a controller's own asks no cloud."""
+    """Return the models that use a credential, by name, without the controller's own model."""
     every = [model for model in tx.list(Model, "model_list") if not models.is_controller(model)]
     return [model for model in every if (model.cloud, model.credential) == (cloud, credential)]
 
 
 def renew(tx: ModelTx, model: Model) -> list[str]:
-    """Ask the cloud again for a model whose credential, or its content, is another one now.
+    """Resume a model after its credential has been replaced or updated.
 
     Returns:
-        The machines that are tried anew.
+        The machines whose refused start is tried again.
     """
     if reason(tx, model):
         statuses.set_status(tx, StatusKind.MODEL, model.name, "available")

@@ -1,4 +1,4 @@
-"""What keeps the work of a machine from being done, since when, and who works on it."""
+"""Says which process works on an entity, or when its failed work is tried again."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from pushjuju.store.tx import ModelTx
 
 UNUSABLE = "why"
-"""The key in the data of an instance's status: why the machine cannot be used, with the remote text."""
+"""Key in the data of an instance's status: the text why the machine cannot be used."""
 _MACHINE = "/machine/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hands:
-    """Who works on an entity.
+    """The process that works on an entity.
 
     Attributes:
-        working: The process that works on it at this moment: host, pid and start.
-        waiting: The process that will work on it when it is due.
+        working: The process that works on it now, as text with host, pid and start; else empty.
+        waiting: The process that will work on it when it is due; empty when no process waits.
     """
 
     working: str = ""
@@ -34,14 +34,14 @@ class Hands:
 
     @property
     def none(self) -> bool:
-        """Return True when no process works on it: it waits for a command of the user."""
+        """Return True when no process works on the entity, so that the work waits for a command of a user."""
         return not (self.working or self.waiting)
 
     def text(self, program: str = "pushjuju", again: str = "") -> str:
-        """Return who works on it, and what is next, as a clause.
+        """Return which process works on the entity, and what happens next, as a clause.
 
         Args:
-            again: When it is tried again; empty for at once.
+            again: The time of the next try; empty for at once.
         """
         if self.working:
             return f"process {self.working} works on it"
@@ -52,21 +52,21 @@ class Hands:
 
 
 def waiting_process(ctx: Context) -> str:
-    """Return a process that works what becomes due; empty when no such process runs."""
+    """Return the process that works keys when they become due; empty when no such process runs."""
     return processes.waiting(ctx.controller.root)
 
 
 def hands(ctx: Context) -> Callable[[WorkItem], Hands]:
-    """Return a function that says of a row of the queue who works on it."""
+    """Return a function from a row of the work queue to the process that works on it."""
     now, waiting = ctx.clock.now(), waiting_process(ctx)
     return lambda item: Hands(working=item.worked_by(now), waiting=waiting)
 
 
 def failing(ctx: Context, tx: ModelTx, moment: Callable[[str], Any] = str) -> dict[str, str]:
-    """Return machine -> who works on it, where something failed when it was worked last.
+    """Return machine -> who works on it and what is next, for machines whose last work failed.
 
     Args:
-        moment: Makes of a time as the store keeps it what users see.
+        moment: Converts the store's text of a time to what users see.
     """
     rows = tx.rows("work_failing")
     if not rows:

@@ -1,4 +1,4 @@
-"""Machines: adding, removing, what they are. Mirrors: juju state/machine.go (3.6)."""
+"""Adds and reads machines, and retries their start. Mirrors: juju state/machine.go (3.6)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KVM = "kvm containers are not supported"
 def new_machine(
     tx: ModelTx, *, base: Base, constraints: Mapping[str, Any], placement: str = "", within: str = ""
 ) -> Machine:
-    """Record a machine to be started; `within`: the host of a container, as `0/lxd`."""
+    """Record a machine for a worker to start; `within` is set for a container: host and type, as `0/lxd`."""
     number = tx.next(tx.model, f"machine-{within}" if within else "machine")
     machine = Machine(
         model=tx.model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
@@ -48,7 +48,7 @@ def new_machine(
 
 
 def new_container(tx: ModelTx, target: Placement, *, base: Base, constraints: Mapping[str, Any]) -> Machine:
-    """Record a container to be started: on an existing machine, or on a new machine.
+    """Record a container for a worker to start, and its host when the target names no existing host.
 
     Mirrors: juju state/addmachine.go AddMachineInsideMachine, AddMachineInsideNewMachine (3.6)
     """
@@ -74,9 +74,9 @@ def containers_on(tx: ModelTx, machine_id: str) -> list[Machine]:
 
 
 def containers_waited_for(tx: ModelTx, machine: Machine) -> tuple[str, bool]:
-    """Return which containers keep a machine that is to go, with the reasons known; and whether one failed.
+    """Return the text about the containers that a dying machine waits for, and whether one of them failed.
 
-    Empty for a machine that stays, or has no containers.
+    The text is empty for a machine that is alive or has no containers.
     """
     if machine.life == Life.ALIVE:
         return "", False
@@ -101,11 +101,11 @@ def add_machine(
     container: Placement | None = None,
     disks: Sequence[Directive] = (),
 ) -> Machine:
-    """Add a machine without a unit; a provider makes it.
+    """Add a machine that hosts no unit yet.
 
     Args:
-        container: The type of container to make, at that placement.
-        disks: Volumes that are the machine's own; not for containers.
+        container: The placement of a container to add, or None for a machine of its own.
+        disks: Volumes that belong to the machine itself; ignored for containers.
     """
     with ctx.write(model) as tx:
         models.require_alive(tx)
@@ -128,7 +128,7 @@ def _equip(ctx: Context, tx: ModelTx, machine: Machine, wanted: Sequence[Directi
 
 
 def get(tx: ModelTx, machine_id: str) -> Machine:
-    """Return a machine."""
+    """Return a machine, or raise NotFound."""
     return tx.get(Machine, "machine_get", f"machine {machine_id} not found", id=machine_id)
 
 
@@ -144,19 +144,19 @@ def units_on(tx: ModelTx, machine_id: str) -> list[Unit]:
 
 
 def seats_on(tx: ModelTx, machine_id: str) -> list[Seat]:
-    """Return which units a machine has, in the order of `units_on`: read anew when one comes or goes."""
+    """Return name and machine of a machine's units, in the order of `units_on`; the rows are cached."""
     return tx.list(Seat, "unit_seats", machine=machine_id)
 
 
 def require_id(text: str) -> str:
-    """Return a machine id that a user typed."""
+    """Return a machine id that a user typed, or raise UsageError."""
     if not is_machine(text):
         raise UsageError(f'invalid machine id "{text}"')
     return text
 
 
 def not_started(tx: ModelTx) -> list[str]:
-    """Return the machines whose start was given up, by us or by a cloud that could not install them."""
+    """Return the machines whose start has failed for good, in pushjuju or in their cloud."""
     waiting = (item for item in list_machines(tx) if not item.last_seen)
     return [
         item.id
@@ -167,14 +167,14 @@ def not_started(tx: ModelTx) -> list[str]:
 
 
 def set_ssh(tx: ModelTx, machine: Machine, ssh: Mapping[str, Any]) -> Machine:
-    """Note where a machine is reached; the others let it in from there, and from nowhere else."""
+    """Record the SSH login of a machine; the firewalls of the other machines then let its new address in."""
     tx.run("machine_set_ssh", id=machine.id, ssh=json.dumps(dict(ssh)))
     firewall.changed_everywhere(tx, "a machine has another address")
     return get(tx, machine.id)
 
 
 def retry_refused(tx: ModelTx) -> list[str]:
-    """Let machines be tried anew that the cloud refused because of the credential; return them."""
+    """Retry the start of machines whose credential the cloud refused; return their ids."""
     found = []
     for name in not_started(tx):
         shown = statuses.get_status(tx, StatusKind.INSTANCE, name)
@@ -185,15 +185,15 @@ def retry_refused(tx: ModelTx) -> list[str]:
 
 
 def see_again(tx: ModelTx, machine_id: str, reason: str) -> None:
-    """Let a machine be contacted now, which starts one that is stopped where its cloud can."""
+    """Let a machine be contacted at once; a stopped machine is then started, when its cloud can do that."""
     tx.run("machine_see_again", id=machine_id)
     wake.machine(tx, machine_id, reason)
 
 
 def retry_start(tx: ModelTx, machine_id: str) -> None:
-    """Let a machine whose start failed be tried anew.
+    """Retry the start of a machine that failed.
 
-    An instance that its cloud could not install is forgotten here; the next start finds it and ends it.
+    When the cloud could not install an instance, only its id is deleted; the next start finds and ends it.
     """
     machine = get(tx, machine_id)
     if machine.instance_id:

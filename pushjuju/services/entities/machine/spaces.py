@@ -1,7 +1,7 @@
-"""Network spaces, and the subnets that machines have addresses in.
+"""Network spaces, and the subnets of the addresses that machines have.
 
-Space alpha is always there; it holds every subnet that was not moved elsewhere. Machines keep the spaces of
-their addresses with these, so that nothing of it has to be looked up for a hook.
+Space alpha always exists; it has every subnet that was not moved to another space. The rows of machines keep
+the space of each address, so that a hook needs no lookup.
 
 Mirrors: juju apiserver/facades/client/spaces, state/spaces.go (3.6)
 """
@@ -28,13 +28,13 @@ ALPHA_ID = network.ALPHA_ID
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Uses:
-    """The entities that name a space."""
+    """The entities whose constraints or bindings name a space."""
 
     constraints: list[str] = field(default_factory=list)
     bindings: list[str] = field(default_factory=list)
 
     def lines(self, name: str) -> list[str]:
-        """Return them in Juju's words."""
+        """Return lines about these entities, in Juju's words."""
         found = []
         if self.constraints:
             found.append(f"- {quote(name)} is used as a constraint on: {', '.join(self.constraints)}")
@@ -47,13 +47,13 @@ class Uses:
 
 
 def names(tx: ModelTx) -> dict[str, str]:
-    """Return id -> name of every space, alpha first, in the order in which they were made."""
+    """Return id -> name of every space: alpha, then the others in the order in which they were added."""
     found = tx.list(Space, "space_list")
     return {ALPHA_ID: ALPHA, **{space.id: space.name for space in sorted(found, key=lambda it: int(it.id))}}
 
 
 def require(tx: ModelTx, name: str) -> str:
-    """Return the id of a space."""
+    """Return the id of a space, or raise NotFound."""
     found = next((number for number, other in names(tx).items() if other == name), None)
     if found is None:
         raise not_found("space", name)
@@ -61,18 +61,18 @@ def require(tx: ModelTx, name: str) -> str:
 
 
 def subnets(tx: ModelTx) -> list[Subnet]:
-    """Return all subnets that are known."""
+    """Return all subnets that machines have reported or users have named."""
     return tx.list(Subnet, "subnet_list")
 
 
 def default_space(tx: ModelTx) -> str:
-    """Return the id of the space that endpoints are bound to by default."""
+    """Return the id of the space that endpoints are bound to by default, as `default-space` names it."""
     name = str(model_config.get(tx, "default-space") or "")
     return require(tx, name) if name else ALPHA_ID
 
 
 def check_default(tx: ModelTx, config: Mapping[str, Any]) -> None:
-    """Refuse a change of the model's configuration that names a default space which is not there.
+    """Raise NotFound when a new model configuration names a default space that does not exist.
 
     Mirrors: juju apiserver/facades/client/modelconfig (3.6)
     """
@@ -82,7 +82,7 @@ def check_default(tx: ModelTx, config: Mapping[str, Any]) -> None:
 
 
 def uses(tx: ModelTx, space: str) -> Uses:
-    """Return the applications that name a space."""
+    """Return the applications whose constraints or bindings name a space."""
     name = names(tx)[space]
     every = tx.list(Application, "application_list")
     constrained = [app.name for app in every if names_space(app.constraints, name)]
@@ -103,10 +103,10 @@ def names_space(constraints: Mapping[str, Any], name: str) -> bool:
 def note_addresses(
     tx: ModelTx, machine: Machine, addresses: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, object]]:
-    """Take in what a machine says of its addresses: new subnets are known from now on, up to a limit.
+    """Record new subnets from the addresses that a machine reported, up to a limit.
 
     Returns:
-        The addresses as the model keeps them.
+        The addresses with their spaces, as the model keeps them.
     """
     known = {subnet.cidr: subnet.space for subnet in subnets(tx)}
     told = [cidr for cidr in {entry["cidr"] for entry in addresses} - known.keys() if network.is_subnet(cidr)]
@@ -120,7 +120,7 @@ def _outside(known: Mapping[str, str]) -> dict[str, str]:
 
 
 def sort_again(tx: ModelTx, reason: str) -> None:
-    """Put the addresses of all machines into their spaces; where one changes, units look again."""
+    """Update the spaces of all machines' addresses, and wake the machines where one has changed."""
     outside = _outside({subnet.cidr: subnet.space for subnet in subnets(tx)})
     for machine in list_machines(tx):
         new = network.noted(machine.addresses, machine.addresses, outside)
@@ -130,7 +130,7 @@ def sort_again(tx: ModelTx, reason: str) -> None:
     firewall.changed_everywhere(tx, reason)
 
 
-# --- changing ---------------------------------------------------------------------------------------------
+# --- spaces of machines -----------------------------------------------------------------------------------
 
 
 def machine_spaces(machine: Machine) -> set[str]:
@@ -139,7 +139,7 @@ def machine_spaces(machine: Machine) -> set[str]:
 
 
 def require_removable(tx: ModelTx, name: str) -> str:
-    """Return the id of a space that may be removed."""
+    """Return the id of a space, or raise NotValid when the space may not be removed."""
     if name == ALPHA:
         raise NotValid(f"the {quote(ALPHA)} space cannot be removed")
     if model_config.get(tx, "default-space") == name:

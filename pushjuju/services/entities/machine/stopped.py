@@ -1,4 +1,4 @@
-"""Machines of this host that are off, known before a command has tried to reach them."""
+"""Finds machines on this host that are stopped, so that `status` need not contact them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ STOPPED = "is stopped; the next command that needs the machine starts it"
 
 
 def stopped(ctx: Context, cloud_type: str, running: Mapping[str, str]) -> set[str]:
-    """Return the ids of the machines that are off.
+    """Return the ids of the machines that are stopped.
 
     Args:
-        cloud_type: Of the model's cloud; only `local` has its machines on this host.
-        running: Instance -> id of its machine, of those that ran when they were seen last.
+        cloud_type: The type of the model's cloud; only machines of a `local` cloud are on this host.
+        running: Instance -> id of its machine, for machines that ran at their last contact.
     """
     if cloud_type != "local" or not running:
         return set()

@@ -1,9 +1,9 @@
-"""The upgrade of a machine to another base, in two steps: a user does the rest by hand.
+"""The upgrade of a machine to another base, in two steps between which a user upgrades the system by hand.
 
-`prepare` locks the machine and lets its units run pre-series-upgrade; then the units rest until `complete`,
-which lets them run post-series-upgrade, sets the machine's base and releases the lock. Each unit reports how
-far it is (`unit_is`), and the last unit moves the machine to the next step. The state is in the store alone,
-so any process that works the model can continue the upgrade.
+`prepare` locks the machine and makes its units run pre-series-upgrade; then the units do nothing until
+`complete`, which makes them run post-series-upgrade, sets the machine's base and removes the lock. Each unit
+reports its own step (`unit_is`); when the last unit has reported, the machine goes to the next step. The
+state is in the store alone, so any process that works the model can continue the upgrade.
 
 Mirrors: juju apiserver/facades/client/machinemanager/upgradebase.go, state/machine_upgradeseries.go,
 worker/upgradeseries/worker.go (3.6)
@@ -27,7 +27,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.store.rows.records import Application, Machine, MachineUpgrade, MachineUpgradeMessage, Unit
 from pushjuju.store.tx import ModelTx
 
-# What the machine's instance says of itself meanwhile.
+# The message of the instance's status in each step.
 _SAYS = {
     SeriesStatus.PREPARE_STARTED: "preparing units",
     SeriesStatus.PREPARE_COMPLETED: "waiting for completion command",
@@ -38,7 +38,7 @@ _BEFORE_PREPARED = (SeriesStatus.PREPARE_STARTED, SeriesStatus.PREPARE_RUNNING)
 
 
 class Locked(Conflict, code="machine-locked"):
-    """The machine is being upgraded already.
+    """The error for a machine that is already being upgraded.
 
     Attributes:
         status: The step that the upgrade has reached.
@@ -50,7 +50,7 @@ class Locked(Conflict, code="machine-locked"):
         self.status = status
 
 
-# --- what is there ----------------------------------------------------------------------------------------
+# --- the lock ---------------------------------------------------------------------------------------------
 
 
 def lock_of(tx: ModelTx, machine_id: str) -> MachineUpgrade | None:
@@ -65,13 +65,13 @@ def status_of(tx: ModelTx, machine_id: str) -> SeriesStatus:
 
 
 def require_unlocked(tx: ModelTx, machine_id: str) -> None:
-    """Check that a machine may be taken away."""
+    """Raise Conflict when a machine may not be removed, because it is being upgraded."""
     if lock_of(tx, machine_id):
         raise Conflict(f"machine {machine_id} is locked for series upgrade")
 
 
 def messages(tx: ModelTx, machine_id: str, after: int = 0) -> list[MachineUpgradeMessage]:
-    """Return the messages of a machine's newest upgrade that follow a given message."""
+    """Return the messages of a machine's newest upgrade whose number is above `after`."""
     return tx.list(MachineUpgradeMessage, "machine_upgrade_message_list", machine=machine_id, after=after)
 
 
@@ -81,7 +81,7 @@ def last_message(tx: ModelTx, machine_id: str) -> int:
 
 
 def instance_message(tx: ModelTx, machine_id: str) -> str:
-    """Return what the instance of a machine under upgrade says; empty for another machine."""
+    """Return the message for the instance of a machine that is upgraded; empty for any other machine."""
     status = status_of(tx, machine_id)
     return "" if status is SeriesStatus.NOT_STARTED else _instance_text(status)
 
@@ -90,7 +90,7 @@ def _instance_text(status: SeriesStatus) -> str:
     return f"series upgrade {status}: {_SAYS[status]}"
 
 
-# --- what a user asks for -------------------------------------------------------------------------------
+# --- checks before an upgrade ---------------------------------------------------------------------------
 
 
 def affected_units(tx: ModelTx, machine_id: str) -> list[str]:
@@ -104,11 +104,11 @@ def affected_units(tx: ModelTx, machine_id: str) -> list[str]:
 
 
 def check(tx: ModelTx, machine_id: str, base: Base, *, force: bool = False) -> Base:
-    """Check that the upgrade of a machine may begin; return the base that the machine has.
+    """Check that the upgrade of a machine may begin; return the machine's present base.
 
     Args:
-        base: The new base; only its channel counts, as in Juju.
-        force: Although a charm does not name the base.
+        base: The new base; as in Juju, only its track and risk count.
+        force: True to allow charms that do not name the new base.
     """
     affected_units(tx, machine_id)
     machine = machines.get(tx, machine_id)
@@ -144,7 +144,7 @@ def _release(base: Base) -> tuple[int, ...]:
 
 
 def _check_charms(tx: ModelTx, units: Iterable[Unit], wanted: Base) -> None:
-    """Check that every application of a machine names a base."""
+    """Check that the charms of all units on a machine name the new base."""
     for name in sorted({unit.application for unit in units}):
         application = tx.get(Application, "application_get", Subject("application", name), name=name)
         charm = charms.get(tx, application.charm_url)
@@ -160,7 +160,7 @@ def _check_charms(tx: ModelTx, units: Iterable[Unit], wanted: Base) -> None:
 
 
 def _check_units(tx: ModelTx, units: Iterable[Unit]) -> None:
-    """Check that every unit is at rest and well."""
+    """Check that every unit is idle and not in error."""
     for unit in units:
         workload, agent = _shown(tx, unit)
         if agent.status != Agent.IDLE:
@@ -186,7 +186,7 @@ def _shown(tx: ModelTx, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
 
 
 def unit_is(tx: ModelTx, unit: Unit, status: SeriesStatus, message: str) -> None:
-    """Record the step of a unit; the last unit moves its machine on. A step that is known is ignored."""
+    """Record the step that a unit has reached, and advance its machine; a repeated report is ignored."""
     lock = lock_of(tx, unit.machine) if unit.machine is not None else None
     present = SeriesStatus(unit.series)
     if lock is None or present is SeriesStatus.NOT_STARTED or not status.is_after(present):
@@ -199,7 +199,7 @@ def unit_is(tx: ModelTx, unit: Unit, status: SeriesStatus, message: str) -> None
 
 
 def advance(tx: ModelTx, machine_id: str) -> None:
-    """Take the upgrade of a machine on when every unit of it is ready; units that are gone count no more."""
+    """Move a machine to its next step when all its units are ready; removed units do not count."""
     lock = lock_of(tx, machine_id)
     if lock is None:
         return
@@ -214,7 +214,7 @@ def advance(tx: ModelTx, machine_id: str) -> None:
 
 
 def _finish(tx: ModelTx, lock: MachineUpgrade) -> None:
-    """Give the machine its new base and unlock it; the units forget, and do what has come up meanwhile."""
+    """Set the machine's new base and remove the lock, so that its units run the hooks that were put off."""
     set_machine(tx, lock, SeriesStatus.COMPLETED, "series upgrade complete")
     tx.run("machine_set_base", id=lock.machine, base=lock.to_base)
     _unlock(tx, lock)
@@ -228,7 +228,7 @@ def _unlock(tx: ModelTx, lock: MachineUpgrade) -> None:
 
 
 def forget(tx: ModelTx, machine_id: str) -> None:
-    """Give up the upgrade of a machine that is taken away by force; its units go on."""
+    """End the upgrade of a machine that is removed by force; its units continue normally."""
     lock = lock_of(tx, machine_id)
     if lock is not None:
         _unlock(tx, lock)
@@ -240,7 +240,7 @@ def units_in(tx: ModelTx, lock: MachineUpgrade) -> list[Unit]:
 
 
 def set_unit(tx: ModelTx, unit: Unit, status: SeriesStatus, target: Base | None) -> None:
-    """Record how far a unit is; `target` is the base that its machine goes to."""
+    """Record the step of a unit; `target` is the base that its machine is upgraded to."""
     tx.run(
         "unit_set_series", name=unit.name, series=status,
         target=target.display if target else ""
@@ -248,7 +248,7 @@ def set_unit(tx: ModelTx, unit: Unit, status: SeriesStatus, target: Base | None)
 
 
 def set_machine(tx: ModelTx, lock: MachineUpgrade, status: SeriesStatus, message: str) -> None:
-    """Record how far a machine is, and say so."""
+    """Record the step of a machine, with a message for the user and the instance's status."""
     tx.run("machine_upgrade_set_status", machine=lock.machine, status=status)
     say(tx, lock, f"machine-{lock.machine} {message}")
     statuses.set_status(
@@ -257,5 +257,5 @@ def set_machine(tx: ModelTx, lock: MachineUpgrade, status: SeriesStatus, message
 
 
 def say(tx: ModelTx, lock: MachineUpgrade, message: str) -> None:
-    """Add a message about an upgrade, for the user who waits."""
+    """Add a message about an upgrade, which `upgrade-machine` shows while it waits."""
     tx.run("machine_upgrade_message_add", machine=lock.machine, time=to_iso(tx.now), message=message)

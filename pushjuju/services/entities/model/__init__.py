@@ -1,1 +1,1 @@
-"""Models and controllers, and what they are set to."""
+"""Models and controllers: configuration, constraints, firewall, access and SSH keys."""

@@ -18,16 +18,16 @@ from pushjuju.store.rows.records import Application, Machine
 
 
 def own_arch() -> str:
-    """Return Juju's word for this computer's processor."""
+    """Return the architecture of this computer, in Juju's words."""
     return normalise_arch(platform.machine()) or platform.machine()
 
 
 def wanted(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | None = None) -> str:
-    """Return the architecture that new machines shall have; empty when no constraint names one.
+    """Return the architecture for new machines; empty when no constraint names an architecture.
 
     Args:
         own: The constraints of the application.
-        placed: The architecture of the machines that units are placed on.
+        placed: The platform of the machines that units are placed on, or None.
 
     Mirrors: juju cmd/juju/application/utils MakePlatform (3.6)
     """
@@ -40,7 +40,7 @@ def wanted(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | 
 
 
 def of_application(ctx: Context, model: str, application: Application) -> str:
-    """Return the architecture of an application's machines, else the one that new ones shall have."""
+    """Return the architecture of an application's machines, or that of new machines when it has none."""
     with ctx.read(model) as tx:
         rows = tx.rows("application_machines", application=application.name)
         names = {row["machine"] for row in rows if row["machine"] is not None}
@@ -53,12 +53,11 @@ def of_application(ctx: Context, model: str, application: Application) -> str:
 
 
 def chosen(charm: Charm, base: Base, asked: str) -> str:
-    """Return the architecture that a charm's sources are built for.
+    """Return the architecture for which a charm's sources are built.
 
     Args:
-        base: Of the machines.
-        asked: The architecture of the constraints; empty for the usual architecture, if the charm supports
-            it.
+        base: The base of the machines.
+        asked: The architecture of the constraints; when empty, amd64 or the first that the charm supports.
     """
     entries = [item for item in charm.manifest.bases if item.base.matches(base)] if charm.manifest else []
     named = list(dict.fromkeys(arch for item in entries for arch in item.architectures))

@@ -1,4 +1,4 @@
-"""The constraints of models and applications: what new machines shall be like.
+"""Reads the constraints of a model, and merges them with those of an application or machine.
 
 Mirrors: juju apiserver/facades/client/modelconfig, application (3.6)
 """
@@ -19,22 +19,22 @@ from pushjuju.store.tx import ModelTx
 
 
 def of_model(tx: ModelTx) -> dict[str, object]:
-    """Return the constraints of a model; none when nothing was set."""
+    """Return the constraints of a model; empty when none are set."""
     found = tx.scalar("model_constraints_get")
     return dict(json.loads(found)) if found else {}
 
 
 def default_base(ctx: Context, model: str) -> Base:
-    """Return the base of machines for which no base is named."""
+    """Return the base of new machines when a command names none: the model's default, or Ubuntu 24.04."""
     with ctx.read(model) as tx:
         text = model_config.get(tx, model_config.BASE)
     return Base.parse(text) if text else Base("ubuntu", "24.04")
 
 
 def for_machine(tx: ModelTx, own: Mapping[str, Any]) -> dict[str, object]:
-    """Return what a new machine gets: its own, or its application's, over the model's.
+    """Return the constraints of a new machine: the model's, overridden by `own`.
 
-    What excludes each other is the cloud's to say; its plugin is asked only where two sides speak.
+    The cloud's plugin is loaded for its rules on conflicts only when both model and `own` have constraints.
     """
     weaker = of_model(tx)
     both = weaker and any(value is not None for value in own.values())

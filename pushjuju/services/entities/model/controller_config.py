@@ -1,7 +1,7 @@
-"""The settings of a controller: keys, types, defaults, and what may change.
+"""The configuration keys of a controller: their types, defaults, and whether users may change them.
 
-Kept in controller.toml under `config`, where `bootstrap --config` puts them. What concerns an API server, a
-database or the processes of agents is kept and shown, and of no effect here.
+controller.toml keeps the values under `config`, where `bootstrap --config` writes them. Keys about an API
+server, a database or agents are kept and shown, but have no effect in pushjuju.
 
 Mirrors: juju controller/config.go, configschema.go (3.6)
 """
@@ -24,7 +24,7 @@ from pushjuju.services.entities.basis.context import Context
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A key: its type, its default (or None), and whether users may change it after bootstrap.
+    """A configuration key: type, default (or None), and whether users may change it after bootstrap.
 
     Types: `bool`, `int`, `string`, `duration`, `size`.
     """
@@ -100,12 +100,12 @@ SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
 
 
 def may_change(key: str) -> bool:
-    """Return True when a key can be set after bootstrap."""
+    """Return True when users may set a key after bootstrap."""
     return key in SETTINGS and SETTINGS[key].changes
 
 
 def parse_value(key: str, value: Any) -> Any:
-    """Return a value as its key's type."""
+    """Return a value in the type of its key, or raise NotValid with Juju's message."""
     setting = SETTINGS[key]
     if isinstance(value, (dict, list)):
         raise NotValid(f"{key}: expected string, got {typed(value)}")
@@ -117,7 +117,7 @@ def parse_value(key: str, value: Any) -> Any:
             raise NotValid(f"{key}: expected bool, got {typed(value)}")
         return found
     if setting.type == "int":
-        sign = "-?" if key in _STATE_SIZES else ""  # these have a message of their own for negative numbers
+        sign = "-?" if key in _STATE_SIZES else ""  # `check_state_sizes` refuses negative sizes
         if isinstance(value, bool) or not re.fullmatch(f"{sign}[0-9]{{1,18}}", str(value)):
             raise NotValid(f"{key}: expected number, got {typed(value)}")
         return int(value)
@@ -133,14 +133,14 @@ def parse_value(key: str, value: Any) -> Any:
 
 
 def parse_values(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return those of a configuration's entries that belong to controllers, as their keys' types."""
+    """Return the entries of a configuration that belong to controllers, in the types of their keys."""
     parsed = {key: parse_value(key, value) for key, value in values.items() if key in SETTINGS}
     check_state_sizes(parsed)
     return parsed
 
 
 def check_state_sizes(config: Mapping[str, Any]) -> None:
-    """Check both limits of what a unit keeps in the model together."""
+    """Check the limits of charm state and agent state, and their sum."""
     sizes = {key: int(config.get(key, SETTINGS[key].default)) for key in _STATE_SIZES}
     for key, size in sizes.items():
         if size < 0:
@@ -155,17 +155,17 @@ def check_state_sizes(config: Mapping[str, Any]) -> None:
 
 
 def max_charm_state(ctx: Context) -> int:
-    """Return how many bytes the state of a unit's charm may have."""
+    """Return the limit of a charm's state (`state-set`) for each unit, in bytes."""
     return _state_size(ctx, "max-charm-state-size")
 
 
 def max_agent_state(ctx: Context) -> int:
-    """Return how many bytes may describe what a unit itself remembers."""
+    """Return the limit of what the uniter remembers for each unit, in bytes."""
     return _state_size(ctx, "max-agent-state-size")
 
 
 def _state_size(ctx: Context, key: str) -> int:
-    """Return a limit; 0 turns the setting off, and leaves the hard limit."""
+    """Return the value of a size setting; 0 means the hard limit."""
     config = ctx.controller.settings().get("config", {})
     size = int(parse_value(key, config.get(key, SETTINGS[key].default)))
     return min(size or limits.UNIT_STATE, limits.UNIT_STATE)

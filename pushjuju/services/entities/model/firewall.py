@@ -1,8 +1,8 @@
-"""The firewall of a model: what may reach its machines, and which machines must look at that again.
+"""The firewall rules of a model's machines, and which machines must apply their rules again.
 
-The rules of a machine are computed anew from the model each time; a change only says that
-they may be others now. A machine has a row in `machine_firewall` from its first contact on, if anything
-guards it at all; models without firewalls pay one look into an empty table.
+A machine's rules are computed from the model each time; a change of the model only marks machines whose rules
+may be different. A machine with a firewall has a row in `machine_firewall` from its first contact on; models
+without firewalls pay for one query of an empty table.
 
 Mirrors: juju worker/firewaller/firewaller.go (3.6)
 """
@@ -44,7 +44,7 @@ DEFAULT_SSH_PORT = 22
 
 
 class Mode(StrEnum):
-    """How a model guards its machines: each by itself, all alike, or not at all."""
+    """The firewall mode of a model: rules for each machine, equal rules for all machines, or no firewall."""
 
     INSTANCE = "instance"
     GLOBAL = "global"
@@ -52,16 +52,16 @@ class Mode(StrEnum):
 
 
 def mode(tx: ModelTx) -> Mode:
-    """Return how a model guards its machines; fixed when the model is made."""
+    """Return the firewall mode of a model, which is fixed when the model is added."""
     return Mode(model_config.get(tx, MODE))
 
 
 def is_asked_for(tx: ModelTx) -> bool:
-    """Return True when the user set the firewall mode of a model; otherwise the mode is the default."""
+    """Return True when a user set the firewall mode of a model, instead of the default."""
     return MODE in model_config.stored(tx)
 
 
-# --- who must look again ----------------------------------------------------------------------------------
+# --- machines whose rules have changed --------------------------------------------------------------------
 
 
 def changed_on(tx: ModelTx, machine: str | None, reason: str) -> None:
@@ -73,7 +73,7 @@ def changed_on(tx: ModelTx, machine: str | None, reason: str) -> None:
 
 
 def changed_of(tx: ModelTx, application: str, reason: str) -> None:
-    """Let the machines of an application look at their rules again."""
+    """Wake the machines of an application, whose rules may have changed; every machine in mode `global`."""
     if mode(tx) is Mode.GLOBAL:
         changed_everywhere(tx, reason)
     else:
@@ -82,22 +82,22 @@ def changed_of(tx: ModelTx, application: str, reason: str) -> None:
 
 
 def changed_everywhere(tx: ModelTx, reason: str) -> None:
-    """Let every guarded machine of a model look at its rules again.
+    """Mark all machines of a model with a firewall, because the rules of each may have changed.
 
-    Those that are worked just now see it; the others are woken together (`wake`): a fleet that comes up one
-    machine after the other must not look at itself anew for each of them.
+    Machines that are being worked apply their rules at once; a loop wakes the others together (`wake`).
+    Otherwise each machine of a growing fleet would make all others apply their rules once more.
     """
     if tx.run("firewall_change_all"):
         touch.firewall(tx, reason)
 
 
 def guarded(tx: ModelTx) -> int:
-    """Return how many machines of a model have a firewall."""
+    """Return the number of machines of a model that have a firewall."""
     return int(tx.scalar("firewall_count"))
 
 
 def wake(tx: ModelTx, reason: str) -> None:
-    """Let the machines look again whose rules may have changed since they last did."""
+    """Wake the machines that are marked because their rules may have changed."""
     tx.run("firewall_wake", workers=machine_key(tx.model, ""), due=to_iso(tx.now), reason=reason)
 
 
@@ -111,10 +111,10 @@ def _change(tx: ModelTx, machines: Iterable[str], reason: str) -> None:
 
 
 def rules(tx: ModelTx, machine: str, known: MachineFirewall) -> MachineRules:
-    """Return the complete rules of a machine.
+    """Return all firewall rules of a machine.
 
     Args:
-        known: From where its SSH port was reached, and which that is.
+        known: The record of the machine's firewall, with the SSH port and the addresses that reached it.
     """
     return MachineRules(
         ingress=merged(_ingress(tx, machine)),
@@ -125,7 +125,7 @@ def rules(tx: ModelTx, machine: str, known: MachineFirewall) -> MachineRules:
 
 
 def _ingress(tx: ModelTx, machine: str) -> Iterator[IngressRule]:
-    """Yield the rules of the units of a machine, or of all units where machines are guarded alike."""
+    """Yield the ingress rules of the units on a machine, or of all units in mode `global`."""
     if mode(tx) is Mode.GLOBAL:
         exposed = tx.list(ExposedEndpoint, "exposure_of_model")
         links = tx.rows("ingress_of_model")
@@ -150,7 +150,7 @@ def _ingress(tx: ModelTx, machine: str) -> Iterator[IngressRule]:
 
 
 def _consumers(tx: ModelTx, links: Iterable[Any]) -> dict[str, tuple[str, ...]]:
-    """Return application -> from where units of other models reach it; what is exposed needs no more.
+    """Return application -> subnets of other models' units that reach it, unless it is exposed.
 
     Mirrors: juju worker/firewaller/firewaller.go ingressRulesForNonExposedMachineUnit (3.6)
     """
@@ -163,9 +163,9 @@ def _consumers(tx: ModelTx, links: Iterable[Any]) -> dict[str, tuple[str, ...]]:
 
 
 def egress_of(tx: ModelTx, relation: int) -> list[str]:
-    """Return the addresses that the units of a model use in a relation: those of `--via`, or the model's.
+    """Return the subnets from which the units of a model reach the other model of a relation.
 
-    Else each of them comes from its own public address.
+    These are the subnets of `--via`, else the model's `egress-subnets`, else each unit's public address.
     """
     row = tx.row("relation_get", id=relation)
     told = row["egress"] if row is not None else ""
@@ -178,7 +178,7 @@ def egress_of(tx: ModelTx, relation: int) -> list[str]:
 
 
 def ingress_problem(tx: ModelTx, sources: Iterable[str]) -> str:
-    """Return why a model does not let others in from somewhere, or an empty text.
+    """Return why a model refuses traffic from subnets of another model; empty when it accepts all of them.
 
     Mirrors: juju apiserver/common/crossmodel CheckIngressNetworks (3.6)
     """
@@ -199,7 +199,7 @@ def _holds(outer: Any, inner: Any) -> bool:
 
 
 def exposure(row: ExposedEndpoint) -> Exposure:
-    """Return a stored exposure as a value."""
+    """Return the value of a stored exposure."""
     return Exposure(endpoint=row.endpoint, spaces=tuple(row.spaces), cidrs=tuple(row.cidrs))
 
 
@@ -212,7 +212,7 @@ def _by_unit(ports: Iterable[Port]) -> dict[str, list[OpenPort]]:
 
 
 def space_subnets(tx: ModelTx) -> Mapping[str, list[str]]:
-    """Return the subnets of each space of a model, by its name."""
+    """Return name of a space -> its subnets, for each space of a model."""
     called = {network.ALPHA_ID: network.ALPHA}
     called.update({row["id"]: row["name"] for row in tx.rows("space_list")})
     found: dict[str, list[str]] = {name: [] for name in called.values()}
@@ -224,7 +224,7 @@ def space_subnets(tx: ModelTx) -> Mapping[str, list[str]]:
 def _mates(tx: ModelTx) -> tuple[str, ...]:
     """Return the addresses of the model's machines: those of SSH, and those that the machines report.
 
-    A machine can say anything; but one of the model's machines could pass on whatever it likes anyway.
+    A machine may report a wrong address, but it could forward traffic from that address anyway.
     """
     return tx.made(_all_mates, "machine_reach")
 
@@ -235,7 +235,7 @@ def _all_mates(rows: Iterable[Any]) -> tuple[str, ...]:
 
 
 def known_by(addresses: Any, ssh: Mapping[str, Any]) -> tuple[frozenset[str], str]:
-    """Return by what others know a machine: its addresses as a mate, and whence it comes to other models."""
+    """Return the addresses that other machines of the model let in, and the machine's public address."""
     return _mates_of(json.dumps(addresses), json.dumps(dict(ssh))), _public(addresses, ssh)
 
 
@@ -243,7 +243,7 @@ def _public(addresses: Any, ssh: Mapping[str, Any]) -> str:
     return network.public(addresses) or str(ssh.get("host", ""))
 
 
-@lru_cache(maxsize=4096)  # a fleet: each machine that comes makes the others look at all of them
+@lru_cache(maxsize=4096)  # with each new machine, all others compute the addresses of the whole fleet
 def _mates_of(addresses: str, ssh: str) -> frozenset[str]:
     claimed = [item["value"] for item in json.loads(addresses)][: limits.MATES]
     return frozenset(text for text in (*claimed, str(json.loads(ssh).get("host", ""))) if _is_mate(text))
@@ -253,7 +253,7 @@ def _is_mate(text: str) -> bool:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        return False  # a host name: the machine's own addresses say more
+        return False  # a host name; the addresses that the machine reports are used
     return not (
         address.is_loopback or address.is_link_local or address.is_unspecified or address.is_multicast
     )
@@ -265,9 +265,9 @@ def ssh_allow(tx: ModelTx) -> list[str]:
 
 
 def _ssh(tx: ModelTx, peers: Iterable[str]) -> tuple[str, ...]:
-    """Return the networks that may reach the SSH port: those that users allow, and those of the controllers.
+    """Return the networks that may reach the SSH port: those of `ssh-allow`, and those of the controllers.
 
-    As long as no address of a controller is known, every address may.
+    As long as no address of a controller is known, all networks may.
     """
     allowed, peers = collapsed(ssh_allow(tx)), tuple(peers)
     if set(EVERYWHERE) <= set(allowed) or not peers:
@@ -275,16 +275,16 @@ def _ssh(tx: ModelTx, peers: Iterable[str]) -> tuple[str, ...]:
     return collapsed([*allowed, *peers])
 
 
-# --- what is in force -------------------------------------------------------------------------------------
+# --- records of firewalls ---------------------------------------------------------------------------------
 
 
 def state(tx: ModelTx, machine: str) -> MachineFirewall | None:
-    """Return what is known of a machine's firewall, or None when no rule was ever applied."""
+    """Return the record of a machine's firewall, or None when no rule was ever applied."""
     return tx.find(MachineFirewall, "firewall_get", machine=machine)
 
 
 def reached(tx: ModelTx, known: MachineFirewall, peer: str, port: int) -> MachineFirewall | None:
-    """Note the address from which a machine's SSH port was reached; return None when nothing changed."""
+    """Record the address from which a machine's SSH port was reached; return None when nothing changed."""
     peers = [*(other for other in known.peers if other != peer), *([peer] if peer else [])][-limits.PEERS :]
     if sorted(peers) == sorted(known.peers) and port == known.ssh_port:
         return None

@@ -1,7 +1,7 @@
-"""The way to a machine: directly, or through jump hosts.
+"""Finds the jump hosts through which a machine is reached.
 
-A machine that its cloud reaches through a host says so in its row. For all others the model may name one,
-`ssh-jump-host`; what a user's `~/.ssh/config` says of a host holds where neither does.
+The row of a machine names the jump host that its cloud needs. For other machines the model's `ssh-jump-host`
+counts; when neither names a host, the user's `~/.ssh/config` decides.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.store.tx import ModelTx
 
 KEY = "ssh-jump-host"
-ALWAYS = "proxy-ssh"  # Juju's key: whether ssh and scp use the jump host by default
+ALWAYS = "proxy-ssh"  # Juju's key: True when ssh and scp use the jump host by default
 
 
 def to(tx: ModelTx, ssh: Mapping[str, Any]) -> tuple[jumps.Hop, ...]:
-    """Return the jump hosts on the way to a machine, the nearest to us first.
+    """Return the jump hosts on the way to a machine, beginning with the host that is connected to first.
 
     Args:
         ssh: The login in the machine's row: {host, jump, ...}.
@@ -28,11 +28,11 @@ def to(tx: ModelTx, ssh: Mapping[str, Any]) -> tuple[jumps.Hop, ...]:
 
 
 def is_asked_for(tx: ModelTx) -> bool:
-    """Return True when a model wants every SSH session to go through a jump host."""
+    """Return True when a model's `proxy-ssh` sends every `ssh` and `scp` through a jump host."""
     return bool(model_config.get(tx, ALWAYS))
 
 
 def changed(tx: ModelTx) -> None:
-    """Have all machines of a model tried at once: the old way may have been the wrong one."""
+    """Wake all machines of a model, as unreachable ones may be reachable through the new host."""
     for row in tx.rows("machine_list"):
         wake.machine(tx, row["id"], f"{KEY} changed")

@@ -1,4 +1,4 @@
-"""What a user may do to a model: its owner everything, others what was granted.
+"""Access of users to models: the owner has every access, other users what was granted to them.
 
 Mirrors: juju core/permission (3.6)
 """
@@ -14,13 +14,13 @@ LEVELS = users.LEVELS[Kind.MODEL]
 
 
 def level(tx: Tx, user: str, model: Model) -> str:
-    """Return `read`, `write` or `admin`, or an empty text for a user without access."""
+    """Return `read`, `write` or `admin`; empty for a user without access."""
     if model.owner == user:
         return LEVELS[-1]
     return users.effective_level(tx, user, Kind.MODEL, model.uuid)
 
 
 def may(tx: Tx, user: str, model: Model, wanted: str) -> bool:
-    """Return True when a user has a level of access to a model, or a greater one."""
+    """Return True when a user has at least the wanted level of access to a model."""
     found = level(tx, user, model)
     return bool(found) and LEVELS.index(found) >= LEVELS.index(wanted)

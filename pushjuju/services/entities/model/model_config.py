@@ -1,4 +1,4 @@
-"""The configuration of a model: keys, types, defaults. Mirrors: juju environs/config."""
+"""The configuration of a model: its keys, types and defaults. Mirrors: juju environs/config."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A key: its type, default and choices.
+    """A configuration key: its type, default and choices.
 
     Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `size`, `url`,
     `tags`, `userdata`, `inherited`, `jumps`.
@@ -110,20 +110,20 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "transmit-vendor-metrics": Attribute("bool", True),
     "update-status-hook-interval": Attribute("duration", "5m"),
 }
-# Keys of ours, which Juju does not have: shown when they are set.
+# Keys of pushjuju that Juju does not have; they are shown only when they are set.
 OWN: Mapping[str, Attribute] = {"ssh-jump-host": Attribute("jumps", "")}
 INTERVAL = "update-status-hook-interval"
 BASE = "default-base"
-SERIES = "default-series"  # its deprecated form
-FIXED = ("charmhub-url", "firewall-mode")  # what only the one who makes a model may choose
+SERIES = "default-series"  # the deprecated form of default-base
+FIXED = ("charmhub-url", "firewall-mode")  # can be set only when a model is added
 READ_ONLY = ("agent-version", "name", "type", "uuid")
-UNSHOWN = ("authorized-keys",)  # kept with the settings, but worked by the words for keys alone
-_MAY_BE_EMPTY = ("ssh-allow",)  # when empty, SSH is open only to the hosts that work the machines
+UNSHOWN = ("authorized-keys",)  # kept with the configuration, but only the commands for SSH keys change it
+_MAY_BE_EMPTY = ("ssh-allow",)  # when empty, only the controllers' addresses may reach SSH
 _MODES = ("requires-prompts", "strict")
 
 
 def parse_values(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return values as their keys' types; the deprecated `default-series` becomes the `default-base`."""
+    """Return values in the types of their keys; `default-series` becomes `default-base`."""
     found = dict(values)
     if (series := found.pop(SERIES, None)) is not None:
         base = str(Base.from_series(str(series))) if series else ""
@@ -133,7 +133,7 @@ def parse_values(values: Mapping[str, Any]) -> dict[str, object]:
 
 
 def parse_value(key: str, value: Any) -> Any:
-    """Return a value as its key's type."""
+    """Return a value in the type of its key, or raise NotValid; unknown keys keep their value."""
     if key in READ_ONLY:
         raise NotValid(f"{key} cannot be changed for a model, it is read-only")
     if key in UNSHOWN:
@@ -177,14 +177,14 @@ def parse_value(key: str, value: Any) -> Any:
 
 
 def shown_value(key: str, value: Any) -> Any:
-    """Return a value as documents have it: tags are a map there, as in Juju."""
+    """Return a value as documents show it: tags are a map there, as in Juju."""
     if key != "resource-tags" or not value:
         return value
     return dict(sorted(word.split("=", 1) for word in str(value).split()))
 
 
 def _check_tags(_key: str, text: str) -> None:
-    """Refuse what is no list of tags; the message is Juju's."""
+    """Refuse a text that is not a list of tags; the message is Juju's."""
     for word in text.split():
         name, equals, _ = word.partition("=")
         if not equals or not name:
@@ -194,7 +194,7 @@ def _check_tags(_key: str, text: str) -> None:
 
 
 def _check_userdata(key: str, text: str) -> None:
-    """Refuse what machines could not boot with, or what would take them from us; the messages are Juju's."""
+    """Refuse user data that would keep a machine from booting or lock pushjuju out, with Juju's messages."""
     if not text.strip():
         return
     try:
@@ -205,12 +205,12 @@ def _check_userdata(key: str, text: str) -> None:
 
 
 def _check_inherited(_key: str, text: str) -> None:
-    """Refuse what containers cannot inherit; the message is Juju's."""
+    """Refuse properties that containers cannot inherit; the message is Juju's."""
     cloudinit.inherited_names(text)
 
 
 def _check_jumps(key: str, text: str) -> None:
-    """Refuse what is no way to a machine."""
+    """Refuse a text that is not a list of jump hosts."""
     try:
         jumps.parse(text)
     except NotValid as error:
@@ -226,7 +226,7 @@ _CHECKS: Mapping[str, Callable[[str, str], None]] = {
 
 
 def _check_levels(text: str) -> None:
-    """Refuse levels that do not exist; the message is Juju's."""
+    """Refuse unknown log levels; the message is Juju's."""
     try:
         parse_levels(text)
     except ValueError as error:
@@ -234,7 +234,7 @@ def _check_levels(text: str) -> None:
 
 
 def _check_duration(key: str, text: str) -> None:
-    """Refuse what is no time span; the message is Juju's."""
+    """Refuse a text that is not a positive duration; the message is Juju's."""
     try:
         seconds = parse_duration(text)
     except ValueError as error:
@@ -245,7 +245,7 @@ def _check_duration(key: str, text: str) -> None:
 
 
 def _check_size(key: str, text: str) -> None:
-    """Refuse what is no size; the message is Juju's."""
+    """Refuse a text that is not a size; the message is Juju's."""
     try:
         parse_size(text)
     except NotValid as error:
@@ -254,7 +254,7 @@ def _check_size(key: str, text: str) -> None:
 
 
 def _check_cidrs(key: str, text: str) -> None:
-    """Refuse what is no list of CIDRs; the messages are Juju's."""
+    """Refuse a text that is not a list of CIDRs; the messages are Juju's."""
     if not text and key not in _MAY_BE_EMPTY:
         raise NotValid("empty cidrs not valid")
     for cidr in text.split(",") if text else ():
@@ -265,7 +265,7 @@ def _check_cidrs(key: str, text: str) -> None:
 
 
 def _check_url(key: str, text: str) -> None:
-    """Refuse what can be no address of a store, before anything is asked there."""
+    """Refuse a URL that cannot be the address of a charm store, before anything is fetched from there."""
     scheme, host = urlsplit(text)[:2]
     if scheme not in ("http", "https", "mirror+http", "mirror+https", "file") or not (
         host or scheme == "file"
@@ -274,7 +274,7 @@ def _check_url(key: str, text: str) -> None:
 
 
 def _check_modes(text: str) -> None:
-    """Refuse modes that Juju does not know: a misspelt mode would remove entities without a question."""
+    """Refuse modes that Juju does not know: with a misspelt mode, commands would remove unasked."""
     unknown = sorted({word.strip() for word in text.split(",")} - {"", *_MODES})
     if unknown:
         raise NotValid(f'mode(s) "{", ".join(unknown)}" not valid')
@@ -290,7 +290,7 @@ def _bool(key: str, value: Any) -> bool:
 
 
 def stored(tx: ModelTx) -> dict[str, Any]:
-    """Return what was set for the model itself."""
+    """Return the values that were set for the model, without defaults."""
     return {row["key"]: json.loads(row["value"]) for row in tx.rows("model_config_list")}
 
 
@@ -304,7 +304,7 @@ def get(tx: ModelTx, key: str) -> Any:
 
 
 def several(tx: ModelTx, keys: Iterable[str]) -> dict[str, object]:
-    """Return the effective values of some keys, read at once."""
+    """Return the effective values of some keys, with one query."""
     own = stored(tx)
     return {key: own.get(key, ATTRIBUTES[key].default) for key in keys}
 
@@ -312,11 +312,12 @@ def several(tx: ModelTx, keys: Iterable[str]) -> dict[str, object]:
 def effective(
     tx: ModelTx, inherited: Mapping[str, Mapping[str, Any]] | None = None
 ) -> dict[str, dict[str, object]]:
-    """Return every key as `{"value", "source"}`.
+    """Return every key with a document: its `value` and `source`.
 
     Args:
-        inherited: `controller` and `region` -> what models take from there: a model that has the same value
-            is shown with that source, as in Juju. The nearest comes last.
+        inherited: `controller` and `region` -> the defaults for new models there, the nearest last. A value
+            that
+            equals such a default is shown with its source, as in Juju.
     """
     merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}
     for key, value in stored(tx).items():
@@ -337,9 +338,9 @@ def change(
 
     Args:
         values: Key -> new value.
-        reset: Keys that get their default again.
+        reset: Keys that get their default value.
         new: True while the model is created, when every key may be set.
-        inherited: The values that a new model would get, which a key that is reset gets too.
+        inherited: The defaults for new models, which a key that is reset gets too.
     """
     before = {key: get(tx, key) for key in (INTERVAL, "apt-mirror")}
     parsed = parse_values(values)
@@ -358,13 +359,13 @@ def change(
         tx.run("model_config_set", key=key, value=json.dumps(value))
     _check_together(tx)
     if before["apt-mirror"] and not get(tx, "apt-mirror"):
-        raise NotValid("cannot clear apt-mirror")  # machines that have it would keep it
+        raise NotValid("cannot clear apt-mirror")  # machines would keep the old mirror
     if get(tx, INTERVAL) != before[INTERVAL]:
         tx.run("unit_restart_update_status")
 
 
 def _check_together(tx: ModelTx) -> None:
-    """Refuse values that do not go together; the message is Juju's."""
+    """Refuse legacy and Juju proxy settings side by side; the message is Juju's."""
     names = [f"{name}-proxy" for name in ("http", "https", "ftp")]
     found = several(tx, [*names, *(f"juju-{name}" for name in names)])
     if any(found[name] for name in names) and any(found[f"juju-{name}"] for name in names):
@@ -372,7 +373,7 @@ def _check_together(tx: ModelTx) -> None:
 
 
 def _is_same(tx: ModelTx, key: str, value: Any) -> bool:
-    """Return True when a key that cannot change has this value already, so that nothing is left to do."""
+    """Return True when a fixed key already has a value; raise NotValid when it has another value."""
     present = get(tx, key)
     if present != value:
         raise NotValid(f'cannot change {key} from "{present}" to "{value}"')

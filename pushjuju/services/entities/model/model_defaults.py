@@ -1,6 +1,6 @@
-"""The defaults that new models take: of the controller, of a cloud, of a region.
+"""The defaults for the configuration of new models, by controller, cloud and region.
 
-Kept in controller.toml, where users may edit them:
+controller.toml keeps them, and users may edit the file:
 
     [config.model-defaults]              all models of the controller
     [config.region-defaults."lab/east"]  models in a region; "lab" alone: in any region of a cloud
@@ -24,7 +24,7 @@ REGIONS = "region-defaults"
 
 
 def of_controller(settings: Mapping[str, Any]) -> dict[str, object]:
-    """Return what the controller says for all its models; `settings` is controller.toml."""
+    """Return the defaults for all models of a controller; `settings` is the content of controller.toml."""
     return _typed(settings.get("config", {}).get(CONTROLLER, {}))
 
 
@@ -33,34 +33,34 @@ def _placed(settings: Mapping[str, Any]) -> dict[str, dict[str, object]]:
 
 
 def _typed(table: Mapping[str, Any]) -> dict[str, object]:
-    """Return values as their keys' types: users and `bootstrap` may have written texts."""
+    """Return values in the types of their keys, as users and `bootstrap` may have written texts."""
     return model_config.parse_values(table)
 
 
 def of_cloud(settings: Mapping[str, Any], cloud: str) -> dict[str, object]:
-    """Return what holds for a cloud, whatever the region: the controller's values, its own over them."""
+    """Return the defaults for all regions of a cloud: the controller's, overridden by the cloud's."""
     return {**of_controller(settings), **_placed(settings).get(cloud, {})}
 
 
 def of_region(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, object]:
-    """Return the defaults that are set for one region alone."""
+    """Return the defaults that are set for one region only."""
     return _placed(settings).get(f"{cloud}/{region}", {})
 
 
 def regions(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, object]]:
-    """Return region -> the defaults that are set for that region alone."""
+    """Return region -> the defaults that are set for this region only."""
     prefix = f"{cloud}/"
     placed = _placed(settings)
     return {name.removeprefix(prefix): table for name, table in placed.items() if name.startswith(prefix)}
 
 
 def inherited(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, object]:
-    """Return what a new model of a region takes; the nearest wins."""
+    """Return the defaults for a new model in a region: those of controller, cloud and region merged."""
     return {**of_cloud(settings, cloud), **of_region(settings, cloud, region)}
 
 
 def document(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, object]]:
-    """Return every key as `default?`, `controller?`, `regions?`."""
+    """Return key -> {default?, controller?, regions?: [{name, value}]}, as `model-defaults` shows them."""
     found: dict[str, dict[str, Any]] = {
         key: {"default": item.default}
         for key, item in model_config.ATTRIBUTES.items()

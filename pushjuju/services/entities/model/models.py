@@ -1,4 +1,4 @@
-"""Models: making, naming, showing, destroying. Mirrors: juju cmd/juju/model (3.6)."""
+"""Finds, reads and deletes models. Mirrors: juju cmd/juju/model (3.6)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.store.rows.model import Model
 from pushjuju.store.tx import ModelTx, Tx
 
-CONTROLLER = "controller"  # the name of the model that a controller has of itself
-_UUID_PREFIX = 6  # hex digits of a model UUID that are enough to name it
+CONTROLLER = "controller"  # the name of the controller's own model
+_UUID_PREFIX = 6  # hex digits of a model UUID that are enough to name the model
 
 
 def is_controller(model: Model) -> bool:
-    """Return True for the model that a controller has of itself."""
+    """Return True for the controller's own model."""
     return (model.owner, model.name) == (DEFAULT_USER, CONTROLLER)
 
 
 def require_machines(model: Model) -> None:
-    """Check that a model may have machines."""
+    """Raise NotValid when a model may not have machines, as it is the controller's own."""
     if is_controller(model):
         raise NotValid(
             f'the model "{CONTROLLER}" has no machines: a controller here is a directory, and needs none',
@@ -29,10 +29,10 @@ def require_machines(model: Model) -> None:
 
 
 def resolve(ctx: Context, text: str | None) -> Model:
-    """Return the model that a user means; the current one for None.
+    """Return the model that a user names, or the current model for None.
 
     Args:
-        text: `model`, `owner/model`, UUID or a prefix of it of at least 6 digits.
+        text: `model`, `owner/model`, a UUID, or at least the first 6 digits of a UUID.
 
     Raises:
         NotFound: The model does not exist, or no model is current.
@@ -77,41 +77,37 @@ def _by_text(tx: Tx, user: str, text: str) -> Model | None:
 
 
 def get(tx: ModelTx) -> Model:
-    """Return a model by its UUID.
-
-    Raises:
-        NotFound: The model does not exist any more.
-    """
+    """Return the model of a transaction, or raise NotFound when it has been removed."""
     return tx.get(Model, "model_by_uuid", f"model {tx.model} not found", uuid=tx.model)
 
 
 def find(ctx: Context, model: str) -> Model | None:
-    """Return the model of a UUID, also a dying one, or None when it is gone."""
+    """Return the model with a UUID, alive or dying, or None when it has been removed."""
     with ctx.store.read() as tx:
         return find_in(tx, model)
 
 
 def find_in(tx: Tx, model: str) -> Model | None:
-    """Return the model of a UUID, also a dying one, or None when it is gone."""
+    """Return the model with a UUID, alive or dying, or None when it has been removed."""
     return tx.find(Model, "model_by_uuid", uuid=model)
 
 
 def exists(ctx: Context, model: str) -> bool:
-    """Return True when there is a model of a UUID, also a dying one."""
+    """Return True when the model with a UUID exists, alive or dying."""
     return find(ctx, model) is not None
 
 
 def list_models(ctx: Context) -> list[Model]:
-    """Return the models that users made, by name: all but the controller's own."""
+    """Return the models that users added, by name, without the controller's own."""
     with ctx.store.read() as tx:
         return [model for model in tx.list(Model, "model_list") if not is_controller(model)]
 
 
 def own(ctx: Context) -> Model:
-    """Return the model that the controller has of itself.
+    """Return the controller's own model.
 
     Raises:
-        NotFound: The controller is of a time when controllers had none.
+        NotFound: The controller was made by an early release, when controllers had no model.
     """
     with ctx.store.read() as tx:
         found = tx.find(Model, "model_by_name", owner=DEFAULT_USER, name=CONTROLLER)
@@ -121,16 +117,12 @@ def own(ctx: Context) -> Model:
 
 
 def listed(tx: Tx) -> list[Model]:
-    """Return all models by name, also the controller's own."""
+    """Return all models by name, including the controller's own."""
     return tx.list(Model, "model_list")
 
 
 def require_alive(tx: ModelTx) -> Model:
-    """Return a model that may still grow.
-
-    Raises:
-        NotValid: It is being destroyed.
-    """
+    """Return the model of a transaction, or raise NotValid when it is being destroyed."""
     found = get(tx)
     if found.life != Life.ALIVE:
         raise NotValid(f'model "{found.name}" is no longer alive')
@@ -138,7 +130,7 @@ def require_alive(tx: ModelTx) -> Model:
 
 
 def delete(tx: ModelTx) -> None:
-    """Delete a model that nothing is left of, with its numbers, its work and who may use it."""
+    """Delete an empty model, with its sequences, its work and the access to it."""
     tx.run("access_forget", kind="model", target=tx.model)
     tx.run("work_delete_prefix", prefix=tx.model)
     tx.run("sequence_delete", scope=tx.model)
@@ -146,8 +138,8 @@ def delete(tx: ModelTx) -> None:
 
 
 def purge(tx: ModelTx) -> None:
-    """Delete a model with all that is left of it, whatever state that is in."""
-    # These rows refuse to go with what they refer to, so they go first and in this order; all others cascade.
+    """Delete a model with everything in it, in whatever state it is."""
+    # Foreign keys restrict the deletion of these rows, so they go first, in this order; all others cascade.
     tx.run("model_purge_backing_attachments")
     tx.run("model_purge_backings")
     tx.run("model_purge_storage_attachments")
@@ -157,7 +149,7 @@ def purge(tx: ModelTx) -> None:
 
 
 def being_worked(ctx: Context, model: str) -> bool:
-    """Return True when any work of a model is due now, or a process works it."""
+    """Return True when work of a model is due now, or a process works the model."""
     now = to_iso(ctx.clock.now())
     with ctx.store.read() as tx:
         rows = tx.rows("work_list", prefix=model)

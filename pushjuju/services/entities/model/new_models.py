@@ -1,4 +1,4 @@
-"""New models: their name, place and first settings."""
+"""Checks and records new models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pushjuju.store.tx import ModelTx
 
 
 def require_name(name: str) -> None:
-    """Check the name of a new model."""
+    """Raise UsageError when a text cannot be the name of a new model."""
     if not is_model(name):
         raise UsageError(
             f'"{name}" is not a valid name: '
@@ -28,13 +28,13 @@ def require_name(name: str) -> None:
 
 
 def insert(tx: ModelTx, model: Model, *, now: datetime) -> None:
-    """Record a model, which is available from now on."""
+    """Record a model as available."""
     tx.insert("model", model)
     statuses.set_status(tx, StatusKind.MODEL, model.name, "available", now=now)
 
 
 def of_controller(cloud: Cloud, region: str, credential: str, now: datetime) -> Model:
-    """Return the model that each controller has of itself: it has settings, and no machines."""
+    """Return the controller's own model, which has configuration but no machines."""
     return Model(
         uuid=new_uuid(), name=CONTROLLER, owner=DEFAULT_USER, cloud=cloud.name, cloud_type=cloud.type,
         region=region, credential=credential, life=Life.ALIVE, created=now,
@@ -42,7 +42,7 @@ def of_controller(cloud: Cloud, region: str, credential: str, now: datetime) -> 
 
 
 def provider_config(ctx: Context, cloud_type: str) -> dict[str, object]:
-    """Return the settings that a provider gives new models; empty for a type without a provider."""
+    """Return the configuration that a provider gives new models; empty when no plugin has the type."""
     try:
         return dict(PluginHost(environ=ctx.environ).provider_type(cloud_type).default_config)
     except NotFound:

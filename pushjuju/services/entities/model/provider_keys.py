@@ -21,9 +21,9 @@ _OURS = frozenset(
 
 
 def of(host: PluginHost, names: Collection[str], cloud_type: str = "") -> dict[str, Attr]:
-    """Return the keys of one type of cloud, or of all types.
+    """Return the keys of one type of cloud, or of all types: name -> attribute.
 
-    Plugins are loaded only for names that are not built in; a type without a provider has no keys.
+    Plugins are loaded only when a name is not a key of pushjuju; a type without a plugin has no keys.
     """
     if _OURS.issuperset(names):
         return {}
@@ -35,7 +35,7 @@ def of(host: PluginHost, names: Collection[str], cloud_type: str = "") -> dict[s
 
 
 def check(theirs: Mapping[str, Attr], changes: Mapping[str, Any]) -> None:
-    """Refuse values that a provider's key cannot have."""
+    """Refuse values that are not among the choices of a provider's key."""
     for name, value in changes.items():
         choices = theirs[name].choices if name in theirs else ()
         if choices and str(value) not in choices:
@@ -43,5 +43,5 @@ def check(theirs: Mapping[str, Attr], changes: Mapping[str, Any]) -> None:
 
 
 def unknown(names: Collection[str], *known: Collection[str]) -> list[str]:
-    """Return the unknown names."""
+    """Return the names that are neither keys of pushjuju nor in one of the `known` collections."""
     return [name for name in names if name not in _OURS and not any(name in one for one in known)]

@@ -1,4 +1,4 @@
-"""Opening: the data directory, a controller in it, and a model of the controller."""
+"""Opens the data directory, and a model of an opened controller."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["DataDir", "Model", "Session", "data_dir"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """An opened controller and one of its models."""
+    """An opened controller and one of its models, which a command works with."""
 
     ctx: Context
     model: Model
 
     @property
     def uuid(self) -> str:
-        """The model's UUID: what services want."""
+        """The model's UUID, which requests and views take."""
         return self.model.uuid
 
     @property
     def identifier(self) -> str:
-        """`admin/web`, as messages name the model."""
+        """`admin/web`, the model's name in messages."""
         return self.model.qualified
 
 
@@ -47,19 +47,19 @@ def open_model(ctx: Context, text: str | None) -> Session:
 
 
 def require(ctx: Context, model: str, act: str) -> None:
-    """Check that no disabled set forbids an act, `blocks.CHANGE` for example, in a model."""
+    """Raise Blocked when a user has disabled an action, such as `blocks.CHANGE`, in a model."""
     with ctx.read(model) as tx:
         blocks.require(tx, act)
 
 
 def next_claim(ctx: Context) -> int:
-    """Return the number of the next claim of work; each later claim has a higher one."""
+    """Return the number that the next claim of work gets; the numbers only grow."""
     with ctx.store.read() as tx:
         return next_lease(tx)
 
 
 def focus(ctx: Context, model: Model) -> None:
-    """Make a model the current one of its controller."""
+    """Make a model the current model of its controller."""
     ctx.controller.set("current-model", model.qualified)
 
 
@@ -69,12 +69,12 @@ def current_model(ctx: Context) -> str:
 
 
 def position(folder: DataDir) -> str:
-    """Return the current model: `home:admin/web`, `home` without a model, or an empty text."""
+    """Return the current position: `home:admin/web`, `home` without a model, or empty."""
     name = folder.current_controller()
     if not name:
         return ""
     try:
         model = str(folder.controller(name).settings().get("current-model") or "")
-    except PushjujuError:  # the store is gone or damaged: switching to another controller must still work
+    except PushjujuError:  # even when the store is missing or damaged, `switch` must work
         return name
     return f"{name}:{model}" if model else name

@@ -1,4 +1,4 @@
-"""Where clouds and credentials are looked up or written: this client, a controller, or both."""
+"""Chooses whose clouds and credentials a command works on: the client's, a controller's, or both."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pushjuju.store.datadir import DataDir
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Where one command works.
+    """The files and the controller that one command works on.
 
     Attributes:
-        client: Whether it works on the client's files.
-        ctx: The controller that it works on, or None.
+        client: True when the command works on the client's files.
+        ctx: The controller that the command works on, or None.
     """
 
     folder: DataDir
@@ -31,6 +31,6 @@ class Sides:
 
     @property
     def controller(self) -> Context:
-        """The controller; only where `ctx` is not None."""
+        """The controller; callers check first that `ctx` is not None."""
         assert self.ctx is not None, "asked for"
         return self.ctx

@@ -1,7 +1,7 @@
-"""The public keys that may log in to the machines of a model.
+"""The public SSH keys that may log in to the machines of a model.
 
-Kept as Juju keeps them, in the model's configuration under `authorized-keys`; the words for keys alone change
-them. A change makes every machine's worker look again; who writes them there is `workers.machine.keywriter`.
+As in Juju, the model's configuration keeps the keys under `authorized-keys`; only the commands for SSH keys
+change them. A change wakes every machine; `workers.machine.keywriter` then writes the keys on the machine.
 
 Mirrors: juju apiserver/facades/client/keymanager, juju/utils/ssh (3.6)
 """
@@ -29,9 +29,9 @@ class PublicKey:
     """A public key.
 
     Attributes:
-        line: As authorized_keys has it: type, base64, comment.
-        fingerprint: MD5 as Juju shows it: hex digits with colons.
-        comment: The text behind the key.
+        line: The line of authorized_keys: type, base64, comment.
+        fingerprint: The MD5 fingerprint as Juju shows it: hex digits with colons.
+        comment: The text after the key, or empty.
     """
 
     line: str
@@ -40,7 +40,7 @@ class PublicKey:
 
 
 def parse(text: str) -> PublicKey:
-    """Read a public key in OpenSSH's form; options in front of it are refused.
+    """Return a public key from its line in OpenSSH's form; a line with options before the key is refused.
 
     Raises:
         NotValid: The text is not a public key; the message is Juju's.
@@ -70,11 +70,11 @@ def lines(tx: ModelTx) -> list[str]:
 
 
 def ever(tx: ModelTx) -> bool:
-    """Return True when a model has or once had SSH keys."""
+    """Return True when a model has SSH keys, or had any before."""
     return tx.scalar("model_config_get", key=KEY) is not None
 
 
 def written(tx: ModelTx, machine: str, what: list[str]) -> None:
-    """Note that a machine has the keys, unless they have changed since."""
+    """Record that a machine has these keys, unless the model's keys have changed since."""
     if lines(tx) == what:
         tx.run("keys_written", id=machine)

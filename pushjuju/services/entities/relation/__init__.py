@@ -1,1 +1,1 @@
-"""Relations, inside a model and between models."""
+"""Relations inside a model, and offers and relations between models."""

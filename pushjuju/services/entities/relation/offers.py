@@ -1,6 +1,6 @@
 """Offers: endpoints of an application that other models may relate to.
 
-All models of a controller are in one store, so what leads to another model is done in one transaction.
+All models of a controller share one store, so one transaction can write in both models of a relation.
 
 Mirrors: juju apiserver/facades/client/applicationoffers, state/applicationoffers.go (3.6)
 """
@@ -52,7 +52,7 @@ def connections(tx: Tx, offer: Offer) -> list[Relation]:
 
 
 def endpoints(tx: ModelTx, offer: Offer) -> list[tuple[str, Endpoint]]:
-    """Return the endpoints of an offer by the names that it gives them; those that the charm still has."""
+    """Return (name in the offer, endpoint), sorted by name, without endpoints that the charm lost."""
     here = tx.beside(offer.model)
     charm = applications.current_charm(here, applications.get(here, offer.application))
     found = ((name, charm.meta.find_endpoint(own)) for name, own in sorted(offer.endpoints.items()))
@@ -60,12 +60,12 @@ def endpoints(tx: ModelTx, offer: Offer) -> list[tuple[str, Endpoint]]:
 
 
 def url_of(model: Model, offer: Offer) -> str:
-    """Return where an offer is, within its controller."""
+    """Return the URL of an offer without its controller: `OWNER/MODEL.OFFER`."""
     return f"{model.qualified}.{offer.name}"
 
 
 def users(tx: Tx, offer: Offer) -> dict[str, str]:
-    """Return user -> access: the controller's own user, `everyone`, and every user who was granted access."""
+    """Return user -> access level: the admin, `everyone@external`, and every user who was granted access."""
     granted = people.access_to(tx, people.Kind.OFFER, offer.uuid)
     found = {DEFAULT_USER: "admin", EVERYONE: people.EVERYONES, **granted}
     return {user: level for user, level in found.items() if level}
@@ -79,7 +79,7 @@ def level_of(ctx: Context, tx: Tx, model: Model, offer: Offer) -> str:
 
 
 def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
-    """Return the offer that a URL means, with its model."""
+    """Return the model and the offer that a URL names, or raise NotFound."""
     if url.controller not in ("", ctx.controller.name):
         raise NotFound(
             f"controller {quote(url.controller)} is another one than {quote(ctx.controller.name)}",
@@ -117,7 +117,7 @@ def visible(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer, str]:
 
 
 def offer_in(ctx: Context, tx: ModelTx, application: str, wanted: Sequence[str], name: str) -> Offer:
-    """Offer endpoints of an application; as `offer`, in a transaction."""
+    """Offer endpoints of an application, or change the offer of this name, as `offer` does."""
     present = tx.find(Offer, "offer_get", name=name)
     doing = "update" if present else "add"
     try:
@@ -179,7 +179,7 @@ def _update(tx: ModelTx, present: Offer, made: Offer) -> Offer:
 
 
 def _used(tx: ModelTx, item: Offer) -> set[str]:
-    """Return the endpoints of an offer that others are related to."""
+    """Return the application's endpoints that have relations to an offer."""
     found = (relations.endpoints(tx.beside(item.model), relation.id) for relation in connections(tx, item))
     return {side.endpoint for sides in found for side in sides if side.application == item.application}
 
@@ -195,14 +195,14 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-# --- the end ----------------------------------------------------------------------------------------------
+# --- removing ---------------------------------------------------------------------------------------------
 
 
 def remove(tx: ModelTx, item: Offer, end: End | None = None) -> None:
     """Remove an offer; the models that consume it see the offer as terminated.
 
     Args:
-        end: Ends the relations to the offer, or None to refuse when there are any.
+        end: Ends a relation to the offer, or None to refuse the removal while there are relations.
     """
     found = connections(tx, item)
     if found and end is None:
@@ -220,7 +220,7 @@ def remove(tx: ModelTx, item: Offer, end: End | None = None) -> None:
 
 
 def remove_of_application(tx: ModelTx, application: Application, end: End | None) -> None:
-    """Take back what is offered of an application that goes."""
+    """Remove the offers of an application that is being removed."""
     found = of_application(tx.beside(application.model), application.name)
     if end is None and any(connections(tx, item) for item in found):
         what = f"cannot destroy application {quote(application.name)}"
@@ -237,14 +237,14 @@ def remove_of_application(tx: ModelTx, application: Application, end: End | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which offers to find; an empty attribute does not narrow the search.
+    """The conditions of a search for offers; an empty attribute is no condition.
 
     Attributes:
-        name: The offer's name, whole.
-        part: Part of the offer's name.
-        interface: The interface of one of its endpoints.
-        consumer: A user who may consume it.
-        connected: A user with a relation to it.
+        name: The offer's whole name.
+        part: A part of the offer's name.
+        interface: The interface of an endpoint of the offer.
+        consumer: A user who may consume the offer.
+        connected: A user with a relation to the offer.
         active: True for offers with relations only.
     """
 
@@ -258,7 +258,7 @@ class Wanted:
 
 
 def matching(ctx: Context, tx: ModelTx, found: Iterable[Offer], wanted: Wanted) -> list[Offer]:
-    """Return those of some offers that are wanted."""
+    """Return the offers among `found` that meet all conditions."""
     return [item for item in found if _fits(ctx, tx, item, wanted)]
 
 

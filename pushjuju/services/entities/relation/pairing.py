@@ -1,4 +1,4 @@
-"""Relating two applications of a model: their sides, the existing relations, the rows.
+"""Adds a relation between two applications of a model, after checking their endpoints.
 
 Mirrors: juju state/state.go AddRelation (3.6)
 """
@@ -21,7 +21,7 @@ from pushjuju.store.tx import ModelTx
 
 
 def side_of(tx: ModelTx, name: str) -> Side | None:
-    """Return an application of a model as a side of relations, or None."""
+    """Return an application as a side of a relation, or None when the model does not have the application."""
     found = tx.find(Application, "application_get", name=name)
     if found is None:
         return None
@@ -39,7 +39,7 @@ def side_of(tx: ModelTx, name: str) -> Side | None:
 
 
 def checked(tx: ModelTx, pair: Pair) -> Pair:
-    """Return a pair of endpoints as it is stored, if the model lets them be related."""
+    """Return a pair of endpoints in the order in which it is stored, or raise why they cannot be related."""
     return check_relation(pair, _facts(tx, pair))
 
 
@@ -62,10 +62,10 @@ def _count(tx: ModelTx, item: Bound, existing: Iterable[Relation]) -> int:
 
 
 def add(tx: ModelTx, pair: Pair, egress: str) -> Relation:
-    """Add the rows of a relation; units of both applications look at it.
+    """Record a relation, and wake the machines of both applications.
 
     Args:
-        egress: Subnets that the requirer's traffic comes from, with commas.
+        egress: Subnets from which the requirer's traffic comes, separated by commas; empty by default.
     """
     relation = Relation(
         model=tx.model,

@@ -1,8 +1,8 @@
-"""Relations: making peers, scopes, bags, ends. Mirrors: juju state/relation*.go (3.6).
+"""Relations: endpoints, units in scope, and bags of settings. Mirrors: juju state/relation*.go (3.6).
 
-A relation between models has a row in each model, with both sides' units in scope and all bags in both, so
-that a reader needs only one model. What is written in one model is written in the other in the same
-transaction, under the names that the other model uses.
+A relation between models has a row in each model. Each model keeps all bags and the units of both sides that
+are in scope, so that a reader needs only one model. A transaction that writes in one model writes in the
+other too, under the names that the other model uses.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pushjuju.store.tx import ModelTx, Tx
 
 
 def add_peers(tx: ModelTx, application: str, charm: Charm) -> None:
-    """Make the peer relations of an application that are not there yet, by endpoint name."""
+    """Add the peer relations that an application lacks, in the order of the endpoints' names."""
     for name in sorted(charm.meta.peers):
         key = f"{application}:{name}"
         if tx.find(Relation, "relation_by_key", key=key):
@@ -55,17 +55,17 @@ def of_application(tx: ModelTx, application: str) -> list[Relation]:
 
 
 def endpoints(tx: ModelTx, relation: int) -> list[RelationEndpoint]:
-    """Return both endpoints of a relation, one for a peer relation."""
+    """Return the two endpoints of a relation, or the one endpoint of a peer relation."""
     return tx.list(RelationEndpoint, "relation_endpoints", relation=relation)
 
 
 def own_endpoint(sides: Iterable[RelationEndpoint], application: str) -> RelationEndpoint:
-    """Return the side of an application."""
+    """Return the endpoint of an application, among those of a relation."""
     return next(side for side in sides if side.application == application)
 
 
 def remote_endpoint(sides: list[RelationEndpoint], application: str) -> RelationEndpoint:
-    """Return the other side; the own one in a peer relation."""
+    """Return the endpoint of the other application; in a peer relation, the only endpoint."""
     return next((side for side in sides if side.application != application), sides[0])
 
 
@@ -75,7 +75,7 @@ def is_peer(sides: Iterable[RelationEndpoint]) -> bool:
 
 
 def scopes(tx: ModelTx, relation: int) -> list[RelationScope]:
-    """Return the units in scope, by name."""
+    """Return the units in scope of a relation, by name."""
     return tx.list(RelationScope, "scope_list", relation=relation)
 
 
@@ -85,18 +85,18 @@ def is_entered(tx: ModelTx, relation: int) -> bool:
 
 
 def bags(tx: ModelTx, relation: int) -> dict[str, Bag]:
-    """Return all bags of a relation: unit or application -> bag."""
+    """Return all bags of a relation: name of the unit or application -> bag."""
     return {bag.entity: bag for bag in tx.list(Bag, "bag_list", relation=relation)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:
-    """All relations of an application, by id.
+    """All relations of an application, with their endpoints, units and bags, by the relation's id.
 
     Attributes:
-        sides: Both endpoints, one for a peer relation.
-        scopes: The units in scope, by name.
-        bags: Unit or application -> bag.
+        sides: Relation -> both endpoints, or the one endpoint of a peer relation.
+        scopes: Relation -> the units in scope, by name.
+        bags: Relation -> name of the unit or application -> bag.
     """
 
     relations: Mapping[int, Relation]
@@ -106,9 +106,9 @@ class Neighbourhood:
 
 
 def neighbourhood(tx: ModelTx, unit: Unit) -> Neighbourhood:
-    """Read all relations of a unit: four statements, however many they are.
+    """Read all relations of a unit's application with four statements, however many relations there are.
 
-    What units of its own application write is left out but in peer relations: nothing depends on it.
+    Bags of the application's other units are read only in peer relations, as the unit sees no others.
     """
     model, application = unit.model, unit.application
     found = {relation.id: relation for relation in of_application(tx.beside(model), application)}
@@ -127,19 +127,19 @@ def neighbourhood(tx: ModelTx, unit: Unit) -> Neighbourhood:
 
 
 def put_bag(tx: ModelTx, relation: int, entity: str, data: Mapping[str, str]) -> None:
-    """Write a bag; its version grows, from 0 at the first writing."""
+    """Write a bag; the statement counts up its version, from 0 for a new bag."""
     text = compact(dict(data))
     tx.run("bag_put", relation=relation, entity=entity, data=text)
 
 
 def bag(tx: ModelTx, relation: int, entity: str) -> dict[str, str]:
-    """Return what a unit or application has written; empty before it did."""
+    """Return the settings of a unit or application in a relation; empty before the first write."""
     found = tx.find(Bag, "bag_get", relation=relation, entity=entity)
     return dict(found.data) if found else {}
 
 
 def merged(present: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
-    """Return a bag with changes; None or empty deletes a key."""
+    """Return settings with changes applied; None or an empty text deletes a key."""
     return {key: value for key, value in {**present, **changes}.items() if value}
 
 
@@ -151,7 +151,7 @@ def update_bag(
     The units that see the bag are woken.
 
     Returns:
-        The changes that made a difference. A key that gets its old value again is not among them.
+        The changes that made a difference, without keys that already had their new value.
     """
     old = bag(tx.beside(relation.model), relation.id, entity)
     made = {key: value for key, value in changes.items() if (value or None) != old.get(key)}
@@ -167,7 +167,7 @@ def update_bag(
 
 
 def both(relation: Relation, entity: str) -> list[tuple[str, int, str]]:
-    """Return where a unit or application of this model stands: (model, relation, its name there)."""
+    """Return (model, relation, name there) of a unit or application of this model, for each model."""
     here = (relation.model, relation.id, entity)
     if not relation.far_model:
         return [here]
@@ -181,19 +181,19 @@ def renamed(entity: str, application: str) -> str:
 
 
 def far(tx: Tx, relation: Relation) -> Relation | None:
-    """Return the row of a relation in the other model; None for one inside a model."""
+    """Return the other model's row of a relation; None for a relation inside a model."""
     if not relation.far_model:
         return None
     return tx.find(Relation, "relation_get", model=relation.far_model, id=relation.far_relation)
 
 
 def remote(tx: ModelTx, name: str) -> RemoteApplication | None:
-    """Return an application of another model by the name that it has here, or None."""
+    """Return an application of another model by its name in this model, or None."""
     return tx.find(RemoteApplication, "remote_application_get", name=name)
 
 
 def _everywhere(tx: ModelTx, relation: Relation, unit: str) -> list[tuple[str, int, str]]:
-    """Return where a unit stands, whichever model it is of."""
+    """Return (model, relation, name there) of a unit, for each model, whichever of them it belongs to."""
     if not relation.far_model:
         return [(relation.model, relation.id, unit)]
     found = remote(tx.beside(relation.model), unit.partition("/")[0])
@@ -220,7 +220,7 @@ def touch_firewalls(tx: ModelTx, relation: Relation, reason: str) -> None:
 
 
 def _judge_ingress(tx: ModelTx, comer: Relation) -> None:
-    """Say whether a model lets the units of another one in; once it does, the relation is as it was.
+    """Set the relation to error while the other model refuses its units' traffic, and back afterwards.
 
     Mirrors: juju worker/firewaller publishNetworkChanged (3.6)
     """
@@ -235,20 +235,20 @@ def _judge_ingress(tx: ModelTx, comer: Relation) -> None:
     statuses.set_status(there, StatusKind.RELATION, str(comer.id), word, problem)
 
 
-# --- who looks again --------------------------------------------------------------------------------------
+# --- wakes and scopes -------------------------------------------------------------------------------------
 
 
 def touch_members(tx: ModelTx, relation: int, reason: str) -> None:
-    """Make every unit in scope look again."""
+    """Wake the machines of all units in scope of a relation."""
     for row in tx.rows("scope_machines", relation=relation):
         wake.machine(tx, row["machine"], reason)
 
 
 def touch_counterparts(tx: ModelTx, relation: int, entity: str, reason: str) -> None:
-    """Make every unit look again that sees what a unit or an application does in a relation.
+    """Wake the machines of the units that see a change of a unit or application in a relation.
 
-    Units of one application see each other in peer relations only: without that rule each unit that enters
-    would wake all of its own application.
+    Units of one application see each other in peer relations only. Without this rule, each unit that enters a
+    relation would wake the machines of its own application.
     """
     application = entity.partition("/")[0]
     for row in tx.rows(
@@ -258,7 +258,7 @@ def touch_counterparts(tx: ModelTx, relation: int, entity: str, reason: str) -> 
 
 
 def enter_scope(tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[str, str]) -> None:
-    """Put a unit into the scope of a relation with fresh settings; the others look again."""
+    """Add a unit with its first settings to the scope of a relation; wake the units that see it."""
     container = (unit.principal or unit.name) if relation.scope == "container" else ""
     for model, number, name in both(relation, unit.name):
         scope = RelationScope(
@@ -272,7 +272,7 @@ def enter_scope(tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[s
 
 
 def leave_scope(tx: ModelTx, relation_id: int, unit: str) -> None:
-    """Take a unit out of scope; the last one out of a dying relation removes it."""
+    """Remove a unit from the scope of a relation; remove a dying relation when no unit is left in it."""
     if not tx.run("scope_leave", relation=relation_id, unit=unit):
         return
     touch_counterparts(tx, relation_id, unit, f"{unit} leaves")
@@ -288,7 +288,7 @@ def leave_scope(tx: ModelTx, relation_id: int, unit: str) -> None:
 
 
 def depart(tx: ModelTx, unit: Unit) -> None:
-    """Mark a dying unit as departing everywhere; counterparts run relation-departed."""
+    """Mark a dying unit as departing in its relations, so that its counterparts run relation-departed."""
     tx.run("scope_depart", model=unit.model, unit=unit.name)
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
         relation = tx.find(Relation, "relation_get", model=unit.model, id=scope.relation)
@@ -298,7 +298,7 @@ def depart(tx: ModelTx, unit: Unit) -> None:
 
 
 def destroy(tx: ModelTx, relation: Relation) -> None:
-    """Make a relation go: at once when no unit is in scope, else by way of its members' hooks."""
+    """Remove a relation at once when no unit is in scope, or let its units run their hooks first."""
     here = tx.beside(relation.model)
     if not scopes(here, relation.id):
         remove(here, relation.id)
@@ -311,7 +311,7 @@ def destroy(tx: ModelTx, relation: Relation) -> None:
 
 
 def remove(tx: ModelTx, relation_id: int) -> None:
-    """Delete a relation with its bags, in both models; a dying application may have waited for it."""
+    """Delete a relation with its bags in both models; wake their cleaners for applications that wait."""
     relation = tx.find(Relation, "relation_get", id=relation_id)
     other = far(tx, relation) if relation else None
     if relation and other:

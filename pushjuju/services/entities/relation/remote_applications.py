@@ -1,7 +1,7 @@
-"""Applications of other models, as a model sees them: those that it consumes, and proxies of its consumers.
+"""Applications of other models: those that a model consumes, and proxies for the consumers of its offers.
 
-A consumed application is called SAAS in `status`. Its status is that of the offered application: a change
-there is copied to every model that consumes the offer.
+`status` shows a consumed application as SAAS. When the status of the offered application changes, it is
+copied to every model that consumes the offer.
 
 Mirrors: juju state/remoteapplication.go, apiserver/facades/client/application Consume (3.6)
 """
@@ -34,27 +34,27 @@ from pushjuju.store.tx import ModelTx
 
 PROXY = "remote-"
 End = Callable[[Relation], None]
-"""Ends a relation: in order, or by force."""
+"""Ends a relation, either through the hooks of its units or by force."""
 
 
 def find(tx: ModelTx, name: str) -> RemoteApplication | None:
-    """Return what a model consumes under a name, or None; proxies have no name for users."""
+    """Return the consumed application of a name, or None; proxies are not found."""
     found = relations.remote(tx, name)
     return found if found is not None and found.url else None
 
 
 def consumed(tx: ModelTx) -> list[RemoteApplication]:
-    """Return what a model consumes, by name."""
+    """Return the applications that a model consumes, by name."""
     return [item for item in every(tx) if item.url]
 
 
 def every(tx: ModelTx) -> list[RemoteApplication]:
-    """Return all applications of other models that a model knows, proxies too."""
+    """Return all applications of other models in a model: consumed ones and proxies."""
     return tx.list(RemoteApplication, "remote_application_list")
 
 
 def consumers(tx: ModelTx, application: str) -> list[RemoteApplication]:
-    """Return the records of those who consume offers of an application, whichever model they are of."""
+    """Return the consumed applications, in any model, that an application of this model is offered as."""
     found = tx.list(RemoteApplication, "remote_application_of", source=tx.model, application=application)
     return [item for item in found if item.url]
 
@@ -76,7 +76,7 @@ def _endpoint(name: str, item: Mapping[str, Any]) -> Endpoint:
 
 
 def described(endpoints: Iterable[tuple[str, Endpoint]]) -> dict[str, dict[str, object]]:
-    """Return endpoints as remote applications keep them: name -> interface and role."""
+    """Return endpoints in the form that remote applications keep: name -> {interface, role}."""
     return {name: {"interface": item.interface, "role": str(item.role)} for name, item in endpoints}
 
 
@@ -84,7 +84,7 @@ def described(endpoints: Iterable[tuple[str, Endpoint]]) -> dict[str, dict[str, 
 
 
 def add(tx: ModelTx, name: str, offer: Offer, url: str, endpoints: Mapping[str, Any]) -> RemoteApplication:
-    """Let a model consume an offer under a name; once more changes nothing but its endpoints.
+    """Record that a model consumes an offer under a name; a repetition only updates the endpoints.
 
     Raises:
         AlreadyExists: The name is taken; the message is Juju's.
@@ -130,7 +130,7 @@ def _require_same(present: RemoteApplication, offer: Offer) -> None:
 
 
 def retarget(tx: ModelTx, offer: Offer, application: str, endpoints: Mapping[str, Any]) -> None:
-    """Update the applications that consume an offer: it has other endpoints, or another application."""
+    """Update the consumed applications of an offer that has other endpoints or another application."""
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
         if remote.url:
             tx.run(
@@ -140,11 +140,11 @@ def retarget(tx: ModelTx, offer: Offer, application: str, endpoints: Mapping[str
     tell_consumers(tx.beside(offer.model), application)
 
 
-# --- the end ----------------------------------------------------------------------------------------------
+# --- removing ---------------------------------------------------------------------------------------------
 
 
 def destroy(tx: ModelTx, remote: RemoteApplication, end: End) -> None:
-    """Let a model consume an offer no more: its relations end, then it is forgotten.
+    """Remove a consumed application: end its relations, and delete it after the last of them.
 
     Mirrors: juju state/remoteapplication.go DestroyOperation (3.6)
     """
@@ -157,7 +157,7 @@ def destroy(tx: ModelTx, remote: RemoteApplication, end: End) -> None:
 
 
 def finish(tx: ModelTx) -> None:
-    """Forget the remote applications that nothing holds any more: dying ones, and proxies."""
+    """Delete dying consumed applications and proxies that have no relation left."""
     for remote in every(tx):
         goes = not remote.url or remote.life != Life.ALIVE
         if goes and not relations.of_application(tx, remote.name):
@@ -165,7 +165,7 @@ def finish(tx: ModelTx) -> None:
 
 
 def forget(tx: ModelTx, remote: RemoteApplication) -> None:
-    """Delete what a model knows of an application of another one, and what its units read here."""
+    """Delete an application of another model, with the secrets that its units may read in this model."""
     statuses.forget(tx.beside(remote.model), remote.name, [StatusKind.APPLICATION])
     tx.run("secret_consumer_forget_application", model=remote.model, application=remote.name)
     tx.run("secret_grant_forget", model=remote.model, target=remote.name)
@@ -176,7 +176,7 @@ def forget(tx: ModelTx, remote: RemoteApplication) -> None:
 
 
 def application_status(tx: ModelTx, application: str) -> StatusInfo:
-    """Return the status of an application as `status` shows it: its leader's word, or the worst of its units.
+    """Return an application's status as `status` shows it: as the leader set it, or the worst of its units.
 
     Mirrors: juju apiserver/common/crossmodel GetOfferStatusChange (3.6)
     """
@@ -191,7 +191,7 @@ def application_status(tx: ModelTx, application: str) -> StatusInfo:
 
 
 def tell_consumers(tx: ModelTx, application: str) -> None:
-    """Give those who consume an application its present status."""
+    """Copy an application's present status to the models that consume it."""
     found = consumers(tx, application)
     status = application_status(tx, application) if found else None
     for remote in found:
@@ -200,7 +200,7 @@ def tell_consumers(tx: ModelTx, application: str) -> None:
 
 
 def terminate(tx: ModelTx, offer: Offer) -> None:
-    """Update the applications that consume an offer: the offer is gone."""
+    """Set the consumed applications of an offer that is removed to the status `terminated`."""
     status = StatusInfo(status=Workload.TERMINATED, message=OFFER_REMOVED)
     for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
         if remote.url:

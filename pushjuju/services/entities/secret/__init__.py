@@ -1,1 +1,1 @@
-"""Secrets: who owns them, who may read them, where their content is."""
+"""Secrets: owners, readers, revisions and the backends that keep their content."""

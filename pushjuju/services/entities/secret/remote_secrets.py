@@ -1,8 +1,8 @@
-"""Secrets of other models, which were granted over a relation between models.
+"""Reads secrets of other models that were granted over a relation between models.
 
-The owner's model knows a unit of another one under the name that it has there (`remote-.../0`, or that of a
-SAAS), as in relations; under this name it is granted secrets, and noted as a reader. Only applications
-that have read such a secret are ever asked about.
+The owner's model knows a unit of another model under an alias (`remote-.../0`, or the name of a SAAS), as
+relations do; grants and readers are recorded under this alias. Only applications that have read such a secret
+are ever queried.
 
 Mirrors: juju apiserver/facades/controller/crossmodelsecrets (3.6)
 """
@@ -26,7 +26,7 @@ READS_FAR = 2  # application.secrets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A secret of another model, and the unit that reads it as that model knows it."""
+    """A secret of another model, with the unit that reads it under the unit's alias there."""
 
     row: SecretRow
     unit: Unit
@@ -43,7 +43,7 @@ def is_far(text: str) -> bool:
 
 
 def aliases(tx: Tx, unit: Unit, model: str = "") -> Iterator[Unit]:
-    """Yield a unit as other models know it, or one of them."""
+    """Yield a unit under its alias in each other model, or in one model only."""
     for remote in tx.list(
         RemoteApplication, "remote_application_of", source=unit.model, application=unit.application
     ):
@@ -53,7 +53,7 @@ def aliases(tx: Tx, unit: Unit, model: str = "") -> Iterator[Unit]:
 
 
 def find(tx: ModelTx, unit: Unit, secret: str) -> Seen:
-    """Return a secret of another model that a unit may read."""
+    """Return a secret of another model that a unit may read, or raise NotFound."""
     known = list(aliases(tx, unit, tx.model))
     row = secrets.find(tx, secret) if known else None
     if row is None:

@@ -231,7 +231,7 @@ relations: [[web:none, db:db], [web:db, log:host], [db, log:host]]
         'cannot validate application "db": charm "db" has no store called "logs"',
         'application "log" is subordinate but specifies unit placement',
         'application "log" is subordinate but has non-zero num_units',
-        'placement "kvm:0" asks for a container of a kind that is not made: use lxd',
+        'placement "kvm:0" asks for a container that pushjuju cannot make: use lxd',
         'cannot validate application "web": option "port" expected int, got "x"',
         f'cannot validate application "web": configuration option "nosuch" not found in charm "{shelf}/web"',
         'cannot validate application "web": unrecognized resource "other"',
