@@ -1,1 +1,1 @@
-"""How entities come to their end, and what waits for what."""
+"""Removes units, applications, relations, machines, storage and models, in the order that Juju prescribes."""

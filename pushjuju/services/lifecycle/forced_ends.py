@@ -1,4 +1,4 @@
-"""Removals that end by force at a given time: what waits for that, and until when."""
+"""Finds the removals that will be forced at a given time, because the entity may not end before."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pushjuju.store.tx import ModelTx
 
 
 def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
-    """Return the forced ends that a model waits for, the first due first; not of what went by itself."""
+    """Return the forced ends of a model whose entity still exists, the first due first."""
     with ctx.read(model) as tx:
         return ends_ahead(tx)
 
 
 def any_ahead(ctx: Context) -> bool:
-    """Return True when any model of a controller has a forced removal that waits for its time."""
+    """Return True when a forced end is planned in any model of a controller."""
     with ctx.store.read() as tx:
         return any(ends_ahead(ctx.of(tx, row["model"])) for row in tx.rows("cleanup_models"))
 
 
 def ends_ahead(tx: ModelTx) -> list[Cleanup]:
-    """Return what `forced_ends` does, in a transaction."""
+    """Return the same as `forced_ends`, inside a transaction."""
     ends = tx.list(Cleanup, "cleanup_list")
     if not ends:
         return []
@@ -32,6 +32,6 @@ def ends_ahead(tx: ModelTx) -> list[Cleanup]:
 
 
 def forced_subject(kind: str, entity: str) -> str:
-    """Return what a forced end is about: `web/0`, `machine 0`, `relation 3`."""
+    """Return the entity of a forced end as text: `web/0`, `machine 0`, `relation 3`."""
     noun = kind.removeprefix("force-")
     return entity if noun in ("unit", "remove-unit") else f"{noun} {entity}"

@@ -1,7 +1,8 @@
-"""The removal of entities, Alive -> Dying -> Dead -> gone, and the order in which they wait for each other.
+"""Removes entities, Alive -> Dying -> Dead -> deleted, each after the entities that it waits for.
 
-Relations and applications go when their last reference leaves; units and machines when their worker has done
-its part; a forced removal has a cleanup that ends it after the wait. Mirrors: juju state/cleanup.go (3.6)
+Relations and applications are deleted with their last reference, units and machines when their worker has
+finished. A forced removal adds a cleanup, which deletes the entity after a wait. Mirrors: juju
+state/cleanup.go (3.6)
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from pushjuju.store.queue import machine_key
 from pushjuju.store.rows.records import Application, Machine, Model, Offer, Relation, RelationScope, Unit
 from pushjuju.store.tx import ModelTx
 
-MAX_WAIT_S = 60.0  # how long a forced removal lets the orderly one try
+MAX_WAIT_S = 60.0  # seconds that a forced removal leaves for the entity's hooks and workers
 FORCE_UNIT, FORCE_REMOVE_UNIT = "force-unit", "force-remove-unit"
 _FORCED_ENDS = {
     FORCE_UNIT: "is dead if it is not gone by then, whatever its hooks do",
@@ -45,10 +46,10 @@ UNIT_KINDS = (StatusKind.WORKLOAD, StatusKind.AGENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Force:
-    """How a removal is forced.
+    """The force of a removal.
 
     Attributes:
-        wait_s: Seconds that the orderly way gets first.
+        wait_s: Seconds that the entity has to end normally.
     """
 
     wait_s: float = MAX_WAIT_S
@@ -60,7 +61,7 @@ class Force:
 def destroy_unit(
     tx: ModelTx, unit: Unit, force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
-    """Remove a unit: at once when it never ran, else by way of its hooks. By default its storage stays.
+    """Remove a unit: at once when it never ran, else through its hooks. By default its storage stays.
 
     Mirrors: juju state/unit.go DestroyOperation (3.6)
     """
@@ -81,7 +82,7 @@ def destroy_unit(
 
 
 def _ever_ran(tx: ModelTx, unit: Unit) -> bool:
-    """Return True unless a unit can go at once: it never ran, and nothing was ever attached to it."""
+    """Return True when a unit has run, or has storage or subordinates; others can be deleted at once."""
     agent = statuses.get_status(tx, StatusKind.AGENT, unit.name)
     busy = agent is not None and agent.status != Agent.ALLOCATING
     return busy or bool(unit.storage) or bool(subordinates(tx, unit))
@@ -93,16 +94,16 @@ def subordinates(tx: ModelTx, unit: Unit) -> list[Unit]:
 
 
 def lives_of_subordinates(tx: ModelTx, principal: str) -> dict[str, Life]:
-    """Return the lives of the units that live on one."""
+    """Return the lives of a principal's subordinates: unit -> life."""
     rows = tx.rows("unit_lives_of_principal", principal=principal)
     return {row["name"]: Life(row["life"]) for row in rows}
 
 
 def remove_unit(tx: ModelTx, unit: Unit) -> None:
-    """Delete a unit that is finished, and what has no more reason to be then."""
+    """Delete a unit that has ended, and the entities that waited for its end."""
     for scope in tx.list(RelationScope, "scope_of_unit", unit=unit.name):
         relations.leave_scope(tx, scope.relation, unit.name)
-    # At once, without waiting for the lease: another unit shall lead with its next hook.
+    # The lease need not run out: another unit becomes leader with its next hook.
     leadership.revoke(tx, unit)
     if _has_secrets(tx, unit.application):
         secrets.forget_unit(tx, unit)
@@ -118,7 +119,7 @@ def remove_unit(tx: ModelTx, unit: Unit) -> None:
     # The principal waits for the end of its subordinates.
     if unit.principal:
         _touch_named(tx, unit.principal, f"{unit.name} is gone")
-        if unit.forced:  # its principal may be in error, and only wait for this
+        if unit.forced:  # a principal in error does not run; its own forced end may wait for this unit
             wake.cleaner(tx, tx.now, f"{unit.name} is gone")
     finish_application(tx, unit.application)
     if unit.machine is not None:
@@ -147,12 +148,12 @@ def _after_last_principal(tx: ModelTx, machine_id: str) -> None:
     elif machine.life == Life.ALIVE:
         if not machines.containers_on(tx, machine_id):
             destroy_machine(tx, machine)
-    else:  # its worker may rest after failures, and the unit went by force
+    else:  # the machine's worker may be waiting for its next try, when the unit was removed by force
         wake.machine(tx, machine_id, "the last unit is gone")
 
 
 def kept_text(tx: ModelTx, machine: Machine) -> str:
-    """Return why a machine without units is still there; empty when it is not for its storage."""
+    """Return the message for a machine without units that stays for its storage; empty for other machines."""
     kept = _kept(tx, machine)
     if not kept or machines.units_on(tx, machine.id):
         return ""
@@ -160,12 +161,12 @@ def kept_text(tx: ModelTx, machine: Machine) -> str:
 
 
 def _kept(tx: ModelTx, machine: Machine) -> list[str]:
-    """Return the storage that a machine's end would destroy without a request."""
+    """Return the storage on a machine that would be destroyed without a user's request."""
     return storage_instances.kept_on(tx, machine.id) if machine.storage else []
 
 
 def let_go_of_empty(tx: ModelTx, machine_id: str) -> None:
-    """Let a machine go that was only there for storage, which is gone now."""
+    """Remove a machine that only stayed for its storage, when this storage is gone."""
     _after_last_principal(tx, machine_id)
 
 
@@ -175,7 +176,7 @@ def let_go_of_empty(tx: ModelTx, machine_id: str) -> None:
 def destroy_application(
     tx: ModelTx, application: Application, force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
-    """Make an application go: its relations, then its units, then itself.
+    """Remove an application: its relations, then its units, then the application itself.
 
     Mirrors: juju state/application.go DestroyOperation (3.6)
     """
@@ -195,7 +196,7 @@ def destroy_application(
 
 
 def finish_application(tx: ModelTx, name: str) -> None:
-    """Delete a dying application that has no units and no relations but its peers left."""
+    """Delete a dying application when it has no units and only peer relations left."""
     found = tx.find(Application, "application_get", name=name)
     if found is None or found.life == Life.ALIVE or units.of_application(tx, name):
         return
@@ -215,25 +216,25 @@ def finish_application(tx: ModelTx, name: str) -> None:
 
 
 def destroy_relation(tx: ModelTx, relation: Relation, force: Force | None = None) -> None:
-    """Make a relation go; by force, units that are still in it after the wait are put out."""
+    """Remove a relation; by force, units that are still in scope after the wait are taken out of scope."""
     relations.destroy(tx, relation)
     if force:
         _force_later(tx.beside(relation.model), "force-relation", str(relation.id), force)
 
 
 def force_relation(tx: ModelTx, relation_id: int) -> None:
-    """Put every unit out of a relation, without hooks, and delete it."""
+    """Take all units out of the scope of a relation without hooks, which deletes the relation."""
     for scope in relations.scopes(tx, relation_id):
         relations.leave_scope(tx, relation_id, scope.unit)
 
 
 def remove_offer(tx: ModelTx, offer: Offer, force: Force | None = None) -> None:
-    """Take an offer back; by force, the relations to it end."""
+    """Remove an offer; by force, the relations to it are removed too."""
     offers.remove(tx, offer, partial(destroy_relation, tx, force=force) if force else None)
 
 
 def finish_applications(tx: ModelTx) -> None:
-    """Delete the dying applications whose last unit or relation is gone, and what stands for remote ones."""
+    """Delete dying applications without units and relations, and remote applications without relations."""
     remote_applications.finish(tx)
     for row in tx.rows("application_dying"):
         finish_application(tx, row["name"])
@@ -245,12 +246,12 @@ def finish_applications(tx: ModelTx) -> None:
 def destroy_machine(
     tx: ModelTx, machine: Machine, *, force: Force | None = None, keep_instance: bool = False
 ) -> None:
-    """Make a machine go, once its units are gone."""
+    """Remove a machine after its units; `keep_instance` leaves its instance running in the cloud."""
     if force:
         upgrade_machine.forget(tx, machine.id)
     else:
         upgrade_machine.require_unlocked(tx, machine.id)
-    # Dying containers are no obstacle: the machine waits for their end.
+    # Dying containers do not block the removal: the machine's worker waits until they have ended.
     hosted = machines.containers_on(tx, machine.id)
     if not force and (alive := [item.id for item in hosted if item.life == Life.ALIVE]):
         text = f'machine {machine.id} is hosting containers "{",".join(alive)}"'
@@ -294,7 +295,7 @@ def _staying_units(tx: ModelTx, machine: Machine) -> list[str]:
 
 
 def remove_machine(tx: ModelTx, machine: Machine) -> None:
-    """Delete a machine whose instance is gone."""
+    """Delete a machine whose instance does not exist any more."""
     actions.cancel_all(tx, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED)
     if machine.storage:
         storage_instances.machine_gone(tx, machine.id)
@@ -309,7 +310,7 @@ def remove_machine(tx: ModelTx, machine: Machine) -> None:
 
 
 def _after_container(tx: ModelTx, host_id: str) -> None:
-    """Let the host of a container that is gone look again; with its model, it may go too."""
+    """Wake the host of a removed container, and remove the host when it is empty and its model is dying."""
     host = tx.find(Machine, "machine_get", id=host_id)
     if host is None:
         return
@@ -329,9 +330,9 @@ def destroy_model(
     """Start the removal of a model: its applications, its machines, then the model itself.
 
     Args:
-        force: The kind of force, or None for no force.
-        destroy_storage: True to destroy storage that outlives units, False to release it, None to refuse when
-            there is any.
+        force: The force of the removal, or None for no force.
+        destroy_storage: True to destroy storage that outlives units, False to release it, None to refuse the
+            removal when there is such storage.
 
     Mirrors: juju state/model.go Destroy (3.6)
     """
@@ -358,7 +359,7 @@ def _is_empty(tx: ModelTx, machine: Machine) -> bool:
 
 
 def _end_of_other_models(tx: ModelTx, force: Force | None) -> None:
-    """End the ties of a model to others: its offers, with their relations, and what the model consumes.
+    """End a model's ties to other models: its offers with their relations, and the offers it consumes.
 
     Mirrors: juju state/cleanup.go removeOffersForDyingModel, removeRemoteApplicationsForDyingModel (3.6)
     """
@@ -387,14 +388,14 @@ def _force_later(tx: ModelTx, kind: str, entity: str, force: Force) -> None:
 
 
 def force_storage_later(tx: ModelTx, storage_id: str, force: Force) -> None:
-    """Have storage that does not go in time forgotten, wherever it is."""
+    """Add a cleanup that deletes storage after a wait, even when it still exists in its cloud."""
     _force_later(tx, "force-storage", storage_id, force)
 
 
 def force_dead(tx: ModelTx, unit: Unit, force: Force) -> None:
-    """Let a unit be dead without its consent: its machine clears it away, or else it is forgotten.
+    """Declare a unit dead without running its hooks; its machine cleans up, or the unit is deleted later.
 
-    Subordinates go first, in the same way, and are waited for.
+    Subordinates are removed first in the same way; the unit waits for them.
 
     Mirrors: juju state/cleanup.go cleanupForceDestroyedUnit (3.6)
     """
@@ -415,17 +416,17 @@ def force_dead(tx: ModelTx, unit: Unit, force: Force) -> None:
 
 
 def force_unit(tx: ModelTx, unit: Unit) -> None:
-    """Remove a unit without its consent: no more hooks, subordinates first."""
+    """Delete a unit and its subordinates without running their hooks."""
     for subordinate in subordinates(tx, unit):
         remove_unit(tx, subordinate)
     remove_unit(tx, unit)
 
 
-# --- what a user asks for -------------------------------------------------------------------------------
+# --- what commands remove -------------------------------------------------------------------------------
 
 
 def plan_units(tx: ModelTx, names: list[str]) -> list[Unit]:
-    """Return the units that `remove-unit` names."""
+    """Return the units that `remove-unit` names, or raise NotFound or NotValid."""
     found = []
     for name in names:
         unit = tx.find(Unit, "unit_get", name=name)
@@ -442,12 +443,12 @@ def plan_units(tx: ModelTx, names: list[str]) -> list[Unit]:
 
 
 def plan_applications(tx: ModelTx, names: list[str]) -> list[Application]:
-    """Return the applications that `remove-application` names."""
+    """Return the applications that `remove-application` names, or raise NotFound."""
     return [applications.get(tx, name) for name in names]
 
 
 def blockers(tx: ModelTx) -> list[str]:
-    """Return why a dying model still exists: one sentence per entity that it waits for."""
+    """Return one clause for each entity that a dying model waits for."""
     waits = []
     for machine in machines.list_machines(tx):
         names = sorted((unit.name for unit in machines.units_on(tx, machine.id)), key=natural_key)

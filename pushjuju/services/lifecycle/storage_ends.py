@@ -1,4 +1,4 @@
-"""What becomes of storage when its model goes.
+"""Removes the storage of a model that is being destroyed.
 
 Mirrors: juju state/model.go, cmd/juju/model/destroy.go (3.6)
 """
@@ -30,8 +30,8 @@ into another Juju model.
 def begin(tx: ModelTx, model: Model, *, destroy: bool | None) -> None:
     """Start the removal of all storage of a model.
 
-    Storage on a unit's machine ends with the machine, as in Juju; storage that outlives units needs the
-    user's choice.
+    Storage on a unit's machine is destroyed with the machine, as in Juju; for storage that outlives units,
+    the user has to choose.
 
     Args:
         destroy: True to destroy the storage, False to release it, or None when the user made no choice.
@@ -45,7 +45,7 @@ def begin(tx: ModelTx, model: Model, *, destroy: bool | None) -> None:
     stuck = [item.id for item in lasting if not destroy and not item.releasable]
     if stuck and destroy is not None:
         raise Conflict(
-            f'cannot destroy model "{model.name}": storage {", ".join(stuck)} lives on a machine of it '
+            f'cannot destroy model "{model.name}": storage {", ".join(stuck)} is on a machine of the model '
             "and cannot be released",
             hint="copy the data, or use --destroy-storage",
         )

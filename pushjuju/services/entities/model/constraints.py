@@ -25,7 +25,7 @@ def of_model(tx: ModelTx) -> dict[str, object]:
 
 
 def default_base(ctx: Context, model: str) -> Base:
-    """Return the base of new machines when a command names none: the model's default, or Ubuntu 24.04."""
+    """Return the base of new machines for which a command names no base: the model's, or Ubuntu 24.04."""
     with ctx.read(model) as tx:
         text = model_config.get(tx, model_config.BASE)
     return Base.parse(text) if text else Base("ubuntu", "24.04")

@@ -21,7 +21,7 @@ from pushjuju.store.rows.records import Application, RemoteApplication, Unit
 from pushjuju.store.rows.secret_records import ConsumerRow, SecretRow
 from pushjuju.store.tx import ModelTx, Tx
 
-READS_FAR = 2  # application.secrets
+READS_FAR = 2  # value of `application.secrets` for applications that read secrets of other models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def find(tx: ModelTx, unit: Unit, secret: str) -> Seen:
 
 
 def labelled(tx: ModelTx, unit: Unit, label: str) -> Seen | None:
-    """Return the secret of another model that a unit calls so, or None."""
+    """Return the secret of another model to which a unit gave a label, or None."""
     if not reads(tx, unit):
         return None
     for alias in aliases(tx, unit):
@@ -84,31 +84,31 @@ def reads(tx: Tx, unit: Unit) -> bool:
 
 
 def check_label(tx: Tx, unit: Unit, label: str) -> None:
-    """Check that a unit calls no secret of its own model so."""
+    """Raise AlreadyExists when a unit uses a label for a secret of its own model."""
     taken = tx.find(ConsumerRow, "secret_consumer_by_label", model=unit.model, unit=unit.name, label=label)
     if label and taken is not None:
         raise AlreadyExists(f"secret with label {quote(label)} already exists")
 
 
 def mark(tx: Tx, unit: Unit) -> None:
-    """Note that a unit's application reads secrets of other models."""
+    """Record that a unit's application reads secrets of other models."""
     tx.run("secret_mark_far", model=unit.model, name=unit.application)
 
 
 def consumed(tx: Tx, unit: Unit) -> Iterator[tuple[Unit, Any]]:
-    """Yield (the unit as another model knows it, row of `secret_consumed`) of what a unit reads there."""
+    """Yield (unit under its alias, row of `secret_consumed`) for each secret of another model it reads."""
     for alias in aliases(tx, unit):
         for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name):
             yield alias, row
 
 
 def may_read(tx: ModelTx, alias: Unit, secret: str) -> bool:
-    """Return True when a unit, named as the secret's model knows the unit, may read the secret now."""
+    """Return True when a unit, under its alias in the secret's model, may read the secret now."""
     return secrets.may_read(tx, alias, secrets.get(tx.beside(alias.model), secret))
 
 
 def forget_unit(tx: ModelTx, unit: Unit) -> None:
-    """Forget what a unit that goes has read in other models."""
+    """Delete what other models record of a removed unit as a reader of their secrets."""
     for alias in aliases(tx, unit):
         read = [row["secret"] for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name)]
         tx.run("secret_consumer_forget", model=alias.model, unit=alias.name)

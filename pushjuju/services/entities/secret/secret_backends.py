@@ -1,8 +1,8 @@
-"""Backends for the content of secrets: adding, changing, asking them.
+"""Backends for the content of secrets: adding, changing, opening and reading them.
 
-The store itself is the backend `internal`. Content for another one is sealed in the store first, with the
-commit that makes it; a loop of the model moves it (`workers.loops.secret_rotation`), and tries again
-as long as the backend is away.
+The store itself is the backend `internal`. New content for another backend is sealed in the store first, in
+the transaction that adds the revision; a loop of the model (`workers.loops.secret_rotation`) then moves it to
+the backend, and retries while the backend cannot be reached.
 
 Mirrors: juju apiserver/facades/client/secretbackends (3.6)
 """
@@ -26,12 +26,12 @@ from pushjuju.store.keys import Sealed
 from pushjuju.store.rows.secret_records import BackendRow, RevisionRow
 from pushjuju.store.tx import ModelTx, Tx
 
-KEY = "secret-backend"  # of a model's configuration
-CONTROLLER = "controller"  # Juju's type of the backend that is the store itself
+KEY = "secret-backend"  # key of a model's configuration
+CONTROLLER = "controller"  # Juju's type for the store as a backend
 
 
 def name_of(tx: Tx, backend: str) -> str:
-    """Return what the backend with an id is called."""
+    """Return the name of the backend with an id; an empty id is the store."""
     if not backend:
         return INTERNAL
     found = tx.find(BackendRow, "secret_backend_by_id", id=backend)
@@ -39,7 +39,7 @@ def name_of(tx: Tx, backend: str) -> str:
 
 
 def used_by(tx: ModelTx) -> dict[str, Any]:
-    """Return where the secrets of a model are, as `show-model` has it: name -> number and status."""
+    """Return name -> {num-secrets, status, message?} of a model's backends, as `show-model` has them."""
     counts = {row["backend"]: row["number"] for row in tx.rows("secret_count_in_model")}
     found = {INTERNAL: {"num-secrets": counts.pop("", 0), "status": "active"}}
     for backend, number in sorted(counts.items()):
@@ -51,15 +51,15 @@ def used_by(tx: ModelTx) -> dict[str, Any]:
 
 
 def get(tx: Tx, name: str) -> BackendRow:
-    """Return a backend."""
+    """Return a backend, or raise NotFound."""
     return tx.get(BackendRow, "secret_backend_get", f"secret backend {quote(name)} not found", name=name)
 
 
-# --- what admins ask for ----------------------------------------------------------------------------------
+# --- changing backends ------------------------------------------------------------------------------------
 
 
 def follow(tx: ModelTx) -> None:
-    """Let the content of a model's secrets go to the backend that its configuration names."""
+    """Mark a model's secrets to move to the backend that its configuration names, and wake the loop."""
     name = str(model_config.get(tx, KEY))
     target = "" if name in ("auto", INTERNAL) else get(tx, name).id
     tx.run("secret_retarget", target=target)
@@ -68,7 +68,7 @@ def follow(tx: ModelTx) -> None:
 
 
 def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str]:
-    """Return a configuration that fits a type of backend."""
+    """Return a configuration as texts, or raise NotValid when it does not fit the type of backend."""
     known: dict[str, Attr] = {item.name: item for item in kind.config_schema}
     for key in config:
         if key not in known:
@@ -82,7 +82,7 @@ def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str
     return {key: str(value) for key, value in config.items()}
 
 
-# --- asking one -------------------------------------------------------------------------------------------
+# --- opening and reading ----------------------------------------------------------------------------------
 
 
 def _place(backend: str) -> str:
@@ -90,24 +90,24 @@ def _place(backend: str) -> str:
 
 
 def sealed(ctx: Context, tx: Tx, backend: str, config: Mapping[str, str]) -> Sealed:
-    """Return the configuration of a backend as the store keeps it."""
+    """Return the configuration of a backend sealed, as the store keeps it."""
     return ctx.controller.keyring.seal(tx, dict(config), _place(backend), ctx.clock.now())
 
 
 def configuration(ctx: Context, row: BackendRow) -> dict[str, str]:
-    """Return the configuration of a backend in clear."""
+    """Return the configuration of a backend, decrypted."""
     found: dict[str, str] = ctx.controller.keyring.open(Sealed(key=row.key, data=row.config), _place(row.id))
     return found
 
 
 def opened(ctx: Context, row: BackendRow, host: PluginHost | None = None) -> SecretBackend:
-    """Return a backend, ready to be asked; its methods wait for the network."""
+    """Return a backend that is ready for use; its methods wait for the network."""
     plugins = host or PluginHost(environ=ctx.environ)
     return plugins.open_secret_backend(row.type, configuration(ctx, row))
 
 
 def reader(ctx: Context, tx: Tx, item: RevisionRow) -> Callable[[], Content]:
-    """Return a call that fetches the content of a revision: it waits for the network and needs no store."""
+    """Return a function that fetches a revision's content; it waits for the network, outside transactions."""
     row = tx.find(BackendRow, "secret_backend_by_id", id=item.backend)
     if row is None:
         raise BackendError(f"the secret backend of secret {quote(item.secret)} was removed")

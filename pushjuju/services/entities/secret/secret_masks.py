@@ -1,7 +1,8 @@
-"""Values of secrets are masked in whatever is kept of what a unit says.
+"""Masks the values of secrets in the texts of units that the controller keeps, such as logs and statuses.
 
-The machine masks what a run has read or written before it sends a line; here the same is done for all that
-the unit may know, because it may have kept a value since, and the machine is not trusted.
+The machine masks the values that a run has read or written. The controller masks all values that the unit may
+know, because the unit may have kept a value from an earlier run, and because the controller does not trust
+machines.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from pushjuju.store.rows.records import Application, Unit
 from pushjuju.store.rows.secret_records import RevisionRow, SecretRow
 from pushjuju.store.tx import ModelTx
 
-SHORTEST = 4  # characters: a shorter value would mask half of every text
-MOST = 200  # revisions that are looked into
-MOST_VALUES = 1000  # of them, the newest first: each text is searched for every one
+SHORTEST = 4  # characters; masking shorter values would make texts unreadable
+MOST = 200  # revisions whose values are masked
+MOST_VALUES = 1000  # values that are masked, the newest first, because each text is searched for each value
 Mask = Callable[[str], str]
 
 
 def plain(text: str) -> str:
-    """Return a text as it is."""
+    """Return a text unchanged: the mask of a unit that knows no secrets."""
     return text
 
 
 def mask_of(ctx: Context, tx: ModelTx, unit: str) -> Mask:
-    """Return the mask for the secret values that a unit may know; costs one look if there are no values."""
+    """Return the mask for a unit's secret values; without secrets, this costs one query."""
     name = unit.partition("/")[0]
     application = tx.find(Application, "application_get", name=name) if unit else None
     if application is None or not application.secrets:
@@ -52,7 +53,7 @@ def _masking(values: list[str]) -> Mask:
 
 
 def _contents(ctx: Context, tx: ModelTx, unit: Unit, *, far: bool) -> Iterator[Content]:
-    """Yield the secret values that a unit may know and the store holds; nothing without the key."""
+    """Yield the secret values of a unit that the store keeps; stop when the key to open them is missing."""
     try:
         for row in _revisions(tx, unit, far=far):
             content = secrets.stored(ctx, row).content
@@ -80,7 +81,7 @@ def _revisions(tx: ModelTx, unit: Unit, *, far: bool) -> list[RevisionRow]:
 
 
 def _values(contents: Iterable[Content]) -> set[str]:
-    """Return values as they may stand in a line: plain, line by line, and in base64; of many the newest."""
+    """Return the forms that values may have in a text: whole, line by line, and base64; limited in number."""
     found: set[str] = set()
     for value in chain.from_iterable(map(_forms, contents)):
         if len(value.strip()) >= SHORTEST:

@@ -1,4 +1,4 @@
-"""`secret-get`: reads a secret for a unit, and records the reading.
+"""Reads a secret for a unit's `secret-get`, and records the unit as a reader.
 
 Mirrors: juju apiserver/common/secrets/access.go, apiserver/facades/agent/secretsmanager (3.6)
 """
@@ -20,16 +20,18 @@ from pushjuju.store.tx import ModelTx
 
 MODES = ("get", "peek", "refresh")
 Later = Callable[[], Content]
-"""Asks a backend: waits for the network, and needs no store."""
+"""Fetches content from a backend: waits for the network, and needs no transaction."""
 
 
 def read(ctx: Context, tx: ModelTx, unit: Unit, mode: str, secret: str, label: str) -> Content | Later:
-    """Return the content that a unit reads; the first time it is noted as a reader.
+    """Return the content that a unit reads, or a function that fetches the content from a backend.
 
     Args:
-        mode: `get` the revision that it tracks, `peek` at the latest, or `refresh` to the latest for good.
-        secret: The id, `UUID/id` for a secret of another model; empty to look for the label.
-        label: With an id, what the unit calls the secret from now on.
+        mode: `get` for the revision that the unit tracks, `peek` for the latest revision, or `refresh` to
+            track
+            the latest revision from now on.
+        secret: The id, or `UUID/id` for a secret of another model; empty to find the secret by its label.
+        label: The unit's label for the secret; together with an id, a new label.
     """
     if mode not in MODES:
         raise NotValid(f"secret-get takes no mode {quote(mode)}")
@@ -56,7 +58,7 @@ def read(ctx: Context, tx: ModelTx, unit: Unit, mode: str, secret: str, label: s
 
 
 def _meant(tx: ModelTx, unit: Unit, secret: str, label: str) -> tuple[SecretRow, Unit]:
-    """Return a secret, and the unit as the secret's model knows it."""
+    """Return the secret that the arguments name, and the unit under its alias in the secret's model."""
     model, number = parse_uri(secret) if "/" in secret else ("", secret)
     if model not in ("", unit.model):
         found = remote_secrets.find(tx.beside(model), unit, number)
@@ -73,10 +75,10 @@ def _meant(tx: ModelTx, unit: Unit, secret: str, label: str) -> tuple[SecretRow,
 
 
 def _labelled(tx: ModelTx, unit: Unit, label: str) -> SecretRow:
-    """Return the secret with a label: the owner's of the unit or its application, else the unit's own.
+    """Return a secret by its owner's label, when unit or application own it, else by the unit's own label.
 
     Raises:
-        NotFound: There is no secret of that label.
+        NotFound: No secret has the label.
     """
     for kind, name in ((OwnerKind.UNIT, unit.name), (OwnerKind.APPLICATION, unit.application)):
         owned = secrets.by_label(tx.beside(unit.model), Owner(kind=kind, name=name), label)
@@ -89,9 +91,12 @@ def _labelled(tx: ModelTx, unit: Unit, label: str) -> SecretRow:
 
 
 def _call(ctx: Context, tx: ModelTx, unit: Unit, row: SecretRow, label: str) -> tuple[SecretRow, str]:
-    """Give a secret the name that a unit asks for; return what is left to note for it as a reader.
+    """Set the label of a secret: for all units when the manager sets it, else for this unit only.
 
-    The label that the secret's manager gives counts for all units; the application's other units set none.
+    Returns:
+        The secret, and the label to record for the unit as a reader; empty when there is none to record.
+
+    Units that do not manage a secret of their own application set no label.
     """
     if row.application != unit.application or row.owner_kind == OwnerKind.MODEL:
         return row, label

@@ -1,7 +1,7 @@
-"""Secrets in the model: making, changing, removing; who owns, who may read.
+"""Secrets of a model: their owners, readers, revisions, rotation and expiry.
 
-Content is sealed before it is stored (`store.keys`). A change of a secret here also wakes those who see it:
-its consumers run secret-changed, its owner secret-remove for revisions that no unit reads any more.
+Content is sealed before it is stored (`store.keys`). A change of a secret wakes the units concerned:
+consumers run secret-changed, and owners run secret-remove for revisions that no unit reads any more.
 
 Mirrors: juju state/secrets.go (3.6)
 """
@@ -38,7 +38,7 @@ class Owner:
     """The owner of a secret.
 
     Attributes:
-        name: Application or unit; empty for the model.
+        name: Name of the application or unit; empty for the model.
     """
 
     kind: OwnerKind
@@ -46,7 +46,7 @@ class Owner:
 
     @property
     def application(self) -> str:
-        """The application that it belongs to, itself or by its unit; empty for the model."""
+        """The application that owns the secret, itself or through its unit; empty for the model."""
         return self.name.partition("/")[0]
 
 
@@ -55,11 +55,11 @@ MODEL = Owner(kind=OwnerKind.MODEL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """The changes of a secret; None leaves an attribute as it is.
+    """Changes of a secret; None leaves an attribute unchanged.
 
     Attributes:
-        content: Replaces the whole old one in a new revision, unless it is equal.
-        expires: When the latest revision, or the new one, expires.
+        content: The whole content of a new revision; no revision is added when the content is the same.
+        expires: The time when the latest revision, or the new revision, expires.
     """
 
     content: Content | None = None
@@ -72,7 +72,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """What a revision holds: the content, or, where a backend has it, only its checksum."""
+    """The content of a revision, with its checksum; the content is None when a backend keeps it."""
 
     revision: RevisionRow
     checksum: str
@@ -83,27 +83,27 @@ class Stored:
 
 
 def find(tx: ModelTx, secret: str) -> SecretRow | None:
-    """Return a secret, or None."""
+    """Return a secret, or None when the model does not have it."""
     return tx.find(SecretRow, "secret_get", id=secret)
 
 
 def get(tx: ModelTx, secret: str) -> SecretRow:
-    """Return a secret."""
+    """Return a secret, or raise NotFound."""
     return tx.get(SecretRow, "secret_get", f"secret {quote(secret)} not found", id=secret)
 
 
 def owner_of(row: SecretRow) -> Owner:
-    """Return whose a secret is."""
+    """Return the owner of a secret."""
     return Owner(kind=OwnerKind(row.owner_kind), name=row.owner)
 
 
 def by_label(tx: ModelTx, owner: Owner, label: str) -> SecretRow | None:
-    """Return the secret that its owner calls so, or None."""
+    """Return the secret to which its owner gave a label, or None."""
     return tx.find(SecretRow, "secret_by_label", owner_kind=owner.kind, owner=owner.name, label=label)
 
 
 def managed(tx: Tx, unit: Unit) -> list[SecretRow]:
-    """Return the secrets of a unit and of its application."""
+    """Return the secrets that a unit or its application owns."""
     return tx.list(
         SecretRow, "secret_managed", model=unit.model, application=unit.application, unit=unit.name
     )
@@ -121,10 +121,10 @@ def revisions(tx: Tx, row: SecretRow) -> list[RevisionRow]:
 
 
 def revision(tx: Tx, row: SecretRow, number: int) -> RevisionRow:
-    """Return a revision.
+    """Return a revision of a secret.
 
     Raises:
-        NotFound: It was removed, or there never was one.
+        NotFound: The revision was removed, or never existed.
     """
     missing = f"secret revision {quote(f'{row.id}/{number}')} not found"
     return tx.get(
@@ -133,22 +133,22 @@ def revision(tx: Tx, row: SecretRow, number: int) -> RevisionRow:
 
 
 def grants(tx: Tx, row: SecretRow) -> list[GrantRow]:
-    """Return who may read a secret beside its owner."""
+    """Return the grants of a secret: who may read it in addition to its owner."""
     return tx.list(GrantRow, "secret_grant_list", model=row.model, secret=row.id)
 
 
 def access(tx: ModelTx, row: SecretRow) -> list[dict[str, str]]:
-    """Return who may read a secret, as Juju shows it: tags of target and scope, and the role."""
+    """Return the grants of a secret, as Juju shows them: tags of target and scope, and the role."""
     return [grant_document(item, scope(tx, item)) for item in grants(tx, row)]
 
 
 def grant_document(item: GrantRow, within: str) -> dict[str, str]:
-    """Return a grant as Juju shows it."""
+    """Return a grant as Juju shows it, with the tag of its scope."""
     return {"target": f"{item.kind}-{item.target.replace('/', '-')}", "scope": within, "role": "view"}
 
 
 def scope(tx: ModelTx, item: GrantRow) -> str:
-    """Return the tag of what a grant ends with: a relation, or the model."""
+    """Return the tag of the scope of a grant: of the relation it ends with, or of the model."""
     if item.relation is None:
         return f"model-{item.model}"
     sides = relations.endpoints(tx.beside(item.model), item.relation)
@@ -161,17 +161,17 @@ def _requirer_first(side: RelationEndpoint) -> tuple[bool, str]:
 
 
 def place(row: RevisionRow | SecretRow, number: int) -> str:
-    """Return what a sealed revision is bound to."""
+    """Return the text that binds a sealed revision to its secret, so that rows cannot be exchanged."""
     secret = row.secret if isinstance(row, RevisionRow) else row.id
     return f"secret {row.model}/{secret}/{number}"
 
 
 def stored(ctx: Context, row: RevisionRow) -> Stored:
-    """Open a revision.
+    """Open a sealed revision.
 
     Raises:
-        WrongKey: The key file does not hold its key.
-        StoreError: The record was changed.
+        WrongKey: The key file does not have the key of the revision.
+        StoreError: The sealed record was changed.
     """
     sealed = Sealed(key=row.key, data=row.data)
     found = ctx.controller.keyring.open(sealed, place(row, row.revision))
@@ -183,7 +183,7 @@ def stored(ctx: Context, row: RevisionRow) -> Stored:
 
 
 def create(ctx: Context, tx: ModelTx, secret: str, owner: Owner, change: Change) -> SecretRow:
-    """Make a secret with its first revision."""
+    """Add a secret with its first revision; return its row."""
     if not change.content:
         raise NotValid("empty secret value not valid")
     if find(tx, secret) is not None:
@@ -220,7 +220,7 @@ def _check_room(tx: ModelTx, row: SecretRow) -> None:
 
 
 def check_label(tx: Tx, row: SecretRow, label: str) -> None:
-    """Check that the label of a secret is free; the names that users give theirs are lines of a table."""
+    """Raise AlreadyExists when the owner uses a label already, or NotValid for an unprintable name."""
     if not label:
         return
     word = "name" if row.owner_kind == OwnerKind.MODEL else "label"
@@ -235,7 +235,7 @@ def check_label(tx: Tx, row: SecretRow, label: str) -> None:
 
 
 def update(ctx: Context, tx: ModelTx, row: SecretRow, change: Change) -> SecretRow:
-    """Change a secret; those who see it look again."""
+    """Change a secret, and wake the units that the change concerns; return its new row."""
     now = ctx.clock.now()
     if change.label is not None and change.label != row.label:
         check_label(tx, row, change.label)
@@ -260,7 +260,7 @@ def update(ctx: Context, tx: ModelTx, row: SecretRow, change: Change) -> SecretR
     elif change.expires is not None:
         _set_expires(ctx, tx, changed, change.expires)
     if rescheduled:
-        if row.next_rotation:  # the loop waits for a moment that means nothing any more
+        if row.next_rotation:  # the loop still waits for the time of the old policy
             touch_loop(tx.beside(row.model), now, f"secret {row.id} has another rotation policy")
         _schedule(tx, changed, from_iso(changed.next_rotation) if changed.next_rotation else None)
     touch_obsolete(tx, changed)
@@ -276,7 +276,7 @@ def _write(tx: Tx, row: SecretRow) -> None:
 
 
 def _is_new(ctx: Context, tx: Tx, row: SecretRow, content: Content) -> bool:
-    """Return True when the content differs from the latest revision's."""
+    """Return True when content differs from that of the latest revision."""
     found = tx.find(RevisionRow, "secret_revision_get", model=row.model, secret=row.id, revision=row.latest)
     return found is None or stored(ctx, found).checksum != content.checksum()
 
@@ -311,10 +311,10 @@ def _moment(when: datetime | None) -> str | None:
 
 
 def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None) -> None:
-    """Remove revisions of a secret, or all of it; with its last revision the secret goes.
+    """Remove revisions of a secret; the secret is removed with its last revision.
 
     Args:
-        numbers: The revisions; None for all. Those that are gone already are no error.
+        numbers: The revisions to remove, or None for all; removed ones are no error.
     """
     present = revisions(tx, row)
     going = [item for item in present if numbers is None or item.revision in set(numbers)]
@@ -331,33 +331,33 @@ def remove(tx: ModelTx, row: SecretRow, numbers: Iterable[int] | None) -> None:
 
 
 def _discard(tx: ModelTx, item: RevisionRow) -> None:
-    """Have the content of a revision deleted wherever a backend may hold it."""
+    """Record that the content of a revision must be deleted in the backends that may have it."""
     for backend in sorted({item.backend, item.target} - {""}):
         tx.run("secret_trash_add", model=item.model, backend=backend, path=backend_path(item))
         touch_loop(tx.beside(item.model), tx.now, f"secret {item.secret} is deleted in its backend")
 
 
 def backend_path(item: RevisionRow) -> str:
-    """Return where a backend keeps the content of a revision."""
+    """Return the path under which a backend keeps the content of a revision."""
     return f"{item.model}/{item.secret}-{item.revision}"
 
 
 def active_backend(tx: ModelTx) -> str:
-    """Return the id of the backend for new content of a model; empty for the store itself."""
+    """Return the id of the backend for new content of a model; empty for the store."""
     name = str(model_config.get(tx, "secret-backend"))
     if name in ("auto", INTERNAL):
         return ""
     found = tx.find(BackendRow, "secret_backend_get", name=name)
     if found is None:
-        raise StoreError(f'the secret backend "{name}" of the model is gone')
+        raise StoreError(f'the secret backend "{name}" of the model does not exist any more')
     return found.id
 
 
-# --- who may read -----------------------------------------------------------------------------------------
+# --- grants -----------------------------------------------------------------------------------------------
 
 
 def grant(tx: Tx, row: SecretRow, kind: OwnerKind, target: str, relation: int | None = None) -> None:
-    """Let a unit, or an application with all of its units, read a secret; with the relation it ends."""
+    """Allow a unit or a whole application to read a secret; the grant ends with the relation, when given."""
     if kind is OwnerKind.APPLICATION and any(
         item.kind == OwnerKind.UNIT and item.target.partition("/")[0] == target for item in grants(tx, row)
     ):
@@ -367,14 +367,14 @@ def grant(tx: Tx, row: SecretRow, kind: OwnerKind, target: str, relation: int | 
 
 
 def revoke(tx: Tx, row: SecretRow, target: str) -> None:
-    """Take a grant back; the application's takes those of its units with it."""
+    """Revoke a grant; revoking an application's grant also revokes those of its units."""
     tx.run("secret_grant_delete", model=row.model, secret=row.id, target=target)
     if "/" not in target:
         tx.run("secret_grant_delete_units", model=row.model, secret=row.id, application=target)
 
 
 def may_read(tx: Tx, unit: Unit, row: SecretRow) -> bool:
-    """Return True when a unit may read a secret: its own, its application's, or granted to either."""
+    """Return True when a unit may read a secret: the unit or its application owns it, or has a grant."""
     if row.owner in (unit.name, unit.application) and row.owner_kind != OwnerKind.MODEL:
         return True
     return any(
@@ -383,16 +383,16 @@ def may_read(tx: Tx, unit: Unit, row: SecretRow) -> bool:
     )
 
 
-# --- who reads --------------------------------------------------------------------------------------------
+# --- consumers --------------------------------------------------------------------------------------------
 
 
 def consumer(tx: Tx, row: SecretRow, unit: str) -> ConsumerRow | None:
-    """Return what a unit reads of a secret, or None before its first look."""
+    """Return the record of a unit as a reader of a secret, or None before its first read."""
     return tx.find(ConsumerRow, "secret_consumer_get", model=row.model, secret=row.id, unit=unit)
 
 
 def track(tx: ModelTx, row: SecretRow, unit: Unit, number: int, label: str | None = None) -> None:
-    """Note which revision a unit reads from now on, and what it calls the secret."""
+    """Record the revision that a unit reads from now on; `label` None keeps its label for the secret."""
     before = consumer(tx, row, unit.name)
     name = (before.label if before else "") if label is None else label
     if label:
@@ -415,7 +415,7 @@ def _check_consumer_label(tx: Tx, row: SecretRow, unit: Unit, label: str) -> Non
 
 
 def forget_unit(tx: ModelTx, unit: Unit) -> None:
-    """Forget what a unit that goes owned, read and was granted."""
+    """Delete the secrets of a removed unit, and its records as a reader and a target of grants."""
     for row in managed(tx, unit):
         if row.owner == unit.name:
             remove(tx, row, None)
@@ -428,7 +428,7 @@ def forget_unit(tx: ModelTx, unit: Unit) -> None:
 
 
 def forget_application(tx: ModelTx, application: str) -> None:
-    """Forget what an application that goes owned and was granted."""
+    """Delete the secrets of a removed application, and the grants to it."""
     owned = tx.list(
         SecretRow, "secret_of_owner", application=application,
         owner_kind=OwnerKind.APPLICATION, owner=application
@@ -438,17 +438,17 @@ def forget_application(tx: ModelTx, application: str) -> None:
     tx.run("secret_grant_forget", target=application)
 
 
-# --- who must look again ----------------------------------------------------------------------------------
+# --- wakes ------------------------------------------------------------------------------------------------
 
 
 def mark(tx: ModelTx, application: str) -> None:
-    """Note that an application has to do with secrets; until then nothing is asked about it."""
+    """Record that an application uses secrets; for other applications no query about secrets is made."""
     if application:
         tx.run("secret_mark_application", name=application)
 
 
 def touch_consumers(tx: ModelTx, row: SecretRow, reason: str) -> None:
-    """Make those who read a secret look again."""
+    """Wake the machines of all units that read a secret, in this model and in others."""
     for found in tx.rows("secret_consumer_machines", model=row.model, secret=row.id):
         wake.machine(tx.beside(row.model), found["machine"], reason)
     for found in tx.rows("secret_far_consumer_machines", model=row.model, secret=row.id):
@@ -456,7 +456,7 @@ def touch_consumers(tx: ModelTx, row: SecretRow, reason: str) -> None:
 
 
 def touch_owner(tx: ModelTx, row: SecretRow, reason: str) -> None:
-    """Make those who answer for a secret look again."""
+    """Wake the machine of the owner unit of a secret, or all machines of the owner application."""
     if row.owner_kind == OwnerKind.UNIT:
         found = tx.find(Unit, "unit_get", model=row.model, name=row.owner)
         if found is not None:
@@ -477,7 +477,7 @@ def touch_obsolete(tx: ModelTx, row: SecretRow) -> None:
 
 
 def touch_loop(tx: ModelTx, when: datetime, reason: str) -> None:
-    """Make the loop that cares for a model's secrets look at a time."""
+    """Make the loop for a model's secrets due at a time."""
     touch_key(tx, model_key(tx.model, LOOP), when, reason)
 
 
@@ -490,10 +490,10 @@ def _schedule(tx: ModelTx, row: SecretRow, when: datetime | None) -> None:
 
 
 def rotated(tx: ModelTx, row: SecretRow, before: int) -> None:
-    """Note that secret-rotate ran; without a new revision since then, the hook runs again soon.
+    """Record that secret-rotate ran; without a new revision, the hook runs again soon.
 
     Args:
-        before: The latest revision when it was due.
+        before: The latest revision when the rotation became due.
     """
     wanted = Rotation(row.rotation)
     again = wanted.next(tx.now) if row.latest > before else (tx.now + RETRY if wanted.next(tx.now) else None)
@@ -502,7 +502,7 @@ def rotated(tx: ModelTx, row: SecretRow, before: int) -> None:
 
 
 def expiry_seen(tx: ModelTx, row: SecretRow, number: int) -> None:
-    """Note that secret-expired ran; it comes again until the revision is removed."""
+    """Record that secret-expired ran; the hook runs again until the revision is removed."""
     again = tx.now + RETRY
     tx.run(
         "secret_set_expiry", model=row.model, secret=row.id, revision=number, next_expiry=to_iso(again), due=0
@@ -511,7 +511,7 @@ def expiry_seen(tx: ModelTx, row: SecretRow, number: int) -> None:
 
 
 def make_due(tx: ModelTx) -> datetime | None:
-    """Count the rotations and expiries whose time has come; return when the next one does."""
+    """Mark due rotations and expiries, and wake their owners; return the time of the next, or None."""
     for row in tx.list(SecretRow, "secret_rotations_due", now=to_iso(tx.now)):
         tx.run("secret_set_rotation", id=row.id, next_rotation=row.next_rotation, due=1)
         touch_owner(tx, row, f"the rotation of secret {row.id} is due")
@@ -527,7 +527,7 @@ def make_due(tx: ModelTx) -> datetime | None:
 
 
 def prune(tx: ModelTx) -> None:
-    """Delete revisions of user secrets without a reader, where the admin enabled that."""
+    """Delete revisions of user secrets that nobody reads, where the user enabled `auto-prune`."""
     rows = tx.list(SecretRow, "secret_of_owner", application="", owner_kind=OwnerKind.MODEL, owner="")
     for row in rows:
         if row.auto_prune:

@@ -1,1 +1,1 @@
-"""Storage instances, their pools, and the disks of machines."""
+"""Storage instances, the volumes and filesystems behind them, pools, and disks of machines."""

@@ -1,7 +1,8 @@
-"""Disks of machines: volumes that belong to a machine and to no unit.
+"""Disks of machines: volumes that belong to a machine and not to a unit.
 
-A disk is a storage instance without a store, whose owner is its machine; charms and commands for storage
-never see it. It is made when the machine starts, and destroyed when nothing is on the machine any more.
+A disk is a storage instance without a storage name, owned by its machine; charms and the storage commands
+never show it. The disk is created when the machine starts, and destroyed when nothing else is left on the
+machine.
 Mirrors: juju apiserver/facades/client/machinemanager AddMachines, state/machine.go hostStorageOps (3.6)
 """
 
@@ -24,7 +25,7 @@ _REFUSED = "cannot add a new machine: validating volume params: "
 
 
 def check(tx: ModelTx, pools: Pools, asked: Sequence[Directive]) -> list[tuple[Directive, Pool]]:
-    """Return what is asked for with the pool of each."""
+    """Return the directives of disks with their pools, or raise NotValid or NotFound."""
     try:
         check_count(max(sum(item.count for item in asked), 1), 1, -1)
         return [(item, _pool(tx, pools, item)) for item in asked]
@@ -47,12 +48,12 @@ def _pool(tx: ModelTx, pools: Pools, asked: Directive) -> Pool:
 
 
 def equip(ctx: Context, tx: ModelTx, machine: Machine, wanted: Sequence[Directive]) -> None:
-    """Note the disks that a new machine shall have."""
+    """Record the disks of a new machine, in the model's pools."""
     add(tx, open_pools(ctx, tx), machine, wanted)
 
 
 def add(tx: ModelTx, pools: Pools, machine: Machine, asked: Sequence[Directive]) -> None:
-    """Give a new machine its disks; the worker that starts it makes them."""
+    """Record the disks of a new machine; the worker that starts the machine creates them."""
     for item, pool in check(tx, pools, asked):
         pools.keep(tx, pool)
         for _ in range(item.count):
@@ -75,7 +76,7 @@ def _add_one(tx: ModelTx, machine: Machine, pool: Pool, size: int) -> None:
 
 
 def of_machine(tx: ModelTx, machine: str) -> list[tuple[StorageInstance, Backing]]:
-    """Return the disks of a machine with their volumes."""
+    """Return the disks of a machine, each with its volume."""
     rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine)
     found = []
     for row in rows:
@@ -86,7 +87,7 @@ def of_machine(tx: ModelTx, machine: str) -> list[tuple[StorageInstance, Backing
 
 
 def end(tx: ModelTx, machine: str) -> None:
-    """Begin to take a machine's disks from it, and to destroy them; twice does no harm."""
+    """Begin to detach and destroy the disks of a machine; a repetition changes nothing."""
     for instance, backing in of_machine(tx, machine):
         storage_instances.doom(tx, instance, destroy=True)
         if any(row.life == Life.ALIVE for row in storage_instances.hosts(tx, backing)):

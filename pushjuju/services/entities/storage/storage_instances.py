@@ -1,8 +1,8 @@
-"""Storage instances and what is behind them: made, attached, detached, removed.
+"""Storage instances, with their volumes and filesystems: added, attached, detached, removed.
 
-Here only rows change; the work itself is done by the worker of the machine
-(`workers.machine.storage_worker`), or by the model's loop where no machine is concerned. Data is destroyed
-when a user asked for that, never because a unit or an application is removed.
+This module only changes rows. The machine's worker (`workers.machine.storage_worker`) does the work, or a
+loop of the model for storage that is on no machine. Data is destroyed only when a user asked for that, never
+because a unit or an application is removed.
 
 Mirrors: juju state/storage.go, state/volume.go, state/filesystem.go (3.6)
 """
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pushjuju.services.entities.storage.storage_pools import Pool, Pools
 
 VOLUME, FILESYSTEM = "volume", "filesystem"
-IMPORTED = "pushjuju-imported"  # attribute of a filesystem that was on its volume before we had it
+IMPORTED = "pushjuju-imported"  # attribute of a filesystem whose volume had data before it was imported
 KINDS = {VOLUME: StatusKind.VOLUME, FILESYSTEM: StatusKind.FILESYSTEM}
 
 
@@ -57,7 +57,7 @@ KINDS = {VOLUME: StatusKind.VOLUME, FILESYSTEM: StatusKind.FILESYSTEM}
 
 
 def get(tx: ModelTx, storage: str) -> StorageInstance:
-    """Return a storage instance."""
+    """Return a storage instance, or raise NotFound."""
     found = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if found is None:
         raise NotFound(f'storage instance "{storage}" not found', subject=Subject("storage", storage))
@@ -65,24 +65,24 @@ def get(tx: ModelTx, storage: str) -> StorageInstance:
 
 
 def of_unit(tx: ModelTx, unit: str) -> list[StorageAttachment]:
-    """Return the storage of a unit, in the order of its numbers."""
+    """Return the storage attachments of a unit, sorted by the storage's name and number."""
     found = tx.list(StorageAttachment, "storage_attachment_of_unit", unit=unit)
     return sorted(found, key=lambda item: natural_key(item.storage))
 
 
 def attachments(tx: ModelTx, instance: StorageInstance) -> list[StorageAttachment]:
-    """Return the units that a storage instance is attached to."""
+    """Return the attachments of a storage instance to units."""
     return tx.list(StorageAttachment, "storage_attachment_of_storage", storage=instance.id)
 
 
 def backings(tx: ModelTx, instance: StorageInstance) -> list[Backing]:
-    """Return the filesystem behind an instance, then its volume."""
+    """Return what is behind a storage instance: its filesystem, then its volume."""
     found = tx.list(Backing, "backing_of_storage", storage=instance.id)
     return sorted(found, key=lambda item: item.kind)
 
 
 def hosts(tx: ModelTx, backing: Backing) -> list[BackingAttachment]:
-    """Return the machines that a volume or filesystem is attached to."""
+    """Return the attachments of a volume or filesystem to machines."""
     return tx.list(
         BackingAttachment, "backing_attachment_of_backing",
         kind=backing.kind, id=backing.id
@@ -90,7 +90,7 @@ def hosts(tx: ModelTx, backing: Backing) -> list[BackingAttachment]:
 
 
 def directives(tx: ModelTx, application: str) -> list[StorageDirective]:
-    """Return what future units of an application get."""
+    """Return the storage directives of an application, for its future units."""
     found = tx.list(StorageDirective, "storage_directive_list", application=application)
     return sorted(found, key=lambda item: item.name)
 
@@ -101,7 +101,7 @@ def directives(tx: ModelTx, application: str) -> list[StorageDirective]:
 def plan(
     tx: ModelTx, pools: Pools, application: str, charm: Charm, asked: Mapping[str, Directive]
 ) -> list[StorageDirective]:
-    """Return what each unit of an application gets, after what was asked for and the model's defaults.
+    """Return the directives for each unit of an application: those of `asked`, else the model's defaults.
 
     Mirrors: juju state/storage.go addDefaultStorageConstraints, validateStorageConstraints (3.6)
     """
@@ -117,7 +117,7 @@ def plan(
 def judge(
     tx: ModelTx, pools: Pools, charm: Charm, store: StorageMeta, asked: Directive
 ) -> tuple[Pool, int, int]:
-    """Return the pool, size in MiB and count that a unit gets of a store; changes nothing."""
+    """Return the pool, size in MiB and count of a charm's storage for a unit, or raise why it is refused."""
     prefix = f'charm "{charm.name}" store "{store.name}"'
     if store.shared:
         raise NotValid(f"{prefix}: shared storage support not implemented")
@@ -154,9 +154,9 @@ _SOURCES = {Kind.BLOCK: "storage-default-block-source", Kind.FILESYSTEM: "storag
 
 
 def default_pool(tx: ModelTx, kind: Kind, asked: Directive, pools: Pools) -> str:
-    """Return the pool that is taken when none is named: the model's, the cloud's, or one on the machine.
+    """Return the pool for a directive without a pool: the model's, the cloud's, or `loop` or `rootfs`.
 
-    Without any directive it is always the last. A filesystem may come to lie on a volume.
+    An empty directive always gets `loop` or `rootfs`. A block pool may also serve for a filesystem.
     Mirrors: juju state/storage.go defaultStoragePool (3.6)
     """
     last = "loop" if kind is Kind.BLOCK else "rootfs"
@@ -172,7 +172,7 @@ def default_pool(tx: ModelTx, kind: Kind, asked: Directive, pools: Pools) -> str
 
 
 def put_directives(tx: Tx, planned: Iterable[StorageDirective]) -> None:
-    """Keep what future units of an application get."""
+    """Record the storage directives of an application, for its future units."""
     for item in planned:
         tx.run("storage_directive_delete", model=item.model, application=item.application, name=item.name)
         tx.insert("storage_directive", item)
@@ -182,7 +182,7 @@ def put_directives(tx: Tx, planned: Iterable[StorageDirective]) -> None:
 
 
 def equip(tx: ModelTx, unit: Unit, charm: Charm, attach: Sequence[str] = ()) -> None:
-    """Give a new unit its storage: what is attached, and new instances for the rest."""
+    """Attach storage to a new unit, and add the instances that its directives ask for beyond that."""
     for storage in attach:
         attach_one(tx, unit, charm, storage)
     for item in directives(tx, unit.application):
@@ -193,7 +193,7 @@ def equip(tx: ModelTx, unit: Unit, charm: Charm, attach: Sequence[str] = ()) -> 
 
 
 def equip_least(tx: ModelTx, unit: Unit, charm: Charm) -> None:
-    """Give a unit what a newer charm wants at least."""
+    """Add the instances that a unit lacks to reach the minimum counts of its new charm."""
     for item in directives(tx, unit.application):
         store = charm.meta.storage.get(item.name)
         if store is not None:
@@ -201,7 +201,7 @@ def equip_least(tx: ModelTx, unit: Unit, charm: Charm) -> None:
 
 
 def add(tx: ModelTx, unit: Unit, store: StorageMeta, item: StorageDirective, count: int) -> list[str]:
-    """Add instances of a store to a unit; return their ids."""
+    """Add instances of a charm's storage to a unit; return their ids."""
     made = []
     for _ in range(count):
         number = tx.next(unit.model, "storage")
@@ -231,7 +231,7 @@ def _join(tx: ModelTx, instance: StorageInstance, unit: Unit, store: StorageMeta
 
 
 def count_on(tx: ModelTx, unit: str, machine: str | None) -> None:
-    """Note how much storage a unit and a machine have."""
+    """Update how much storage the rows of a unit and a machine count."""
     if unit:
         tx.run("unit_count_storage", name=unit)
     if machine is not None:
@@ -239,7 +239,7 @@ def count_on(tx: ModelTx, unit: str, machine: str | None) -> None:
 
 
 def back(tx: ModelTx, instance: StorageInstance, machine: str) -> list[Backing]:
-    """Record the volume or filesystem of a new instance; both where the one is made on the other."""
+    """Record the filesystem or volume of a new instance, or both when the filesystem is made on a volume."""
     home = machine if instance.scope == Scope.MACHINE else ""
     volume = ""
     made = []
@@ -284,7 +284,7 @@ def _host(tx: ModelTx, backing: Backing, instance: StorageInstance, machine: str
 
 
 def set_status(tx: ModelTx, backing: Backing, status: StorageStatus, message: str = "") -> None:
-    """Set the status of a volume or filesystem, unless it is the same."""
+    """Set the status of a volume or filesystem, unless the status is the same already."""
     told = StatusInfo(status=status, message=message)
     statuses.set_once(tx, KINDS[backing.kind], backing.id, told)
 
@@ -293,7 +293,7 @@ def set_status(tx: ModelTx, backing: Backing, status: StorageStatus, message: st
 
 
 def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str) -> None:
-    """Attach an instance without an owner to a unit, which owns it then."""
+    """Attach an instance without an owner to a unit, which becomes the owner."""
     if not is_storage(storage):
         raise NotValid(f'storage ID "{storage}" not valid')
     instance = get(tx, storage)
@@ -312,7 +312,7 @@ def attach_one(tx: ModelTx, unit: Unit, charm: Charm, storage: str) -> None:
 
 
 def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
-    """Return the charm's store for an instance."""
+    """Return the charm's storage that an instance fits, or raise why it cannot be attached to the unit."""
     store = charm.meta.storage.get(instance.name)
     if store is None or unit.life != Life.ALIVE:
         why = (
@@ -329,7 +329,7 @@ def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
 
 
 def _reachable(tx: ModelTx, unit: Unit, instance: StorageInstance, backing: Backing) -> None:
-    """Check that what is behind an instance can come to a unit's machine."""
+    """Raise Conflict when the volume or filesystem of an instance cannot be attached to a unit's machine."""
     if backing.machine and backing.machine != unit.machine:
         raise Conflict(
             f"cannot attach storage {instance.id} to unit {unit.name}: "
@@ -345,13 +345,13 @@ def _reachable(tx: ModelTx, unit: Unit, instance: StorageInstance, backing: Back
 
 
 def _how_many(tx: ModelTx, unit: Unit, name: str) -> int:
-    """Return how many instances of a store a unit keeps."""
+    """Return the number of instances of a storage name that a unit keeps."""
     mine = of_unit(tx, unit.name)
     return sum(store_of(row.storage) == name and row.life == Life.ALIVE for row in mine)
 
 
 def _total(verb: str, change: int, total: int, store: StorageMeta) -> str:
-    """Return Juju's refusal of a number of instances."""
+    """Return Juju's message that refuses a number of instances."""
     if store.count_min == store.count_max == 1:
         return f"cannot {verb}, storage is singular"
     bound = (
@@ -364,7 +364,7 @@ def _total(verb: str, change: int, total: int, store: StorageMeta) -> str:
 
 
 def check_more(tx: ModelTx, unit: Unit, store: StorageMeta, count: int) -> None:
-    """Check that a unit may have some more instances of a store."""
+    """Raise NotValid when a unit may not have `count` more instances of a storage name."""
     total = _how_many(tx, unit, store.name) + count
     if 0 <= store.count_max < total:
         raise NotValid(_total("attach", count, total, store))
@@ -383,10 +383,10 @@ def home_of(tx: ModelTx, ids: Iterable[str]) -> str | None:
 
 
 def detach(tx: ModelTx, charm_of: Mapping[str, Charm], instance: StorageInstance) -> None:
-    """Begin to take an instance from its unit, whose charm hears of it first.
+    """Begin to detach an instance from its unit; the charm's storage-detaching hook runs first.
 
     Args:
-        charm_of: Application -> its charm.
+        charm_of: Application -> its present charm.
     """
     rows = attachments(tx, instance)
     if not rows:
@@ -403,22 +403,22 @@ def detach(tx: ModelTx, charm_of: Mapping[str, Charm], instance: StorageInstance
 
 
 def begin_detach(tx: ModelTx, unit: Unit, storage: str) -> None:
-    """Mark a unit's attachment as going."""
+    """Mark the attachment of an instance to a unit as dying."""
     tx.run("storage_attachment_set_life", unit=unit.name, storage=storage, life=Life.DYING)
     wake.unit(tx, unit, f"storage {storage} is detached")
 
 
 def begin_detach_all(tx: ModelTx, unit: Unit) -> None:
-    """Mark all storage of a unit that goes as going."""
+    """Mark all storage attachments of a removed unit as dying."""
     for row in of_unit(tx, unit.name):
         if row.life == Life.ALIVE:
             begin_detach(tx, unit, row.storage)
 
 
 def leave(tx: ModelTx, unit: Unit, storage: str) -> None:
-    """Take an instance from a unit whose charm has let go of it, or never had it; twice does no harm.
+    """Delete the attachment of an instance to a unit; a repetition changes nothing.
 
-    The instance stays, without an owner, unless it was being removed, or was never made.
+    The instance stays without an owner, unless it is being removed or its volume was never created.
     """
     if not tx.run("storage_attachment_delete", unit=unit.name, storage=storage):
         return
@@ -434,7 +434,7 @@ def leave(tx: ModelTx, unit: Unit, storage: str) -> None:
 
 
 def unhost(tx: ModelTx, instance: StorageInstance) -> None:
-    """Begin to take what is behind an instance from its machines."""
+    """Begin to detach the volume and filesystem of an instance from their machines."""
     for backing in backings(tx, instance):
         for row in hosts(tx, backing):
             tx.run(
@@ -449,7 +449,7 @@ def unhost(tx: ModelTx, instance: StorageInstance) -> None:
 
 
 def remove(tx: ModelTx, instance: StorageInstance, *, force: bool = False, destroy: bool = True) -> None:
-    """Begin to remove an instance: to destroy its data, or to let go of it."""
+    """Begin to remove an instance; its data is destroyed, or with `destroy` False released."""
     verb = "destroy" if destroy else "release"
     if not destroy and not instance.releasable:
         text = f'storage provider "{instance.provider}" does not support releasing storage'
@@ -466,7 +466,7 @@ def remove(tx: ModelTx, instance: StorageInstance, *, force: bool = False, destr
 
 
 def doom(tx: ModelTx, instance: StorageInstance, *, destroy: bool) -> None:
-    """Mark an instance for removal once no unit has it; the first choice to destroy or release it counts."""
+    """Mark an instance as dying; the first call decides whether its data is destroyed or released."""
     if instance.life == Life.ALIVE:
         tx.run(
             "storage_instance_set_life", id=instance.id, life=Life.DYING,
@@ -475,9 +475,9 @@ def doom(tx: ModelTx, instance: StorageInstance, *, destroy: bool) -> None:
 
 
 def advance(tx: ModelTx, storage: str) -> None:
-    """Continue the removal of a dying instance: first its volume and filesystem, then itself.
+    """Continue the removal of a dying instance: its filesystem, then its volume, then the instance.
 
-    Every function that removes an entity for which the instance waited calls this function.
+    Every function that deletes what such an instance waits for calls this function.
     """
     instance = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if instance is None or instance.life == Life.ALIVE or attachments(tx, instance):
@@ -504,7 +504,7 @@ def advance(tx: ModelTx, storage: str) -> None:
 
 
 def forget_backing(tx: ModelTx, backing: Backing) -> None:
-    """Delete the row of a volume or filesystem that is gone, and go on with what waited for it."""
+    """Delete the row of a volume or filesystem that has gone; continue the removal of its instance."""
     for row in hosts(tx, backing):
         forget_host(tx, backing, row)
     statuses.forget(tx, backing.id, [KINDS[backing.kind]])
@@ -515,7 +515,7 @@ def forget_backing(tx: ModelTx, backing: Backing) -> None:
 
 
 def forget_host(tx: ModelTx, backing: Backing, row: BackingAttachment) -> None:
-    """Delete the row of an attachment to a machine that is no more, and go on with what waited for it."""
+    """Delete the row of an attachment to a machine; continue the removal of the instance."""
     tx.run("backing_attachment_delete", kind=row.kind, id=row.id, machine=row.machine)
     set_status(tx, backing, StorageStatus.DETACHED)
     count_on(tx, "", row.machine)
@@ -523,7 +523,7 @@ def forget_host(tx: ModelTx, backing: Backing, row: BackingAttachment) -> None:
 
 
 def forget(tx: ModelTx, storage: str) -> None:
-    """Forget an instance that is removed, wherever it is: what is left of it has no owner."""
+    """Delete a dying instance with its volume and filesystem, even when they still exist in the cloud."""
     instance = tx.find(StorageInstance, "storage_instance_get", id=storage)
     if instance is None or instance.life == Life.ALIVE:
         return
@@ -535,23 +535,23 @@ def forget(tx: ModelTx, storage: str) -> None:
     advance(tx, storage)
 
 
-# --- units and machines that go ---------------------------------------------------------------------------
+# --- units and machines that are removed ------------------------------------------------------------------
 
 
 def doom_of_unit(tx: ModelTx, unit: Unit) -> None:
-    """Let the storage of a unit be removed together with it, on request."""
+    """Mark the storage of a unit to be destroyed with the unit, because the user asked for that."""
     for row in of_unit(tx, unit.name):
         doom(tx, get(tx, row.storage), destroy=True)
 
 
 def unit_gone(tx: ModelTx, unit: Unit) -> None:
-    """Take what a unit still has from it: it never ran, or is forced away."""
+    """Delete the storage attachments of a unit that never ran or is removed by force."""
     for row in of_unit(tx, unit.name):
         leave(tx, unit, row.storage)
 
 
 def kept_on(tx: ModelTx, machine: str) -> list[str]:
-    """Return the storage, except disks, that lives on a machine and that no request destroys."""
+    """Return the storage on a machine, without disks, that no user has asked to destroy."""
     behind = tx.list(Backing, "backing_on_machine", machine=machine)
     ids = sorted({backing.storage for backing in behind}, key=natural_key)
     found = (get(tx, storage) for storage in ids)
@@ -559,14 +559,14 @@ def kept_on(tx: ModelTx, machine: str) -> list[str]:
 
 
 def doom_on(tx: ModelTx, machine: str) -> None:
-    """Let the storage that lives on a machine be removed together with it, on request."""
+    """Mark the storage on a machine to be destroyed with the machine, because the user asked for that."""
     for name in kept_on(tx, machine):
         doom(tx, get(tx, name), destroy=True)
         advance(tx, name)
 
 
 def machine_gone(tx: ModelTx, machine: str) -> None:
-    """Forget what was attached to a machine that is gone, and what lived on it."""
+    """Delete the attachments to a removed machine, and the storage that was only on that machine."""
     rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine)
     for row in rows:
         backing = tx.find(Backing, "backing_get", kind=row.kind, id=row.id)

@@ -1,6 +1,6 @@
-"""Storage pools: names for a type of storage with attributes.
+"""Storage pools: names that stand for a storage provider with attributes.
 
-Each type of storage is a pool of its name too. Mirrors: juju storage/poolmanager (3.6)
+Each storage provider is also a pool of the same name. Mirrors: juju storage/poolmanager (3.6)
 """
 
 from __future__ import annotations
@@ -21,31 +21,27 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """A pool that can be used."""
+    """A usable storage pool: its provider's type and its attributes."""
 
     name: str
     type: StorageType
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
     def require(self, kind: Kind) -> None:
-        """Check that charms can have this kind from it; a filesystem is made on a volume where need be."""
+        """Raise NotValid when the pool cannot make this kind; a filesystem may be made on a volume."""
         if kind not in self.type.kinds and not (kind is Kind.FILESYSTEM and Kind.BLOCK in self.type.kinds):
             raise NotValid(f'"{self.type.name}" provider does not support "{kind}" storage')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pools:
-    """The pools of a model: those that users made, and those that exist in every model."""
+    """The pools of a model: those that users created, and those that every model has."""
 
     types: Mapping[str, StorageType]
     made: Mapping[str, StoragePool]
 
     def get(self, name: str) -> Pool:
-        """Return a pool.
-
-        Raises:
-            NotFound: The pool does not exist.
-        """
+        """Return a pool, or raise NotFound."""
         if (found := self.made.get(name)) is not None:
             return Pool(name=name, type=self.type_of(found.provider), attributes=found.attributes)
         if name in self.types:
@@ -56,14 +52,14 @@ class Pools:
         raise not_found("pool", name, hint="pushjuju storage-pools")
 
     def type_of(self, name: str) -> StorageType:
-        """Return a type of storage."""
+        """Return the type of a storage provider, or raise NotFound."""
         if name not in self.types:
             known = ", ".join(sorted(self.types))
             raise NotFound(f'storage provider "{name}" not found', hint=f"known providers: {known}")
         return self.types[name]
 
     def keep(self, tx: ModelTx, pool: Pool) -> None:
-        """Make a plugin's pool the model's own when it is used: what it says is read where no plugin is."""
+        """Record a plugin's pool in the model at its first use, so that workers need not load the plugin."""
         if pool.attributes and pool.name not in self.made:
             row = StoragePool(
                 model=tx.model, name=pool.name, provider=pool.type.name, attributes=pool.attributes

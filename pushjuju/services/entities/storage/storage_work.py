@@ -1,6 +1,6 @@
-"""Finds the next step of each storage, and records its result.
+"""Finds the next step of each volume and filesystem, and records the result of steps.
 
-The plan is made from the rows each time; a step that was done twice, or done and never noted, does no harm.
+Each call computes the steps from the rows, so a step that was repeated or not recorded does no harm.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RETRY_MOST_S = 1800.0
 
 
 class Step(StrEnum):
-    """A step of the life of a volume or filesystem."""
+    """A step in the life of a volume or filesystem."""
 
     CREATE = "create"
     ATTACH = "attach"
@@ -45,11 +45,11 @@ _DOING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Todo:
-    """A step that can be done now, or when it is due.
+    """A step that can be taken now, or at its due time.
 
     Attributes:
         host: The attachment to the machine, or None for a step of the volume or filesystem itself.
-        volume: Of a filesystem that is on one: its volume, with its attachment to the machine.
+        volume: The volume that a filesystem is on, with the volume's attachment to the machine, or None.
     """
 
     step: Step
@@ -59,7 +59,7 @@ class Todo:
 
     @property
     def due(self) -> datetime | None:
-        """Return when to try the step again, or None to try at once."""
+        """Return when the step may be tried again, or None when it may be tried at once."""
         text = self.host.due if self.host is not None and self.step in _OF_HOST else self.backing.due
         return from_iso(text) if text else None
 
@@ -68,7 +68,7 @@ _OF_HOST = (Step.ATTACH, Step.DETACH)
 
 
 def on_machine(tx: ModelTx, machine: Machine) -> list[Todo]:
-    """Return the steps that are next for a machine: at most one for each volume and filesystem."""
+    """Return the next step of each volume and filesystem on a machine; those without work have none."""
     rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine.id)
     hosts = {(row.kind, row.id): row for row in rows}
     found = {key: _backing(tx, *key) for key in hosts}
@@ -79,7 +79,7 @@ def on_machine(tx: ModelTx, machine: Machine) -> list[Todo]:
 
 
 def _order(key: tuple[str, str]) -> tuple[int, object]:
-    """Put volumes first, then go by number."""
+    """Return a sort key: volumes first, then by number."""
     return (int(key[0] == storage_instances.FILESYSTEM), natural_key(key[1]))
 
 
@@ -114,25 +114,25 @@ def _next(
 
 
 def _is_attached(machine: Machine, host: BackingAttachment | None) -> bool:
-    """Return True when a volume or filesystem was attached to a machine in its present boot."""
+    """Return True when a volume or filesystem was attached since the machine's last boot."""
     return host is not None and host.attached and host.boot_id == machine.boot_id
 
 
 def on_no_machine(tx: ModelTx) -> Iterator[Todo]:
-    """Yield the steps for what belongs to the model and is attached nowhere: it is only ever destroyed."""
+    """Yield a step for each dying volume or filesystem that is on no machine: to destroy it."""
     for backing in tx.list(Backing, "backing_on_machine", machine=""):
         if backing.life != Life.ALIVE and not storage_instances.hosts(tx, backing):
             yield Todo(step=Step.DESTROY, backing=backing)
 
 
 def lasting_on(tx: ModelTx, machine: Machine) -> list[BackingAttachment]:
-    """Return what is attached to a machine and does not go with it."""
+    """Return the attachments to a machine of volumes and filesystems that outlive the machine."""
     rows = tx.list(BackingAttachment, "backing_attachment_on_machine", machine=machine.id)
     return [row for row in rows if not _backing(tx, row.kind, row.id).machine]
 
 
 def made_for(tx: ModelTx, machine: Machine) -> tuple[str, ...]:
-    """Return the providers' names of volumes that are there already, and will be a machine's."""
+    """Return the provider ids of existing volumes that are to be attached to a machine."""
     if not machine.storage:
         return ()
     rows = [row for row in lasting_on(tx, machine) if row.kind == storage_instances.VOLUME]
@@ -141,7 +141,7 @@ def made_for(tx: ModelTx, machine: Machine) -> tuple[str, ...]:
 
 
 def to_come_with(tx: ModelTx, machine: Machine, types: Collection[str]) -> tuple[StorageItem, ...]:
-    """Return the volumes of some types to make together with a machine."""
+    """Return the volumes of some providers that can be created together with their machine."""
     if not machine.storage or not types:
         return ()
     return tuple(
@@ -154,10 +154,10 @@ def to_come_with(tx: ModelTx, machine: Machine, types: Collection[str]) -> tuple
 
 
 def waits_on(tx: ModelTx, machine: Machine, *, everything: bool) -> list[str]:
-    """Return what is still to be taken from a machine that goes, and what that waits for.
+    """Return a line for each volume or filesystem that a removed machine waits for, with its status.
 
     Args:
-        everything: Also what lives on it.
+        everything: True to include those that exist only on the machine.
     """
     left = [todo.backing for todo in on_machine(tx, machine)]
     return [
@@ -166,13 +166,13 @@ def waits_on(tx: ModelTx, machine: Machine, *, everything: bool) -> list[str]:
 
 
 def label(backing: Backing) -> str:
-    """Return what users call a volume or filesystem: `volume 0/1 (data/0)`, without the last for a disk."""
+    """Return a text such as `volume 0/1 (data/0)`; disks have no storage name in parentheses."""
     whose = f" ({backing.storage})" if is_storage(backing.storage) else ""
     return f"{backing.kind} {backing.id}{whose}"
 
 
 def item_of(tx: ModelTx, backing: Backing, host: BackingAttachment | None) -> StorageItem:
-    """Return a volume or filesystem as its provider gets it."""
+    """Return a volume or filesystem in the form that providers take."""
     model = tx.get(Model, "model_by_uuid", f"model {backing.model} not found", uuid=backing.model)
     machine = tx.find(Machine, "machine_get", id=host.machine) if host is not None else None
     return StorageItem(
@@ -193,11 +193,11 @@ def item_of(tx: ModelTx, backing: Backing, host: BackingAttachment | None) -> St
     )
 
 
-# --- what came of it --------------------------------------------------------------------------------------
+# --- results ----------------------------------------------------------------------------------------------
 
 
 def begin(tx: ModelTx, todo: Todo) -> bool:
-    """Note that a step has begun; return False when the step is not wanted any more."""
+    """Record that a step has begun; return False when the step is not needed any more."""
     backing, host = todo.backing, todo.host
     present = tx.find(Backing, "backing_get", kind=backing.kind, id=backing.id)
     if present is None or (host is not None and _present(tx, host) is None):
@@ -216,7 +216,7 @@ def _present(tx: ModelTx, host: BackingAttachment) -> BackingAttachment | None:
 
 
 def created(tx: ModelTx, backing: Backing, made: StorageMade) -> None:
-    """Note what was made."""
+    """Record a volume or filesystem that its provider has created."""
     tx.run(
         "backing_set_made", kind=backing.kind, id=backing.id,
         provider_id=made.provider_id, size=made.size, hardware_id=made.hardware_id, wwn=made.wwn
@@ -225,7 +225,7 @@ def created(tx: ModelTx, backing: Backing, made: StorageMade) -> None:
 
 
 def seen(tx: ModelTx, host: BackingAttachment, where: StorageSeen) -> None:
-    """Note where the machine sees what was attached to it."""
+    """Record the device under which a machine sees a volume."""
     tx.run(
         "backing_attachment_set_source", kind=host.kind, id=host.id, machine=host.machine,
         device=where.device, device_link=where.device_link, source=where.source
@@ -233,7 +233,7 @@ def seen(tx: ModelTx, host: BackingAttachment, where: StorageSeen) -> None:
 
 
 def attached(tx: ModelTx, backing: Backing, host: BackingAttachment, boot_id: str) -> None:
-    """Note that a volume or filesystem is attached to a machine, and wake the units that waited for it."""
+    """Record that a volume or filesystem is attached to a machine in its present boot."""
     tx.run(
         "backing_attachment_set_attached", kind=host.kind, id=host.id,
         machine=host.machine, boot_id=boot_id
@@ -244,17 +244,17 @@ def attached(tx: ModelTx, backing: Backing, host: BackingAttachment, boot_id: st
 
 
 def detached(tx: ModelTx, backing: Backing, host: BackingAttachment) -> None:
-    """Forget an attachment that is undone."""
+    """Delete the attachment of a volume or filesystem that was detached."""
     storage_instances.forget_host(tx, backing, host)
 
 
 def destroyed(tx: ModelTx, backing: Backing) -> None:
-    """Forget what was destroyed or let go, and the machine that was kept for it."""
+    """Delete a volume or filesystem that was destroyed or released."""
     storage_instances.forget_backing(tx, backing)
 
 
 def failed(tx: ModelTx, todo: Todo, why: str) -> datetime:
-    """Note why a step could not be done; return when it is tried again.
+    """Record why a step has failed; return the time of the next try.
 
     Mirrors: juju worker/storageprovisioner/schedule.go (3.6)
     """
@@ -276,14 +276,14 @@ def failed(tx: ModelTx, todo: Todo, why: str) -> datetime:
 
 
 def try_again(tx: ModelTx, reason: str) -> None:
-    """Let every step of a model that failed be tried at once; those on machines at the next look there."""
+    """Make all failed storage steps of a model due; a machine tries its steps at its next wake."""
     tx.run("backing_retry_all")
     tx.run("backing_attachment_retry_all")
     wake.storage(tx, reason)
 
 
 def waits(tx: ModelTx) -> list[str]:
-    """Return what the storage of a model that goes waits for: one sentence each."""
+    """Return a line for each storage that a dying model waits for."""
     found = []
     for instance in tx.list(StorageInstance, "storage_instance_list"):
         behind = storage_instances.backings(tx, instance)

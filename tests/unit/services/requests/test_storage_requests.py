@@ -307,7 +307,7 @@ class TestGoing:
         before = runtime.dump()
         with pytest.raises(Conflict, match="The model has persistent storage remaining:\n    1 filesystem"):
             destroy(None)
-        with pytest.raises(Conflict, match="data/0 lives on a machine of it and cannot be released"):
+        with pytest.raises(Conflict, match="data/0 is on a machine of the model and cannot be released"):
             destroy(destroy_storage=False)
         assert runtime.dump() == before
         destroy(destroy_storage=True)
