@@ -96,7 +96,7 @@ def mirror(
 def require(folder: Path) -> None:
     """Raise NotFound when a folder is not a mirror."""
     if not (folder / form.INDEX).is_file():
-        raise NotFound(f"{folder} is no mirror of charms: {form.INDEX} is missing")
+        raise NotFound(f"{folder} is not a mirror of charms: {form.INDEX} is missing")
 
 
 def _resolved(store: CharmStore, wanted: Sequence[Wanted]) -> list[tuple[StoreCharm, bool]]:

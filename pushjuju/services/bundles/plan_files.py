@@ -49,18 +49,18 @@ def read(path: Path) -> SavedPlan:
     """Read a plan from a file, or raise NotFound or NotValid when the file is missing or holds no plan."""
     try:
         if path.stat().st_size > _LARGEST:
-            raise NotValid(f"{path} is no plan: it is larger than {_LARGEST} bytes")
+            raise NotValid(f"{path} is not a plan: it is larger than {_LARGEST} bytes")
         document = json.loads(path.read_text())
     except FileNotFoundError:
         raise NotFound(f"open {path}: no such file or directory") from None
     except OSError as error:
         raise NotValid(f"open {path}: {(error.strerror or str(error)).lower()}") from None
     except (ValueError, RecursionError) as error:
-        raise NotValid(f"{path} is no plan: {error}") from None
+        raise NotValid(f"{path} is not a plan: {error}") from None
     known = isinstance(document, dict) and document.get("format") == FORM
     texts = known and all(isinstance(document.get(key), str) for key in ("model-uuid", "fingerprint"))
     if not texts or not isinstance(document.get("changes"), list):
-        raise NotValid(f"{path} is no plan", hint="pushjuju apply BUNDLE --save-plan FILE    writes one")
+        raise NotValid(f"{path} is not a plan", hint="pushjuju apply BUNDLE --save-plan FILE    writes one")
     return SavedPlan(
         path=path,
         model=document["model-uuid"],

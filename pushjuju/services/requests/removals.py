@@ -1,4 +1,4 @@
-"""remove-application, remove-unit and remove-machine.
+"""The requests of remove-application, remove-unit and remove-machine.
 
 Mirrors: juju apiserver/facades/client/application DestroyApplication, DestroyUnit, machinemanager (3.6)
 """
@@ -16,7 +16,7 @@ from pushjuju.services.lifecycle.removal import Force
 def remove_units(
     ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
-    """Remove units; all of them or, after a refusal, none."""
+    """Remove units; when one of them is refused, none is removed."""
     with ctx.write(model) as tx:
         models.get(tx)
         for unit in removal.plan_units(tx, names):
@@ -26,7 +26,7 @@ def remove_units(
 def remove_applications(
     ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
 ) -> None:
-    """Remove applications; all of them or, after a refusal, none."""
+    """Remove applications; when one of them is refused, none is removed."""
     with ctx.write(model) as tx:
         for application in removal.plan_applications(tx, names):
             removal.destroy_application(tx, application, force, destroy_storage=destroy_storage)
@@ -35,10 +35,10 @@ def remove_applications(
 def remove_machines(
     ctx: Context, model: str, ids: list[str], *, force: Force | None = None, keep_instance: bool = False
 ) -> None:
-    """Remove machines; all of them or, after a refusal, none.
+    """Remove machines; when one of them is refused, none is removed.
 
     Raises:
-        Conflict: It is being upgraded to another base, or has storage that stays.
+        Conflict: A machine is being upgraded to another base, or has storage that the user has to remove.
     """
     with ctx.write(model) as tx:
         for machine_id in ids:
@@ -47,14 +47,14 @@ def remove_machines(
 
 
 def doomed_units(ctx: Context, model: str, names: list[str]) -> list[str]:
-    """Return the units that would be removed, with their subordinates."""
+    """Return the units that `remove-unit` would remove: the named units and their subordinates."""
     with ctx.read(model) as tx:
         found = removal.plan_units(tx, names)
         return [*names, *(item.name for unit in found for item in removal.subordinates(tx, unit))]
 
 
 def units_of(ctx: Context, model: str, name: str) -> list[str]:
-    """Return the units that go with an application."""
+    """Return the names of an application's units, which are removed with the application."""
     with ctx.read(model) as tx:
         removal.plan_applications(tx, [name])
         return [unit.name for unit in units.of_application(tx, name)]

@@ -364,8 +364,8 @@ def test_killed_at_any_point_it_can_be_done_again(runtime: TestController, tmp_p
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"hi", "is no copy of a controller"),
-        (b"", "is no copy of a controller"),
+        (b"hi", "is not a backup of a controller"),
+        (b"", "is not a backup of a controller"),
     ],
 )
 def test_a_file_that_cannot_be_a_copy_is_refused_before_anybody_is_asked(
@@ -376,7 +376,7 @@ def test_a_file_that_cannot_be_a_copy_is_refused_before_anybody_is_asked(
         backups.check_archive(tmp_path / "a.txt")
     with tarfile.open(tmp_path / "other.tar", "w") as archive:
         archive.add(tmp_path / "a.txt", "a.txt")
-    with pytest.raises(NotValid, match=r"is no copy of a controller: it holds a\.txt"):
+    with pytest.raises(NotValid, match=r"is not a backup of a controller: it contains a\.txt"):
         backups.check_archive(tmp_path / "other.tar")
 
 

@@ -60,7 +60,7 @@ def check_file(meta: ResourceMeta, path: str) -> None:
     if meta.type != FILE:
         raise NotValid(
             f"it is an {meta.type}: machines take files only",
-            hint="a charm with images runs on Kubernetes, which pushjuju does not drive",
+            hint="a charm with images runs on Kubernetes, which pushjuju does not support",
         )
     wanted = _extension(meta.filename)
     if _extension(path) != wanted:
@@ -279,7 +279,7 @@ def wanted(tx: ModelTx, unit: Unit, name: str) -> Resource:
             raise NotValid(f"resource {quote(name)} is an {meta.type}: machines take files only")
         text = f"resource {quote(name)} not found"
         if meta is not None:
-            text += f": nobody attached it yet (attach-resource {unit.application} {name}=FILE)"
+            text += f": no file was attached yet (attach-resource {unit.application} {name}=FILE)"
         raise NotFound(text)
     return found
 

@@ -90,7 +90,7 @@ class Among:
 
 
 def _within_commas(words: tuple[str, ...]) -> str:
-    """Return words for the statements, which look for `,WORD,` in them; empty for all words."""
+    return f",{','.join(words)}," if words else ""
 
 
 ALL = Among()

@@ -1,1 +1,1 @@
-"""Actions, and commands on units and machines."""
+"""The requests about actions, and about commands on units and machines."""

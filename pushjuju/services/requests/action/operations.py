@@ -1,7 +1,7 @@
-"""run, exec and cancel-task: actions and commands for units and machines.
+"""The requests of run, exec and cancel-task: actions and commands on units and machines.
 
-An operation is what a user asked for at once; it has a task for each receiver. The receiver's worker runs the
-tasks. Mirrors: juju apiserver/facades/client/action, state/operation.go (3.6)
+An operation is what one command of a user asks for; it has a task for each unit or machine, which that
+machine's worker runs. Mirrors: juju apiserver/facades/client/action, state/operation.go (3.6)
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _SEQUENCE = "task"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionRequest:
-    """An action for some units.
+    """A request to run an action on units.
 
     Attributes:
-        receivers: Units, or `application/leader`.
+        receivers: Names of units, or `APPLICATION/leader`.
         parallel, execution_group: The user's choice, or None to take the charm's.
     """
 
@@ -51,13 +51,13 @@ class ActionRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRequest:
-    """Shell commands for units and machines.
+    """A request to run shell commands on units and machines.
 
     Attributes:
-        units: Units, or `application/leader`.
-        applications: All their units.
-        every_machine: All machines of the model.
-        timeout_s: Seconds after which the commands are ended.
+        units: Names of units, or `APPLICATION/leader`.
+        applications: Applications on all of whose units the commands run.
+        every_machine: True to run the commands on all machines of the model.
+        timeout_s: Seconds after which commands that still run are killed.
     """
 
     command: str
@@ -72,11 +72,11 @@ class CommandRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enqueued:
-    """What became of a request.
+    """The operation that a request has recorded.
 
     Attributes:
-        tasks: A task for each receiver that took it.
-        errors: A sentence for each receiver that did not; the messages are Juju's.
+        tasks: The tasks, one for each unit or machine.
+        errors: A sentence for each unit or machine that got no task; the messages are Juju's.
     """
 
     operation: int
@@ -85,7 +85,7 @@ class Enqueued:
 
 
 def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
-    """Ask for an action; receivers that cannot take it are named in the answer, the others get it."""
+    """Record an action for units; those that cannot run the action get no task but an error in the result."""
     with ctx.write(model) as tx:
         models.require_alive(tx)
         queue = _Queue(tx, request.action, [_tag(name) for name in request.receivers])
@@ -104,7 +104,7 @@ def enqueue(ctx: Context, model: str, request: ActionRequest) -> Enqueued:
 
 
 def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enqueued:
-    """Ask for commands on units and machines."""
+    """Record commands for units and machines; those that do not exist get an error in the result."""
     parameters = {"command": request.command, "timeout": int(request.timeout_s * 1e9)}
     with ctx.write(model) as tx:
         models.require_alive(tx)
@@ -120,7 +120,7 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
             except NotFound as error:
                 queue.refuse(error.message)
             else:
-                found[unit.name] = unit  # the leader may be named twice
+                found[unit.name] = unit  # a unit may be named twice: by its number and as the leader
         for unit in found.values():
             queue.add_unit(unit, parameters, parallel=parallel, group=group)
         for machine_id in ids:
@@ -132,7 +132,7 @@ def enqueue_commands(ctx: Context, model: str, request: CommandRequest) -> Enque
 
 
 class _Queue:
-    """One operation in the making."""
+    """An operation to which tasks are added."""
 
     def __init__(self, tx: ModelTx, action: str, tags: Sequence[str]) -> None:
         self._tx, self._now, self._action = tx, tx.now, action
@@ -148,7 +148,7 @@ class _Queue:
         return self._tx.next(self._tx.model, _SEQUENCE, at_least=1)
 
     def refuse(self, reason: str) -> None:
-        """Note that a receiver does not take it."""
+        """Add the error of a unit or machine that gets no task."""
         self._errors.append(reason)
 
     def add_unit(self, unit: Unit, parameters: Mapping[str, Any], *, parallel: bool, group: str) -> None:
@@ -173,7 +173,7 @@ class _Queue:
         self._tasks.append(task)
 
     def close(self) -> Enqueued:
-        """Keep why receivers were left out, and return what came of it."""
+        """Record the errors, and return the operation with its tasks."""
         if self._errors:
             fail = "\n".join(self._errors)
             self._tx.run("action_operation_set_fail", model=self._tx.model, id=self._operation.id, fail=fail)
@@ -186,7 +186,7 @@ def _tag(receiver: str) -> str:
 
 
 def _unit(tx: ModelTx, name: str) -> Unit:
-    """Return the unit that a receiver means.
+    """Return the unit that a name or `APPLICATION/leader` stands for.
 
     Raises:
         NotFound: The unit does not exist, or the application has no leader; the message is Juju's.
@@ -218,10 +218,10 @@ def _machines_asked(tx: ModelTx, request: CommandRequest) -> list[str]:
 
 
 def cancel(ctx: Context, model: str, numbers: Iterable[int]) -> list[Task]:
-    """Cancel tasks that wait, abort those that run; all or, when one is unknown, none.
+    """Cancel pending tasks and abort running ones; when one of the numbers is unknown, change none.
 
     Returns:
-        The tasks as they are now.
+        The tasks with their new status.
     """
     with ctx.write(model) as tx:
         tasks = [actions.get_task(tx, number) for number in numbers]

@@ -1,1 +1,1 @@
-"""Requests about applications and their units."""
+"""The requests about applications and their units."""

@@ -1,4 +1,4 @@
-"""Add units to an application. Mirrors: juju apiserver/facades/client/application AddUnits (3.6)"""
+"""The request of add-unit. Mirrors: juju apiserver/facades/client/application AddUnits (3.6)"""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class AddUnitsOptions:
     """What a user asks `add-unit` for.
 
     Attributes:
-        placements: Where the first units go; the others get machines of their own.
-        attach_storage: Existing storage that the one unit gets.
+        placements: The placements of the first units; further units get new machines.
+        attach_storage: Existing storage for the unit; possible only with `num_units` 1.
 
     Raises:
         UsageError: The options contradict each other; the messages are Juju's.
@@ -46,11 +46,11 @@ def add_units(
     notices: Notices = SILENT,
     precheck: Precheck = unchecked,
 ) -> list[str]:
-    """Add units, and return their names.
+    """Add units to an application, and return the names of the units.
 
     Raises:
-        NotFound: There is no such application, or no such machine.
-        PushjujuError: The cloud or the model refuses one of them; then none is added.
+        NotFound: The application or the machine of a placement does not exist.
+        PushjujuError: The cloud or the model refuses one of the units; then none is added.
     """
     name, count, placements = options.application, options.num_units, options.placements
     with ctx.read(model) as tx:

@@ -1,4 +1,4 @@
-"""attach-resource: another file for a resource. Mirrors: juju cmd/juju/resource/upload.go (3.6)"""
+"""The request of attach-resource. Mirrors: juju cmd/juju/resource/upload.go (3.6)"""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pushjuju.services.entities.charm import charms
 
 
 def attach(ctx: Context, model: str, application: str, name: str, path: str) -> None:
-    """Give an application a file for one of its resources; its units run upgrade-charm.
+    """Attach a file to an application as one of its resources; its units run upgrade-charm.
 
     Raises:
-        NotValid: The file cannot be that resource; nothing is changed.
+        NotValid: The file cannot be the resource; nothing is changed.
     """
     with ctx.read(model) as tx:
         found = applications.get(tx, application)

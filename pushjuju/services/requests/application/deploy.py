@@ -1,4 +1,4 @@
-"""Deploy a charm: find the charm, choose its base, check what the user asks for, and record the application.
+"""The request of deploy: finds the charm, chooses its base, checks the options, records the application.
 
 Mirrors: juju cmd/juju/application/deployer/charm.go, apiserver/facades/client/application (3.6)
 """
@@ -40,21 +40,23 @@ class DeployOptions:
     """What a user asks `deploy` for.
 
     Attributes:
-        charm: A path, an address of a place, `local:NAME-N` for a charm of the model, or a name of its store.
+        charm: A path, a URL that a source of charms knows, `local:NAME-N` for a charm of the model, or a
+            charm's
+            name in the model's store.
         application: The name of the application; empty for the charm's name.
         num_units: The number of units; None for one unit, or for no unit of a subordinate.
         least_units: The smallest number of units that is right: 0 for who adds units afterwards.
         base: The base to deploy on, or None to choose one.
         revision: A revision of the store; -1 for the newest of the channel.
-        config: Values of options as text; they go before those of the files.
+        config: Values of options as text; they override those of the files.
         config_files: The contents of YAML files with values of options.
-        storage: Name of the charm's storage -> the wanted directive.
-        attach_storage: Existing storage that the one unit gets.
-        resources: Name -> file, or the number of a revision in the store.
-        bind: Endpoint -> name of its space; the default has an empty endpoint.
-        build_scripts: True to run the scripts of a source tree, in a machine that is thrown away.
-        force: True to accept a base that the charm does not name, and features that it needs.
-        dry_run: True to record nothing; what would be refused is.
+        storage: Name of the charm's storage -> directive.
+        attach_storage: Existing storage for the unit; possible only with one unit.
+        resources: Name -> path of a file, or the number of a revision in the store.
+        bind: Endpoint -> name of its space; "" stands for the default.
+        build_scripts: True to run the scripts of a source tree, in a machine that is deleted afterwards.
+        force: True to accept a base that the charm does not name, and a charm that needs unknown features.
+        dry_run: True to record nothing, but to raise the same errors.
 
     Raises:
         UsageError, NotValid: The options contradict each other; the messages are Juju's.
@@ -86,14 +88,14 @@ class DeployOptions:
         if self.revision >= 0 and not self.channel:
             raise NotValid(NEEDS_CHANNEL)
         if self.channel:
-            Channel.parse(self.channel)  # a word that is no channel is refused for every charm
+            Channel.parse(self.channel)  # raises for a wrong channel, even when the charm needs no channel
         if self.application and not is_application(self.application):
             raise UsageError(f'invalid application name "{self.application}"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadCharm:
-    """A charm that is here and can be deployed, with its typed settings."""
+    """A charm that was found and read, with its typed settings."""
 
     found: Acquired
     settings: Settings
@@ -113,16 +115,16 @@ def deploy(
     precheck: Precheck = unchecked,
     read: ReadCharm | None = None,
 ) -> Deployed:
-    """Deploy a charm as a new application; all of it or, after a refusal, nothing.
+    """Deploy a charm as a new application; after an error, nothing is recorded.
 
     Args:
-        precheck: Asks the cloud for the machines before anything is recorded.
-        read: The charm, when `read_local` read it before there was a model.
+        precheck: Asks the cloud whether it can start the machines, before anything is recorded.
+        read: The charm, when `read_local` has read it before the model existed.
 
     Raises:
-        OtherKind: The name is that of a bundle of the store.
-        HubError: The store has no such charm, or cannot be reached.
-        PushjujuError: Charm, cloud or model refuse something; the messages are Juju's.
+        OtherKind: The name is that of a bundle in the store.
+        HubError: The store does not have the charm, or cannot be reached.
+        PushjujuError: The charm, the cloud or the model does not allow it; the messages are Juju's.
     """
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         known = read or _read(options, _find(ctx, model, options, Path(folder), notices), notices)
@@ -142,13 +144,13 @@ def deploy(
 def read_local(
     options: DeployOptions, folder: Path, environ: Mapping[str, str], notices: Notices
 ) -> ReadCharm:
-    """Read a charm from a place without a model, for machines that the options or the charm name.
+    """Read a charm that needs no model to be found; base and architecture come from the options or the charm.
 
     Args:
-        folder: The charm is kept there until it is recorded.
+        folder: The folder that keeps the charm until it is recorded.
 
     Raises:
-        NotFound, NotValid, InvalidCharm: The charm is not there, or is refused.
+        NotFound, NotValid, InvalidCharm: The charm does not exist, or is refused.
     """
 
     def choose(charm: Charm) -> tuple[Base, str]:
@@ -160,7 +162,7 @@ def read_local(
 
 
 def _find(ctx: Context, model: str, options: DeployOptions, folder: Path, notices: Notices) -> Acquired:
-    """Bring the charm here from where it is."""
+    """Find a charm by the options, and bring it to this computer."""
     kind = charm_places.kind_of(options.charm, ctx.environ, notices)
     if kind is ArgumentKind.UPLOADED:
         return charm_places.uploaded(ctx, model, options.charm)
@@ -176,7 +178,7 @@ def _find(ctx: Context, model: str, options: DeployOptions, folder: Path, notice
 
 
 def _from_store(ctx: Context, model: str, options: DeployOptions, folder: Path, notices: Notices) -> Acquired:
-    """Get a charm from the model's store, for the machines that it is to run on."""
+    """Fetch a charm from the model's store, for the base and architecture of its machines."""
     base, arch = _arch(ctx, model, options, _base_in_url(options))
     request = store_charms.CharmRequest(
         url=options.charm,
@@ -190,14 +192,14 @@ def _from_store(ctx: Context, model: str, options: DeployOptions, folder: Path, 
 
 
 def _arch(ctx: Context, model: str, options: DeployOptions, base: Base | None) -> tuple[Base | None, str]:
-    """Return base and architecture that placements, constraints and model leave open."""
+    """Return base and architecture from options, placements and model; None and empty when left open."""
     placed = store_charms.placed_platform(ctx, model, options.placements, base)
     arch = architectures.wanted(ctx, model, options.constraints, placed)
     return base or (placed.base if placed else None), arch
 
 
 def _base_in_url(options: DeployOptions) -> Base | None:
-    """Return the base that the user wants: an option, or the series in the charm's URL (`jammy/postgresql`).
+    """Return the base of the options, or of the series in the charm's URL (`jammy/postgresql`), or None.
 
     Raises:
         NotValid: The series is unknown, or contradicts the option.
@@ -213,11 +215,11 @@ def _base_in_url(options: DeployOptions) -> Base | None:
 
 
 def _read(options: DeployOptions, found: Acquired, notices: Notices) -> ReadCharm:
-    """Check what the options say of a charm.
+    """Check a charm and the options for its settings, and return both.
 
     Raises:
-        InvalidCharm: The charm needs a feature that there is not.
-        NotValid: A setting has no such option, or another type.
+        InvalidCharm: The charm needs a feature that pushjuju does not have.
+        NotValid: The charm lacks an option, or its value has the wrong type.
     """
     charm = found.packed.charm
     for text in charm.warnings:

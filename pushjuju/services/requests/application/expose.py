@@ -1,4 +1,4 @@
-"""Exposing applications: which of their ports may be reached from where.
+"""The requests of expose and unexpose: which networks may reach the open ports of an application.
 
 Mirrors: juju apiserver/facades/client/application Expose, state/application.go MergeExposeSettings (3.6)
 """
@@ -21,12 +21,12 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExposeOptions:
-    """From where the open ports of an application may be reached.
+    """The networks that may reach the open ports of an application.
 
     Attributes:
-        endpoints: Names of endpoints, or empty for all endpoints without settings of their own.
+        endpoints: Names of endpoints; empty for all endpoints without settings of their own.
         spaces: Names of spaces whose subnets may reach the ports.
-        cidrs: Networks that may reach the ports. Without spaces and networks, every address may.
+        cidrs: Subnets that may reach the ports. Without spaces and CIDRs, all addresses may.
     """
 
     application: str
@@ -39,7 +39,7 @@ def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
     """Expose an application's open ports; the settings of an endpoint replace its earlier settings.
 
     Raises:
-        NotFound: There is no such application, endpoint or space.
+        NotFound: The application, an endpoint or a space does not exist.
         NotValid: A CIDR is wrong, or the application is being removed.
     """
     wanted = _wanted(options.endpoints, options.spaces, options.cidrs)
@@ -49,10 +49,10 @@ def expose(ctx: Context, model: str, options: ExposeOptions) -> None:
 
 
 def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure]) -> None:
-    """Record from where endpoints may be reached.
+    """Record the exposures of an application's endpoints.
 
     Raises:
-        NotFound: No such endpoint or space.
+        NotFound: An endpoint or a space does not exist.
         NotValid: A text is not a CIDR, or the application is being removed.
     """
     for exposure in wanted:
@@ -67,7 +67,7 @@ def record(tx: ModelTx, application: Application, wanted: Sequence[Exposure]) ->
 
 
 def _wanted(endpoints: Sequence[str], spaces: Sequence[str], cidrs: Sequence[str]) -> list[Exposure]:
-    """Return what to record; one half of everywhere alone means both halves, as in Juju's client."""
+    """Return the exposures; 0.0.0.0/0 or ::/0 alone means both, as in Juju's client."""
     everywhere = not (endpoints or spaces) and set(cidrs) <= set(EVERYWHERE)
     sources = EVERYWHERE if everywhere or not (spaces or cidrs) else tuple(sorted(set(cidrs)))
     return [
@@ -108,13 +108,13 @@ def _require_alive(application: Application, *, exposed: bool) -> None:
 
 
 def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ()) -> None:
-    """Remove exposure settings of an application, which is not exposed any more after the last.
+    """Remove exposure settings of an application; without any, it is not exposed any more.
 
     Args:
-        endpoints: The endpoints whose settings to remove, or empty for all endpoints.
+        endpoints: The endpoints whose settings are removed; empty for all endpoints.
 
     Raises:
-        NotFound: There is no such application or endpoint.
+        NotFound: The application or an endpoint does not exist.
         NotValid: An endpoint is not exposed, or the application is being removed.
     """
     with ctx.write(model) as tx:
@@ -123,7 +123,7 @@ def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ())
 
 
 def forget(tx: ModelTx, application: Application, endpoints: Sequence[str]) -> None:
-    """Record that an application, or endpoints of it, may be reached no more; as `unexpose`."""
+    """Remove exposure settings inside a transaction, as `unexpose` does."""
     name = application.name
     present = [item.endpoint for item in exposures(tx, name)]
     for endpoint in endpoints:

@@ -1,4 +1,4 @@
-"""A new application, recorded in one transaction.
+"""Records a new application with its charm, settings, storage and units.
 
 Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
 """
@@ -39,18 +39,18 @@ LOCAL = "local"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewApplication:
-    """An application to record, checked and typed.
+    """A new application, whose values were checked and typed.
 
     Attributes:
         settings: Typed values of the charm's options.
-        resources: Name -> file to upload.
-        bind: Endpoint -> name of its space; the default has an empty endpoint.
-        count: Number of units; 0 for a subordinate.
-        storage: Name of the charm's storage -> the directives that are asked for.
-        attach_storage: Existing storage that the one unit gets.
-        origin: The store that the charm comes from, or None for a charm from a local path.
-        store_resources: Resources whose content is in that store; it is fetched when a unit asks for it.
-        url: The URL of a charm that the model has already, or empty to add the charm to the model.
+        resources: Name -> path of the file to upload.
+        bind: Endpoint -> name of its space; "" stands for the default.
+        count: The number of units; 0 for a subordinate.
+        storage: Name of the charm's storage -> directive.
+        attach_storage: Existing storage for the unit; possible only with one unit.
+        origin: The store's answer for the charm, or None for a charm from a local path.
+        store_resources: Resources of that store; their content is fetched when a unit first needs it.
+        url: The URL of a charm that the model already has, or empty to add the charm to the model.
     """
 
     application: str
@@ -75,8 +75,8 @@ class Deployed:
     """The result of a deploy.
 
     Attributes:
-        charm: The charm's name where it comes from; the name in a store may differ from that in the metadata.
-        channel: The channel of the store that is followed, or empty for a charm of no store.
+        charm: The charm's name in its store, which may differ from the name in its metadata.
+        channel: The channel of the store that the application follows; empty for a charm of no store.
         terms: The terms of the charm.
     """
 
@@ -95,19 +95,19 @@ or use remove-application to remove the existing one and try again."""
 
 
 class _Rehearsed(Exception):
-    """Raised at the end of a rehearsal, when all steps are possible, to roll the transaction back."""
+    """Rolls the transaction of a dry run back, after all steps were possible."""
 
 
 def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = False) -> Deployed:
-    """Record a new application with its units; all of it or, after a refusal, nothing.
+    """Record a new application with its units; after an error, nothing is recorded.
 
     Args:
-        rehearse: Nothing is kept in any case; what would be refused is.
+        rehearse: True for a dry run: nothing is recorded, but the same errors are raised.
 
     Raises:
-        NotValid: A name, placement or number that makes no sense.
-        AlreadyExists: The application is there already.
-        NotFound: A machine to place on is not there.
+        NotValid: A name, placement or number is wrong.
+        AlreadyExists: An application of the name exists.
+        NotFound: The machine of a placement does not exist.
     """
     check(request)
     declared = request.packed.charm.meta.resources
@@ -151,10 +151,10 @@ def add(ctx: Context, model: str, request: NewApplication, *, rehearse: bool = F
 
 
 def _charm_of(ctx: Context, tx: ModelTx, request: NewApplication) -> tuple[str, int]:
-    """Return URL and revision of the charm, after adding the charm to the model when its URL is empty.
+    """Return URL and revision of the charm; when the request has no URL, add the charm to the model.
 
     Raises:
-        NotFound: The request names a charm by URL, and the model does not have that charm.
+        NotFound: The model does not have the charm of the request's URL.
     """
     if not request.url:
         return add_charm(ctx, tx, request.packed, request.origin)
@@ -169,13 +169,13 @@ def record(
     files: Sequence[resources.Upload],
     pools: Pools | None = None,
 ) -> Application:
-    """Record a new application without units, of a charm that the model knows.
+    """Record a new application without units; the model already has its charm.
 
     Args:
-        pools: The pools of the model, where many applications are recorded at once.
+        pools: The storage pools of the model, or None to read them here.
 
     Raises:
-        NotValid, NotFound: As `deploy`.
+        NotValid, NotFound: As `add`.
     """
     application = _insert(tx, request, url)
     resources.put(ctx, tx, application, files)
@@ -191,7 +191,7 @@ def _take_from_store(
     request: NewApplication,
     files: Sequence[resources.Upload],
 ) -> None:
-    """Keep where the charm comes from, and what the store has of its resources; a user's file wins."""
+    """Record the origin of the charm, and the store's resources for which the user gave no file."""
     if request.origin is None:
         return
     origins.put(tx, application, request.origin)
@@ -203,11 +203,11 @@ def _take_from_store(
 
 
 def _plan_storage(ctx: Context, tx: ModelTx, request: NewApplication, pools: Pools | None = None) -> None:
-    """Keep what storage units get.
+    """Record the storage directives for the units of the application.
 
     Raises:
-        NotValid: A directive that breaks a rule, or storage for a charm without storage.
-        NotFound: No such pool.
+        NotValid: A directive is wrong, or the charm has no storage of its name.
+        NotFound: A pool does not exist.
     """
     charm = request.packed.charm
     if not charm.meta.storage and not request.storage:
@@ -219,7 +219,7 @@ def _plan_storage(ctx: Context, tx: ModelTx, request: NewApplication, pools: Poo
 
 
 def check(request: NewApplication) -> None:
-    """Refuse a request that no application can have.
+    """Refuse a request whose name or options do not fit the charm.
 
     Raises:
         NotValid: The messages are Juju's.
@@ -235,11 +235,11 @@ def check(request: NewApplication) -> None:
 def add_charm(
     ctx: Context, tx: ModelTx, packed: PackedCharm, origin: StoreOrigin | None = None
 ) -> tuple[str, int]:
-    """Make a model know a charm; return its URL there and its revision.
+    """Add a charm to the model; return its URL there and its revision.
 
-    The number of a local charm grows with every upload and is never used again; a store's charm keeps the
-    store's, and is known once. The archive is copied inside the transaction, so that no process deletes it as
-    unused before the charm's row names it.
+    The revision of a local charm is counted up with every upload. A store's charm keeps the store's revision,
+    and is added once. The archive is copied inside the transaction, so that no process deletes it as unused
+    before the row of the charm names it.
     """
     charm = packed.charm
     if origin is None:

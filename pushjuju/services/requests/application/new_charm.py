@@ -1,4 +1,4 @@
-"""Another charm for an application, recorded in one transaction. Mirrors: juju application SetCharm (3.6)."""
+"""Records another charm or revision for an application. Mirrors: juju application SetCharm (3.6)."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewCharm:
-    """Another charm of an application, checked and typed.
+    """Another charm for an application, whose values were checked and typed.
 
     Attributes:
         switch: True when the charm may have another name than the present charm.
         force_units: True to upgrade units in error too, at once.
         force: True to skip the checks whether the new charm fits.
-        values: Settings for the new charm, as texts.
-        file: Settings for the new charm, as YAML.
-        resources: Name -> file to upload.
-        storage: Name of the new charm's storage -> the directives that are asked for.
+        values: Option -> value as text.
+        file: The content of a YAML file with options, or None.
+        resources: Name -> path of the file to upload.
+        storage: Name of the new charm's storage -> directive.
         bind: Endpoint -> name of its space.
-        origin: The store that the charm comes from, or None for a charm from a local path.
-        store_resources: Resource name -> what that store has for the charm.
-        asked_resources: Names of the resources whose revision the user asked for.
+        origin: The store's answer for the charm, or None for a charm from a local path.
+        store_resources: Resource -> the store's revision for the charm.
+        asked_resources: Names of the resources for which the user named a revision.
         base: The base of future units, or None for the same base as before. Existing units keep their
             machines' base.
     """
@@ -69,13 +69,13 @@ class NewCharm:
 
 
 def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
-    """Put an application on another revision of its charm.
+    """Record another charm for an application.
 
     Returns:
-        The revision that the charm got, and warnings.
+        The new charm's revision, and warnings.
 
     Raises:
-        NotFound: No such application.
+        NotFound: The application does not exist.
         NotValid: The new charm does not fit; nothing is changed.
     """
     declared = request.packed.charm.meta.resources
@@ -93,7 +93,7 @@ def put(ctx: Context, model: str, request: NewCharm) -> tuple[int, list[str]]:
 def record(
     ctx: Context, tx: ModelTx, request: NewCharm, files: Sequence[resources.Upload]
 ) -> tuple[int, list[str]]:
-    """Put an application on another charm inside a transaction; as `put`."""
+    """Record another charm for an application inside a transaction, as `put` does."""
     application = applications.get(tx, request.application)
     warnings = _check(tx, application, request)
     of_store = _of_store(request)
@@ -113,18 +113,18 @@ def record(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stayed:
-    """What changed of an application whose charm is the newest already."""
+    """What a refresh changed in an application that already had the newest revision of its charm."""
 
     channel: bool = False
     resources: tuple[str, ...] = ()
 
 
 def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
-    """Apply the other changes of a refresh to an application that has the charm's revision already.
+    """Apply the other changes of a refresh to an application that already has the charm's revision.
 
     Raises:
-        NotFound: No such application, or its charm comes from no store.
-        NotValid: Something does not fit; nothing is changed.
+        NotFound: The application does not exist, or its charm comes from no store.
+        NotValid: A value does not fit; nothing is changed.
     """
     declared = request.packed.charm.meta.resources
     with (
@@ -159,7 +159,7 @@ def stay(ctx: Context, model: str, request: NewCharm) -> Stayed:
 
 
 def _of_store(request: NewCharm) -> dict[str, StoreResource]:
-    """Return the store's revisions of the charm's resources for which the user brings no file."""
+    """Return the store's resources for which the user gives no file."""
     declared = request.packed.charm.meta.resources
     return {
         name: item
@@ -186,10 +186,10 @@ def _check(tx: ModelTx, application: Application, request: NewCharm) -> list[str
 
 
 def _check_asked_base(application: Application, request: NewCharm) -> None:
-    """Check the base that was asked for; that of the units which are there is checked besides.
+    """Check the base that the user asked for; the base of existing units is checked elsewhere.
 
     Raises:
-        NotValid: The charm is not for it; the message is Juju's.
+        NotValid: The charm does not support the base; the message is Juju's.
     """
     if request.base is not None:
         facts = UpgradeFacts(
@@ -199,13 +199,13 @@ def _check_asked_base(application: Application, request: NewCharm) -> None:
 
 
 def _rebase(tx: ModelTx, application: Application, request: NewCharm) -> None:
-    """Give future units the base that was asked for."""
+    """Set the base of future units, when the user asked for a base."""
     if request.base is not None:
         tx.run("application_set_base", name=application.name, base=str(request.base))
 
 
 def _stores(tx: ModelTx, application: Application, old: Charm) -> Mapping[str, int]:
-    """Return how many instances there are of each store; nothing is looked at for a charm without storage."""
+    """Return storage name -> number of instances; a charm without storage costs no query."""
     if not old.meta.storage:
         return {}
     found = tx.list(
@@ -243,12 +243,12 @@ def _switch(ctx: Context, tx: ModelTx, application: Application, request: NewCha
 
 
 def _equip(ctx: Context, tx: ModelTx, application: Application, request: NewCharm) -> None:
-    """Bring the storage of a new charm: directives of its stores, and what units must have of it.
+    """Record the directives of the new charm's storage, and add the instances that units lack.
 
     A directive replaces the directive for future units; the storage of existing units stays.
 
     Raises:
-        NotValid: A directive that breaks a rule.
+        NotValid: A directive is wrong.
 
     Mirrors: juju state/application.go newCharmStorageOps (3.6)
     """

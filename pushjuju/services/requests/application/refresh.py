@@ -1,4 +1,4 @@
-"""Refresh an application: find the charm that it is to have, and put it on that charm.
+"""The request of refresh: finds the charm that an application should have, and records it.
 
 Mirrors: juju cmd/juju/application/refresh.go, refresher (3.6)
 """
@@ -41,20 +41,20 @@ class RefreshOptions:
     """What a user asks `refresh` for.
 
     Attributes:
-        path: A path or an address of a charm; empty for the charm of the store that the application has.
-        switch: Another charm: a path, an address, or a name of the store.
+        path: A path, or a URL that a source of charms knows; empty for the application's charm in its store.
+        switch: Another charm: a path, such a URL, or a name in the store.
         revision: A revision of the store; -1 for the newest of the channel.
         base: The base of future units, or None for the same base as before.
         force: True to skip the checks whether the new charm fits.
         force_units: True to upgrade units in error too, at once.
         force_base: True to accept a base that the charm does not name.
-        config: Values of options as text; they go before those of the file.
+        config: Values of options as text; they override those of the file.
         config_file: The content of a YAML file with values of options, or None.
-        trust: Whether the charm may read the cloud's credential, or None for no change.
-        resources: Name -> file, or the number of a revision in the store.
-        storage: Name of the new charm's storage -> the wanted directive.
+        trust: True or False to change whether the charm may read the cloud's credential, or None.
+        resources: Name -> path of a file, or the number of a revision in the store.
+        storage: Name of the new charm's storage -> directive.
         bind: Endpoint -> name of its space.
-        build_scripts: True to run the scripts of a source tree, in a machine that is thrown away.
+        build_scripts: True to run the scripts of a source tree, in a machine that is deleted afterwards.
 
     Raises:
         UsageError: The options contradict each other; the messages are Juju's.
@@ -87,7 +87,7 @@ class RefreshOptions:
 
     @property
     def sets(self) -> bool:
-        """Whether something besides the charm is asked for that units see."""
+        """True when the user changes something besides the charm that units react to."""
         return bool(self.config or self.config_file or self.trust is not None or self.force_units)
 
 
@@ -96,11 +96,11 @@ class Refreshed:
     """The result of a refresh.
 
     Attributes:
-        charm: The charm's name where it comes from.
+        charm: The charm's name in its store or metadata.
         channel: The channel of the store, or None for a charm from a local path.
-        stayed: What changed of an application that had the charm's revision already, or None for another
+        stayed: What changed in an application that already had the revision, or None after a change of the
             charm.
-        works: True when units have something to do.
+        works: True when units have work to do.
     """
 
     charm: str
@@ -112,7 +112,7 @@ class Refreshed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """The application that is refreshed, as it is now."""
+    """The application that is refreshed, before the refresh."""
 
     application: Application
     charm: str
@@ -121,11 +121,11 @@ class _Known:
 
 
 def refresh(ctx: Context, model: str, options: RefreshOptions, *, notices: Notices = SILENT) -> Refreshed:
-    """Put an application on another revision of its charm, or on another charm.
+    """Change an application to another revision of its charm, or to another charm.
 
     Raises:
-        NotFound: There is no such application, or no such charm.
-        HubError: The store has no such revision, or cannot be reached.
+        NotFound: The application or the charm does not exist.
+        HubError: The store does not have the revision, or cannot be reached.
         NotValid: The new charm does not fit; nothing is changed.
     """
     known = _known(ctx, model, options)
@@ -149,10 +149,10 @@ def refresh(ctx: Context, model: str, options: RefreshOptions, *, notices: Notic
 
 
 def _known(ctx: Context, model: str, options: RefreshOptions) -> _Known:
-    """Return an application with where its charm came from.
+    """Return an application with the origin of its charm.
 
     Raises:
-        NotFound: The application does not exist, or a revision is asked for of a charm that no store has.
+        NotFound: The application does not exist, or a revision is asked for and its charm is from no store.
     """
     name = options.application
     with ctx.read(model) as tx:
@@ -172,7 +172,7 @@ def _known(ctx: Context, model: str, options: RefreshOptions) -> _Known:
 def _charm(
     ctx: Context, model: str, known: _Known, options: RefreshOptions, folder: Path, notices: Notices
 ) -> Acquired:
-    """Bring the charm that an application is to have."""
+    """Find the charm that an application should have, and bring it to this computer."""
     if place := options.path or (options.switch if _is_local(options.switch) else ""):
         return _from_place(ctx, model, known, options, place, folder, notices)
     if known.origin is None and not options.switch:
@@ -189,7 +189,7 @@ def _charm(
 
 
 def _is_local(text: str) -> bool:
-    """Return True when `--switch` names a path or a repository, not a store's charm."""
+    """Return True when `--switch` names a path or a repository instead of a charm in the store."""
     return bool(text) and (is_path(text) or charm_places.is_brought(text))
 
 
@@ -215,7 +215,7 @@ def _from_place(
 
 
 def _of_store(known: _Known, options: RefreshOptions) -> CharmRequest:
-    """Return what the store is asked for."""
+    """Return the request to the store for the charm."""
     origin, channel = known.origin, options.channel
     own = origin is not None and not options.switch
     if origin is not None and own:
@@ -255,7 +255,7 @@ def _request(options: RefreshOptions, found: Acquired) -> new_charm.NewCharm:
 
 
 def progress(ctx: Context, model: str, name: str) -> list[str]:
-    """Return the revision and status that each unit has got to, one line each."""
+    """Return a line for each unit with its charm revision and status."""
     with ctx.read(model) as tx:
         application = applications.get(tx, name)
         found = sorted(units.of_application(tx, name), key=lambda item: natural_key(item.name))

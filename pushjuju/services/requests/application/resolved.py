@@ -1,4 +1,4 @@
-"""resolved: units in error go on. Mirrors: juju state/unit.go Resolve (3.6)"""
+"""The request of resolved: units in error continue. Mirrors: juju state/unit.go Resolve (3.6)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.store.rows.records import Unit
 
 
 def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> None:
-    """Let units in error go on; all of them or none."""
+    """Let units in error continue, with or without a retry of the hook; after an error, change none."""
     mode = "retry-hooks" if retry else "no-hooks"
     with ctx.write(model) as tx:
         for name in names:
@@ -26,7 +26,7 @@ def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> N
 
 
 def resolve_all(ctx: Context, model: str, *, retry: bool) -> list[str]:
-    """Resolve every unit that is in error; return their names."""
+    """Let all units of a model that are in error continue; return their names."""
     with ctx.read(model) as tx:
         every = tx.list(Unit, "unit_list")
         names = [unit.name for unit in every if units.in_error(tx, unit.name) and unit.resolved == "none"]

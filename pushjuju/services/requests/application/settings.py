@@ -1,4 +1,4 @@
-"""config, trust, bind, set-constraints, set-application-base: what may be changed of an application.
+"""The requests of config, trust, bind, set-constraints and set-application-base.
 
 Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
 """
@@ -30,12 +30,12 @@ from pushjuju.services.entities.charm import charms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOptions:
-    """New settings of an application: those of the file first, then the resets, then the values.
+    """New settings of an application, applied in this order: the file, the resets, the values.
 
     Attributes:
-        values: Option -> value as text; `trust` is an option too.
-        file: YAML, as `config --file` takes it.
-        reset: Options that get the charm's default.
+        values: Option -> value as text; `trust` counts as an option.
+        file: The content of a YAML file, as `config --file` takes it, or None.
+        reset: Options that get the charm's default value.
     """
 
     application: str
@@ -45,11 +45,11 @@ class ConfigOptions:
 
 
 def set_config(ctx: Context, model: str, options: ConfigOptions) -> None:
-    """Change settings of an application; all of them or none.
+    """Change settings of an application; after an error, none is changed.
 
     Raises:
-        NotFound: There is no such application.
-        NotValid: The charm has no such option, or a value does not fit.
+        NotFound: The application does not exist.
+        NotValid: The charm does not have an option, or a value does not fit the option.
     """
     name, file = options.application, options.file
     with ctx.write(model) as tx:
@@ -93,7 +93,7 @@ def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | Non
 
 
 def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
-    """Give an application access to the cloud's credentials, or take it."""
+    """Grant an application access to the cloud's credential, or revoke it."""
     with ctx.write(model) as tx:
         applications.get(tx, name)
         tx.run("application_set_trust", name=name, trust=trusted)
@@ -101,7 +101,7 @@ def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
 
 
 def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, Any]) -> None:
-    """Replace the constraints of an application; units that are there stay where they are."""
+    """Replace the constraints of an application; existing units stay on their machines."""
     with ctx.write(model) as tx:
         found = applications.require_alive(tx, name)
         if found.subordinate:
@@ -110,7 +110,7 @@ def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, An
 
 
 def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
-    """Give the future units of an application another base; return the one before.
+    """Set the base for future units of an application; return the base before the change.
 
     Mirrors: juju state/application.go UpdateApplicationBase (3.6)
     """
@@ -130,7 +130,7 @@ def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force
     """Change the bindings of an application.
 
     Returns:
-        What changed, in Juju's words.
+        A line for each endpoint, in Juju's words.
 
     Raises:
         NotValid: A machine has no address in a space; nothing is changed.

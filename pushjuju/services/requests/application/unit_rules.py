@@ -1,4 +1,4 @@
-"""Rules of the number of units that a user asks for."""
+"""Checks the number of units that a user asks for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pushjuju.core.errors import UsageError
 
 
 def check_number(units: int, attach_storage: Sequence[str], least: int = 1) -> None:
-    """Refuse a number of units that cannot be added at once.
+    """Refuse a number of units that one command cannot add.
 
     Raises:
-        UsageError: The number is too small, too large, or storage is for one unit only.
+        UsageError: The number is too small or too large, or is not 1 and storage is to be attached.
     """
     if units < least:
         raise UsageError("--num-units must be a positive integer")

@@ -1,4 +1,4 @@
-"""Making update-status due at once, for cron."""
+"""The request of update-status: makes the hook due at once, for use with cron."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from pushjuju.services.entities.basis.context import Context
 
 
 def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
-    """Let update-status run as soon as the units are worked.
+    """Make update-status due, so that units run the hook when their machine is worked next.
 
     Args:
-        names: Units; all of the model when empty.
+        names: Names of units; empty for all units of the model.
 
     Returns:
-        The units that will run it; those that never came to rest have their turn later anyway.
+        The units that will run the hook; units that have not finished their install hooks run it later
+        anyway.
 
     Raises:
-        NotFound: No such unit.
+        NotFound: A unit does not exist.
     """
     now = ctx.clock.now()
     with ctx.write(model) as tx:

@@ -1,4 +1,4 @@
-"""A charm that a client sends: known to the model before any application has the charm.
+"""The request of an API client that uploads a charm before any application uses the charm.
 
 Mirrors: juju apiserver/charms.go (3.6)
 """
@@ -16,10 +16,10 @@ from pushjuju.services.requests.application import new_application
 
 
 def upload_charm(ctx: Context, model: str, archive: Path) -> str:
-    """Make a model know the charm of an archive, and return the charm's URL there.
+    """Add the charm of an archive to the model, and return the charm's URL there.
 
     Raises:
-        NotValid: The file is not the archive of a charm, or the model dies.
+        NotValid: The file is not a charm archive, or the model is being destroyed.
     """
     if not archive.is_file():
         raise NotValid("the charm is not an archive")

@@ -1,1 +1,1 @@
-"""Clouds and credentials: one module for each."""
+"""The requests about clouds and credentials."""

@@ -1,4 +1,4 @@
-"""Credentials: completed by their schema, exchanged in the cloud, and kept.
+"""The requests about credentials: completed and checked by their schema, then stored.
 
 Mirrors: juju cmd/juju/cloud/addcredential.go, updatecredential.go (3.6)
 """
@@ -27,13 +27,13 @@ MAX_FILE = 5 << 20
 
 
 class Trial(Protocol):
-    """Asks the cloud whether a model can use a credential; returns what is wrong."""
+    """Asks the cloud whether a model can use a credential; returns the problems, or nothing."""
 
     def __call__(self, ctx: Context, model: Model, name: str, item: StoredCredential) -> Sequence[str]: ...
 
 
 def kinds_of(where: Sides, names: Mapping[str, Any]) -> dict[str, ProviderType | None]:
-    """Return the type of each cloud: name -> what its plugin says, or None."""
+    """Return name of a cloud -> its type, or None when cloud or plugin do not exist."""
     found: dict[str, ProviderType | None] = {}
     for name in names:
         try:
@@ -48,7 +48,7 @@ def known_cloud(where: Sides, name: str) -> tuple[Cloud, ProviderType]:
     """Return a cloud and its type.
 
     Raises:
-        NotFound: There is no such cloud, or no plugin for it.
+        NotFound: The cloud or a plugin for its type does not exist.
     """
     places = clouds.folders(where.folder, where.ctx.controller if where.ctx else None)
     cloud = clouds.definition(places, name, where.host)
@@ -56,13 +56,13 @@ def known_cloud(where: Sides, name: str) -> tuple[Cloud, ProviderType]:
 
 
 def auth_types(cloud: Cloud, kind: ProviderType) -> list[str]:
-    """Return the ways to open a cloud; empty when the cloud needs no credential."""
+    """Return the authentication types of a cloud; empty when the cloud needs no credential."""
     known = clouds.auth_types(kind)
     return [name for name in cloud.auth_types if name in known] or known
 
 
 def require_region(cloud: Cloud, region: str) -> None:
-    """Check a region that was named."""
+    """Raise NotValid when a cloud does not have a region."""
     if region not in {item.name for item in cloud.regions}:
         raise NotValid(f"provided region {quote(region)} for cloud {quote(cloud.name)} not valid")
 
@@ -70,11 +70,11 @@ def require_region(cloud: Cloud, region: str) -> None:
 def of_cloud(
     stored: Mapping[str, CloudCredentials], cloud: Cloud, kind: ProviderType, source: str
 ) -> dict[str, StoredCredential]:
-    """Return the credentials that a file has for a cloud, checked and completed.
+    """Return the credentials of a file for a cloud, completed and checked.
 
     Raises:
-        NotFound: The file has none for the cloud.
-        NotValid: One does not fit the cloud.
+        NotFound: The file has no credentials for the cloud.
+        NotValid: A credential does not fit the cloud.
     """
     listed, allowed = stored.get(cloud.name), auth_types(cloud, kind)
     if listed is None:
@@ -93,7 +93,7 @@ def of_cloud(
 def add_to_client(
     where: Sides, cloud: Cloud, kind: ProviderType, found: Mapping[str, StoredCredential], *, replace: bool
 ) -> list[str]:
-    """Write new credentials to the client; return the names that the client had, whose credentials stay."""
+    """Write new credentials to the client; return the names that existed, whose credentials are unchanged."""
     present = {} if replace else where.files.credentials(cloud.name).credentials
     for name in (name for name in found if name not in present):
         keep(where.files, cloud.name, name, found[name], kind)
@@ -101,7 +101,7 @@ def add_to_client(
 
 
 def upload(where: Sides, cloud: Cloud, kind: ProviderType, found: Mapping[str, StoredCredential]) -> bool:
-    """Write credentials to the controller; return False when the controller has no such cloud."""
+    """Write credentials to the controller; return False when the controller does not know the cloud."""
     ctx = where.controller
     if cloud.name not in definitions.controller_clouds(ctx, where.host):
         return False
@@ -113,9 +113,9 @@ def upload(where: Sides, cloud: Cloud, kind: ProviderType, found: Mapping[str, S
 def save_detected(
     where: Sides, cloud: Cloud, kind: ProviderType, item: DetectedCredential
 ) -> StoredCredential:
-    """Write a credential that was found on this computer to the client; return the credential.
+    """Write a credential that a plugin detected on this computer to the client; return the credential.
 
-    Where a tool says so, its region and the credential become the cloud's defaults.
+    Region and credential become the cloud's defaults when the tool that they come from uses them as defaults.
     """
     stored = StoredCredential(auth_type=item.auth_type, attributes=dict(item.attributes))
     stored = finished(cloud.name, item.name, stored, kind)
@@ -131,17 +131,17 @@ def save_detected(
 
 
 def default_of(where: Sides, cloud: str) -> str:
-    """Return the credential with which a cloud of the client is used; empty when none was chosen."""
+    """Return the default credential of a cloud on the client; empty when the user has chosen no default."""
     clouds.definition((where.files,), cloud, where.host)
     return where.files.credentials(cloud).default_credential
 
 
 def set_default(where: Sides, cloud: str, name: str) -> None:
-    """Choose the credential with which a cloud is used, or with an empty text none.
+    """Set the default credential of a cloud on the client; an empty name resets it.
 
     Raises:
-        NotFound: The client has no such cloud.
-        NotValid: The client has no such credential.
+        NotFound: The client does not have the cloud.
+        NotValid: The client does not have the credential.
     """
     clouds.definition((where.files,), cloud, where.host)
     if name and name not in where.files.credentials(cloud).credentials:
@@ -150,7 +150,7 @@ def set_default(where: Sides, cloud: str, name: str) -> None:
 
 
 def remove_from_client(where: Sides, cloud: str, name: str, open_controller: Open) -> ClientRemoval:
-    """Remove a credential from the client; controllers whose models use the credential keep it."""
+    """Remove a credential from the client; controllers whose models use the credential get a copy first."""
     stored = where.files.credentials(cloud)
     if name not in stored.credentials:
         return ClientRemoval(outcome=Removed.ABSENT)
@@ -169,7 +169,7 @@ def revoke(where: Sides, cloud: str, name: str, *, force: bool = False) -> None:
     """Remove a credential from a controller.
 
     Raises:
-        NotValid: Models use the credential, and the removal is not forced.
+        NotValid: Models use the credential, and `force` is False.
     """
     ctx = where.controller
     if (users := definitions.users_of(ctx, cloud, name)) and not force:
@@ -201,7 +201,7 @@ def _is_path(value: str) -> bool:
 
 
 def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) -> StoredCredential:
-    """Return a credential with its files read, checked against the schema; no value is in a message.
+    """Return a credential with the files that it names read, and checked; errors contain no secret values.
 
     Raises:
         NotValid: An attribute is missing, unknown, or has a value that is not allowed.
@@ -239,7 +239,7 @@ def _file_text(path: str) -> str:
     """Return the text of a file that a credential names.
 
     Raises:
-        NotValid: It cannot be read, or is no text of a sensible size.
+        NotValid: The file cannot be read, is too large, or is not text.
     """
     try:
         content = Path(path).expanduser().read_bytes()
@@ -251,30 +251,30 @@ def _file_text(path: str) -> str:
 
 
 def keep(files: CloudFiles, cloud: str, name: str, item: StoredCredential, kind: ProviderType | None) -> None:
-    """Write a credential; what the schema calls secret is sealed."""
+    """Write a credential to files; attributes that the schema calls secret are encrypted."""
     files.put_credential(
         cloud, name, item, clouds.secret_attributes(kind, item.auth_type, list(item.attributes))
     )
 
 
 def exchanged(where: Sides, cloud: Cloud, item: StoredCredential) -> StoredCredential:
-    """Return the credential to keep: a plugin may have exchanged it for another, in the cloud."""
+    """Return the credential to store; a plugin may have exchanged it for another in the cloud."""
     spec = opened.spec_of(cloud, cloud.regions[0].name if cloud.regions else "")
     auth_type, attributes = where.host.finalize_credential(spec, item.auth_type, item.attributes)
     return StoredCredential(auth_type=auth_type, attributes=attributes)
 
 
 def models_using(ctx: Context, cloud: str, credential: str) -> list[Model]:
-    """Return the models of a controller that are worked with a credential, by name."""
+    """Return the models of a controller that use a credential, by name."""
     with ctx.store.read() as tx:
         return credential_validity.using(tx, cloud, credential)
 
 
 def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str]:
-    """Ask the clouds again for the models of a controller whose (cloud, credential) changed.
+    """Resume the models of a controller whose (cloud, credential) is in `changed`.
 
     Returns:
-        The machines that are tried anew.
+        The machines whose start is tried again.
     """
     woken = []
     for model in models.list_models(ctx):
@@ -285,13 +285,13 @@ def renew_models(ctx: Context, changed: Collection[tuple[str, str]]) -> list[str
 
 
 def set_credential(ctx: Context, model: Model, cloud: str, name: str, trial: Trial) -> list[str]:
-    """Work a model with another credential from now on, and ask the cloud again.
+    """Change the credential of a model, and resume the model when it was suspended.
 
     Returns:
-        The machines that are tried anew.
+        The machines whose start is tried again.
 
     Raises:
-        NotFound: There is no such credential.
+        NotFound: The credential does not exist.
         NotValid: The model is on another cloud, or cannot use the credential.
     """
     if cloud != model.cloud:

@@ -1,4 +1,4 @@
-"""add-cloud, update-cloud and remove-cloud: definitions on a client and on a controller.
+"""The requests of add-cloud, update-cloud and remove-cloud, for the client and for a controller.
 
 Mirrors: juju cmd/juju/cloud/add.go, updatecloud.go, remove.go, apiserver/facades/client/cloud (3.6)
 """
@@ -25,7 +25,7 @@ Open = Callable[[str], Context]
 
 
 class Removed(StrEnum):
-    """What became of a cloud that was to be removed."""
+    """The outcome of the removal of a cloud or credential."""
 
     GONE = "removed"
     BUILT_IN = "built in: it stays"
@@ -38,7 +38,8 @@ class ClientRemoval:
     """The removal of a cloud, or of a credential, from the client.
 
     Attributes:
-        unread: Controllers that cannot be read, with the reason: they keep a copy, as those that use it do.
+        unread: Controller -> why it cannot be read. Such a controller keeps a copy, as it may use the
+            removed.
     """
 
     outcome: Removed
@@ -47,23 +48,27 @@ class ClientRemoval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandedOver:
-    """The credential that a controller got with a cloud; `missing` when it needs one and got none."""
+    """The credential that a controller got together with a cloud.
+
+    Attributes:
+        missing: True when the cloud needs a credential and the client has none.
+    """
 
     name: str = ""
     missing: bool = False
 
 
 def of_document(host: PluginHost, document: object, name: str, source: str) -> tuple[Cloud, list[str]]:
-    """Return a cloud of Juju's YAML, and what to warn of.
+    """Return the cloud of a YAML document in Juju's form, and warnings.
 
     Args:
-        name: The cloud; empty for the only one.
-        source: Where the document comes from, for errors.
+        name: The name of the cloud; empty for the only cloud of the document.
+        source: The name of the file, for errors.
 
     Raises:
         NotFound: The document does not have the cloud.
-        UsageError: It has several, and no name was given.
-        NotValid: The definition is wrong, or no plugin drives its type.
+        UsageError: The document has several clouds, and `name` is empty.
+        NotValid: The definition is wrong, or no plugin has its type.
     """
     found = read_clouds(document)
     if name and name not in found:
@@ -88,7 +93,7 @@ def check(host: PluginHost, cloud: Cloud) -> list[str]:
 
 
 def taken(host: PluginHost, name: str) -> str:
-    """Return why a name is not free for a new cloud, or an empty text."""
+    """Return why a new cloud may not have a name; empty when it may."""
     if name in clouds.BUILT_IN:
         return f"{quote(name)} is the name of a built-in cloud"
     if name in clouds.public_clouds(host):
@@ -97,10 +102,10 @@ def taken(host: PluginHost, name: str) -> str:
 
 
 def require_free(where: Sides, name: str, *, force: bool = False) -> None:
-    """Check that a new cloud replaces no other.
+    """Check that a new cloud does not replace another cloud.
 
     Raises:
-        NotValid: There is a cloud of that name; by force, one that users defined.
+        NotValid: A cloud of the name exists; with `force`, built-in and public clouds do not count.
     """
     files = where.files if where.client else where.controller.controller.cloud_files
     if name in files.clouds():
@@ -133,10 +138,10 @@ def add_to_controller(where: Sides, cloud: Cloud, *, force: bool = False) -> Non
 
 
 def update_on_controller(where: Sides, name: str, cloud: Cloud | None = None) -> None:
-    """Replace the definition of a cloud on a controller: by the client's unless one is given.
+    """Replace the definition of a cloud on a controller, by default with the client's definition.
 
     Raises:
-        NotFound: The client or the controller has no such cloud.
+        NotFound: The client or the controller does not have the cloud.
     """
     known = cloud or clouds.definition((where.files,), name, where.host)
     if name not in controller_clouds(where.controller, where.host):
@@ -145,11 +150,11 @@ def update_on_controller(where: Sides, name: str, cloud: Cloud | None = None) ->
 
 
 def hand_over(where: Sides, cloud: Cloud, credential: str = "") -> HandedOver:
-    """Give a credential of the client to a controller: the one of that name, else the cloud's default.
+    """Copy a credential of the client to a controller: the named credential, else the cloud's default.
 
     Raises:
-        NotFound: There is no credential of that name.
-        NotValid: There are several.
+        NotFound: The named credential does not exist.
+        NotValid: No credential is named, and the cloud has several and no default.
     """
     try:
         name = clouds.choose_credential((where.files,), cloud.name, credential)
@@ -171,10 +176,10 @@ def _needs_credential(where: Sides, cloud: Cloud) -> bool:
 
 
 def set_default_region(where: Sides, name: str, region: str) -> str:
-    """Choose the region in which a cloud is used, or with an empty text none; return the region's own name.
+    """Set the default region of a cloud on the client, or reset it with an empty text; return its exact name.
 
     Raises:
-        NotFound: The client has no such cloud, or the cloud no such region.
+        NotFound: The client does not have the cloud, or the cloud does not have the region.
         NotValid: The cloud has no regions.
     """
     cloud = with_regions(where, name)
@@ -184,10 +189,10 @@ def set_default_region(where: Sides, name: str, region: str) -> str:
 
 
 def with_regions(where: Sides, name: str) -> Cloud:
-    """Return a cloud of the client that has regions.
+    """Return a cloud of the client, or raise when it has no regions.
 
     Raises:
-        NotFound: The client has no such cloud.
+        NotFound: The client does not have the cloud.
         NotValid: The cloud has no regions.
     """
     cloud = clouds.definition((where.files,), name, where.host)
@@ -197,7 +202,7 @@ def with_regions(where: Sides, name: str) -> Cloud:
 
 
 def remove_from_client(where: Sides, name: str, open_controller: Open) -> ClientRemoval:
-    """Remove a cloud from the client; controllers that work with the cloud keep its definition."""
+    """Remove a cloud from the client; controllers that use the cloud get a copy of its definition first."""
     document = where.files.clouds().get(name)
     if document is None:
         stays = Removed.PUBLIC if name in clouds.public_clouds(where.host) else Removed.ABSENT
@@ -213,7 +218,7 @@ def remove_from_client(where: Sides, name: str, open_controller: Open) -> Client
 def controllers_that(
     where: Sides, uses: Callable[[Context], bool], open_controller: Open
 ) -> tuple[list[str], dict[str, PushjujuError]]:
-    """Return the controllers that use something of the client, or cannot be read and may; and why not."""
+    """Return the controllers that use something of the client or cannot be read, and why those cannot."""
     keepers, unread = [], {}
     for name in where.folder.controllers():
         try:
@@ -229,7 +234,7 @@ def remove_from_controller(where: Sides, name: str) -> bool:
     """Remove a cloud from a controller; return False when the controller has no definition of its own.
 
     Raises:
-        NotValid: The controller, or models of it, are on the cloud.
+        NotValid: The controller or some of its models use the cloud.
     """
     ctx = where.controller
     if is_used(ctx, name):
@@ -240,7 +245,7 @@ def remove_from_controller(where: Sides, name: str) -> bool:
 
 
 def is_used(ctx: Context, name: str) -> bool:
-    """Return True when a controller or models of it are on a cloud."""
+    """Return True when a controller or some of its models use a cloud."""
     return bool(users_of(ctx, name)) or ctx.controller.settings().get("cloud") == name
 
 
@@ -254,7 +259,7 @@ def client_clouds(host: PluginHost, client: CloudFiles) -> dict[str, tuple[str, 
 
 
 def controller_clouds(ctx: Context, host: PluginHost) -> dict[str, Cloud]:
-    """Return the clouds that a controller works with: its own, those of its models, and what it was given."""
+    """Return the clouds that a controller has in its files, or that the controller or its models use."""
     places = clouds.folders(ctx.datadir, ctx.controller)
     names = {str(ctx.controller.settings().get("cloud", "local")), *ctx.controller.cloud_files.clouds()}
     names |= {model.cloud for model in models.list_models(ctx)}
@@ -268,6 +273,6 @@ def controller_clouds(ctx: Context, host: PluginHost) -> dict[str, Cloud]:
 
 
 def users_of(ctx: Context, cloud: str, credential: str | None = None) -> list[str]:
-    """Return the models of a cloud, or of one of its credentials, as `owner/name`."""
+    """Return the models that use a cloud, or one credential of the cloud, as `owner/name`."""
     listed = (model for model in models.list_models(ctx) if model.cloud == cloud)
     return [model.qualified for model in listed if credential in (None, model.credential)]

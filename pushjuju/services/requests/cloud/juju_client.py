@@ -1,4 +1,4 @@
-"""Clouds and credentials of a Juju client here: taken over on request, never changed."""
+"""Copies clouds and credentials from the files of a Juju client on this computer, which stay unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CREDENTIALS = "credentials.yaml"
 
 
 def folder(environ: Mapping[str, str]) -> Path:
-    """Return where Juju's client keeps its files. Mirrors: juju juju/osenv/home.go (3.6)"""
+    """Return the folder in which Juju's client keeps its files. Mirrors: juju juju/osenv/home.go (3.6)"""
     if named := environ.get("JUJU_DATA"):
         return Path(named)
     home = environ.get("HOME") or str(Path.home())
@@ -27,12 +27,12 @@ def folder(environ: Mapping[str, str]) -> Path:
 
 
 def has_any(environ: Mapping[str, str]) -> bool:
-    """Return True when a Juju client has clouds or credentials of its own here."""
+    """Return True when a Juju client on this computer has clouds or credentials."""
     return any((folder(environ) / name).is_file() for name in (CLOUDS[0], CREDENTIALS))
 
 
 def take_over(where: Sides, source: Path) -> Iterator[str]:
-    """Copy the clouds and credentials that are not known here yet; yield what became of each."""
+    """Copy the clouds and credentials that the client does not have yet; yield a line about each of them."""
     for name in CLOUDS:
         document = _document(source / name)
         for cloud in read_clouds(document).values() if document else ():
@@ -59,10 +59,10 @@ def _document(path: Path) -> object:
 
 
 def _cloud(where: Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
-    """Take a cloud over; with `quiet`, clouds that are left out are not mentioned."""
+    """Copy a cloud; yield a line about it, with `quiet` only when it was copied."""
     kind = service.kind_of(where.host, cloud.type)
     if cloud.name in definitions.client_clouds(where.host, where.files):
-        said = f"cloud {quote(cloud.name)} is known here already"
+        said = f"cloud {quote(cloud.name)} exists here already"
     elif kind is None:
         said = f"cloud {quote(cloud.name)} is left out: clouds of type {quote(cloud.type)} are not supported"
     else:
@@ -72,14 +72,14 @@ def _cloud(where: Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
         except PushjujuError as error:
             said = f"cloud {quote(cloud.name)} is left out: {error.message}"
         else:
-            yield f"cloud {quote(cloud.name)} is taken over"
+            yield f"cloud {quote(cloud.name)} is copied"
             return
     if not quiet:
         yield said
 
 
 def _defaults(where: Sides, cloud: str, listed: CloudCredentials) -> None:
-    """Take over which region and credential a cloud is used with, unless that was chosen here."""
+    """Copy the default region and credential of a cloud, unless the user has chosen others in pushjuju."""
     known = where.files.credentials(cloud)
     if listed.default_region and not known.default_region:
         where.files.set_default(cloud, "default-region", listed.default_region)
@@ -88,10 +88,10 @@ def _defaults(where: Sides, cloud: str, listed: CloudCredentials) -> None:
 
 
 def _credential(where: Sides, cloud: str, name: str, item: StoredCredential) -> str:
-    """Take a credential over; return the message about it."""
+    """Copy a credential; return a line about it."""
     said = f"credential {quote(name)} of cloud {quote(cloud)}"
     if name in where.files.credentials(cloud).credentials:
-        return f"{said} is known here already"
+        return f"{said} exists here already"
     try:
         found, kind = credentials.known_cloud(where, cloud)
         if item.auth_type not in service.auth_types(kind):
@@ -99,4 +99,4 @@ def _credential(where: Sides, cloud: str, name: str, item: StoredCredential) -> 
         credentials.keep(where.files, found.name, name, credentials.finished(cloud, name, item, kind), kind)
     except PushjujuError as error:
         return f"{said} is left out: {error.message}"
-    return f"{said} is taken over"
+    return f"{said} is copied"

@@ -1,4 +1,4 @@
-"""update-credential: credentials are tried on the models that use them, kept, and the models go on.
+"""The request of update-credential: tries credentials on the models that use them, then stores them.
 
 Mirrors: juju cmd/juju/cloud/updatecredential.go, apiserver/facades/client/cloud (3.6)
 """
@@ -20,18 +20,18 @@ from pushjuju.services.requests.cloud.definitions import Open
 
 
 class NoneOnClient(NotFound):
-    """The client has no credentials of the cloud, so that there is nothing to update."""
+    """The client has no credentials for the cloud, so that there is nothing to update."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateCredentialsOptions:
-    """Credentials that replace others.
+    """New values for credentials.
 
     Attributes:
         credentials: Cloud -> its credentials.
-        region: A region that each of the clouds must have; empty for any.
-        force: Keep what models cannot use, and do not look at the region.
-        new: The credentials are not the client's own, which therefore keeps them too.
+        region: A region that each of the clouds must have; empty for no check.
+        force: True to store credentials that models cannot use, and to skip the check of the region.
+        new: True to write the credentials to the client too; False when they were read from there.
         files: Whether attributes may name files of this host.
         dry_run: Only try the credentials.
     """
@@ -46,11 +46,11 @@ class UpdateCredentialsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Updated:
-    """What became of one credential.
+    """The outcome for one credential.
 
     Attributes:
-        models: The models that use the credential, each with what is wrong with the credential for it.
-        refused: The credential was not kept, because of the models.
+        models: Name of a model that uses the credential -> the problems; empty when there are none.
+        refused: True when the credential was not stored, because of these problems.
     """
 
     cloud: str
@@ -61,11 +61,11 @@ class Updated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateReport:
-    """What became of an update.
+    """The outcome of an update of credentials.
 
     Attributes:
-        woken: Controllers with machines that are tried anew.
-        unread: Controllers that cannot be read, with the reason.
+        woken: Controllers with machines whose start is tried again.
+        unread: Controller -> why it cannot be read.
     """
 
     results: Sequence[Updated]
@@ -74,13 +74,13 @@ class UpdateReport:
 
     @property
     def is_refused(self) -> bool:
-        """Return True when a credential was not kept."""
+        """True when a credential was not stored."""
         return any(result.refused for result in self.results)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ready:
-    """A credential that fits its cloud."""
+    """A credential that was completed and checked."""
 
     cloud: str
     name: str
@@ -91,10 +91,10 @@ class _Ready:
 def chosen(
     stored: Mapping[str, CloudCredentials], source: str, names: Sequence[str]
 ) -> Mapping[str, CloudCredentials]:
-    """Return those of some credentials that a cloud, or a cloud and a name, mean; all without names.
+    """Return the credentials for `names`: all when empty, those of a cloud, or one by cloud and name.
 
     Raises:
-        NotFound: There is no such credential; the message has the source.
+        NotFound: The credential does not exist; the message names the source.
     """
     if not names:
         return stored
@@ -113,14 +113,14 @@ def chosen(
 def update(
     where: Sides, options: UpdateCredentialsOptions, open_controller: Open, trial: Trial
 ) -> UpdateReport:
-    """Replace credentials on the client, on a controller, or on both; a refused credential stops no other.
+    """Replace credentials on the client, on a controller, or on both; a refusal does not stop the others.
 
     Args:
-        open_controller: For the controllers whose models use the client's credentials.
+        open_controller: Opens the controllers whose models may use the client's credentials.
 
     Raises:
-        NoneOnClient: The client has no credentials of a cloud.
-        NotFound: There is no such cloud.
+        NoneOnClient: The client has no credentials for a cloud.
+        NotFound: A cloud does not exist.
         NotValid: A credential does not fit its cloud.
     """
     ready = [found for cloud in options.credentials for found in _ready(where, options, cloud)]
@@ -141,7 +141,7 @@ def update(
 
 
 def _ready(where: Sides, options: UpdateCredentialsOptions, cloud: str) -> list[_Ready]:
-    """Return the credentials of a cloud, checked and completed."""
+    """Return the credentials of a cloud, completed and checked."""
     known, kind = credentials.known_cloud(where, cloud)
     if options.region and not options.force:
         credentials.require_region(known, options.region)
@@ -159,7 +159,7 @@ def _ready(where: Sides, options: UpdateCredentialsOptions, cloud: str) -> list[
 
 
 def _concerned(where: Sides, open_controller: Open) -> tuple[list[Context], dict[str, PushjujuError]]:
-    """Return the controllers whose models may use what changes, and those that cannot be read."""
+    """Return the controllers whose models may use the credentials, and why others cannot be read."""
     if where.ctx:
         return [where.ctx], {}
     opened, unread = [], {}
@@ -174,7 +174,7 @@ def _concerned(where: Sides, open_controller: Open) -> tuple[list[Context], dict
 def _tried(
     where: Sides, options: UpdateCredentialsOptions, each: _Ready, opened: Sequence[Context], trial: Trial
 ) -> Updated:
-    """Try a credential on all models that will use it; a controller may have one of its own of that name."""
+    """Try a credential on all models that will use it, except on controllers with their own of the name."""
     models = {
         model.name: trial(ctx, model, each.name, each.item)
         for ctx in opened

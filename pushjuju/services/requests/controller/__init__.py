@@ -1,1 +1,1 @@
-"""Requests of whole controllers."""
+"""The requests about controllers: bootstrap, configuration, backups and removal."""

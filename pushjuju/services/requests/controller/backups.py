@@ -1,6 +1,6 @@
-"""Copies of a controller: its store, the archives that it names, its keys, as one file.
+"""Backups of a controller: its store, the archives that the store names and its keys, in one file.
 
-A copy can be taken back where the store is in use, damaged, or not there at all.
+A backup can be restored while the store is in use, and when the store is damaged or missing.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ BLOBS = "blobs"
 META = "backup.json"
 FILES = "controller"
 FORM = 1
-TRIES = 5  # a charm may be removed between the copy of the store and that of its archive
+TRIES = 5  # a charm may be removed after the store is copied and before its archive is
 _KEPT = ("controller.toml", "secrets.key", "ssh/id_ed25519", "ssh/id_ed25519.pub")
-_LARGEST_FILE = 4 * 1024 * 1024  # bytes; of those that are neither store nor archive
+_LARGEST_FILE = 4 * 1024 * 1024  # bytes, for files other than the store and archives
 _WORK = ".restore-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """The file that was written.
+    """A backup that was written.
 
     Attributes:
-        path: The file: a compressed tar archive, readable by its owner only.
-        blobs: The number of charm archives and resources in it.
-        meta: The description in the copy itself.
+        path: The file: a compressed tar archive that only its owner can read.
+        blobs: The number of charm archives and resources in the file.
+        meta: The description of the backup, which is in the file too.
     """
 
     path: Path
@@ -60,9 +60,9 @@ class Restored:
     """The result of a restore.
 
     Attributes:
-        controller: The controller that was put back.
-        before: The path of the store as it was until then, or None where no store was.
-        was: `in use`, `damaged` or `absent`.
+        controller: The name of the restored controller.
+        before: The path of the store that was replaced, or None when there was no store.
+        was: The state of that store: `in use`, `damaged` or `absent`.
     """
 
     controller: str
@@ -71,18 +71,18 @@ class Restored:
 
 
 def kept_place(ctx: Context, name: str) -> Path:
-    """Return where a backup is that stays with its controller; the folder is made."""
+    """Return the path of a backup inside its controller's directory; create its folder."""
     folder = ctx.controller.root / "backups"
     private_dir(folder)
     return folder / name
 
 
 def create(ctx: Context, target: Path, notes: str = "") -> Backup:
-    """Write a copy of the controller; everything may go on meanwhile.
+    """Write a backup of the controller; other processes may work meanwhile.
 
     Raises:
         StoreError: The store cannot be read, or the file cannot be written.
-        StoreDamaged: The store is not sound; no file is left.
+        StoreDamaged: The store is damaged; no file is written.
     """
     started = ctx.clock.now()
     with explained(target), tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as folder:
@@ -121,7 +121,7 @@ def _digest(path: Path) -> str:
 
 
 def _files(controller: ControllerDir) -> dict[str, Path]:
-    """Return name in the archive -> file: what belongs to the controller beside its store."""
+    """Return name in the archive -> file, for the controller's files other than the store."""
     found = {name: controller.root / name for name in _KEPT}
     hosts = controller.root / "known_hosts"
     found |= {f"known_hosts/{path.name}": path for path in sorted(hosts.glob("*")) if path.is_file()}
@@ -153,7 +153,7 @@ def _write(target: Path, meta: Mapping[str, Any], files: Mapping[str, Path], blo
         os.fsync(stream.fileno())
 
 
-# --- taking one back --------------------------------------------------------------------------------------
+# --- restoring --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,15 +165,15 @@ class _Unpacked:
 
 
 def restore(ctx: Context, source: Path) -> Path:
-    """Put a copy in the place of the controller's store; processes that use it go on with the new content.
+    """Replace the content of a controller's store with a backup; processes that use the store continue.
 
     Returns:
-        Where the store as it was until then is kept.
+        The path of a copy of the store before the restore.
 
     Raises:
-        NotValid: The file is no copy of a controller, or of another one.
-        StoreDamaged: The copy is not sound. Nothing has changed.
-        StoreTooNew: It was made by a newer pushjuju.
+        NotValid: The file is not a backup, or is of another controller.
+        StoreDamaged: The backup is damaged. Nothing has changed.
+        StoreTooNew: A newer pushjuju has made the backup.
     """
     with _unpacked(source, ctx.store.path.parent) as found:
         _check_owner(found, ctx.controller, source)
@@ -185,33 +185,33 @@ def restore(ctx: Context, source: Path) -> Path:
 
 
 def check_archive(source: Path) -> None:
-    """Check that a file can be a copy at all, before the user is asked anything.
+    """Check that a file can be a backup, before the user is asked to confirm.
 
     Raises:
-        NotValid: It holds something else, or nothing.
+        NotValid: The file is empty, or has other content.
     """
     try:
         with tarfile.open(source) as archive:
             first = archive.next()
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         reason = str(error).partition("\n")[0].rstrip(":")
-        raise NotValid(f"{source} is no copy of a controller: {reason}") from error
+        raise NotValid(f"{source} is not a backup of a controller: {reason}") from error
     if first is None or not _known(first):
-        what = f"it holds {first.name}" if first else "it holds nothing"
-        raise NotValid(f"{source} is no copy of a controller: {what}")
+        what = f"it contains {first.name}" if first else "it is empty"
+        raise NotValid(f"{source} is not a backup of a controller: {what}")
 
 
 def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str = "") -> Restored:
-    """Put a copy back, whatever there is of its controller.
+    """Restore a backup, whether its controller's store is in use, damaged or missing.
 
     Args:
-        name: The controller; empty for the controller that the copy names.
+        name: The name of the controller; empty for the name in the backup.
 
     Raises:
-        NotValid: The file is no copy of a controller, or of another one.
-        StoreDamaged: The copy is not sound. Nothing has changed.
-        StoreTooNew: It was made by a newer pushjuju.
-        Conflict: A process holds a store that is damaged.
+        NotValid: The file is not a backup, or is of another controller.
+        StoreDamaged: The backup is damaged. Nothing has changed.
+        StoreTooNew: A newer pushjuju has made the backup.
+        Conflict: The store is damaged, and a process uses it.
     """
     controllers = datadir.root / "controllers"
     with explained(controllers):
@@ -220,7 +220,7 @@ def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str 
     with _unpacked(source, controllers) as found:
         chosen = name or str(found.meta.get("controller", ""))
         if not chosen or "/" in chosen or chosen.startswith("."):
-            raise NotValid(f"{source} does not say whose copy it is", hint="name the controller with -c")
+            raise NotValid(f"{source} does not name its controller", hint="name the controller with -c")
         controller = ControllerDir(controllers / chosen)
         _check_owner(found, controller, source)
         backup.check_copy(found.store)
@@ -234,10 +234,10 @@ def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str 
 
 
 def _state_of(controller: ControllerDir) -> str:
-    """Return which state a controller's store is in.
+    """Return the state of a controller's store: `in use`, `damaged` or `absent`.
 
     Raises:
-        StoreError: It is there, and another reason than damage keeps us from it.
+        StoreError: The store exists and cannot be opened, for another reason than damage.
     """
     if not controller.store_path.exists():
         return "absent"
@@ -253,7 +253,7 @@ def _state_of(controller: ControllerDir) -> str:
 
 
 def _into_store(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> Path:
-    """Replace the rows of a sound store; others who use it go on with the new ones."""
+    """Replace the rows of a sound store; processes that use the store continue with the new rows."""
     store = Store.open(controller.store_path)
     try:
         _put_blobs(found, controller, source)
@@ -266,7 +266,7 @@ def _into_store(found: _Unpacked, controller: ControllerDir, source: Path, clock
 
 
 def _in_place(found: _Unpacked, controller: ControllerDir, source: Path, clock: Clock) -> Path | None:
-    """Put a new file where no file is, or no readable file; nobody may use the store meanwhile."""
+    """Put a store file where no store is, or a damaged one; no process may use the store meanwhile."""
     with explained(controller.root):
         for folder in ("", "ssh", "blobs", "known_hosts", "machines", "log"):
             (controller.root / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -279,7 +279,7 @@ def _in_place(found: _Unpacked, controller: ControllerDir, source: Path, clock: 
 
 @contextlib.contextmanager
 def _alone(controller: ControllerDir) -> Iterator[None]:
-    """Keep background processes out.
+    """Keep background processes from starting, for the time of a restore.
 
     Raises:
         Conflict: Another process uses the store.
@@ -297,7 +297,7 @@ def _alone(controller: ControllerDir) -> Iterator[None]:
 
 
 def _before(controller: ControllerDir, clock: Clock) -> Path:
-    """Return a name that is free for the store as it was."""
+    """Return a free path for a copy of the store before the restore."""
     stamp = to_iso(clock.now()).replace(":", "")
     path, number = controller.store_path.with_name(f"before-restore-{stamp}.db"), 1
     while path.exists():
@@ -307,10 +307,10 @@ def _before(controller: ControllerDir, clock: Clock) -> Path:
 
 
 def _check_owner(found: _Unpacked, controller: ControllerDir, source: Path) -> None:
-    """Refuse a copy of another controller: its machines would be given to two.
+    """Refuse a backup of another controller: both controllers would then work the same machines.
 
     Raises:
-        NotValid: The copy is of another controller.
+        NotValid: The backup is of another controller.
     """
     form = found.meta.get("format", FORM)
     if form != FORM:
@@ -328,9 +328,9 @@ def _put_blobs(found: _Unpacked, controller: ControllerDir, source: Path) -> Non
 
 
 def _put_files(found: _Unpacked, controller: ControllerDir) -> None:
-    """Put back what the controller lacks beside its store; keys of secrets are added to those there are.
+    """Write the files that the controller lacks; keys of secrets are added to the existing keys.
 
-    controller.toml comes last: with it the controller exists.
+    controller.toml comes last, because a controller with this file counts as complete.
     """
     names = sorted(found.files, key=lambda name: name == "controller.toml")
     for name in names:
@@ -342,11 +342,11 @@ def _put_files(found: _Unpacked, controller: ControllerDir) -> None:
             replace_text(target, found.files[name].read_text(), mode=mode)
 
 
-# --- reading the file -------------------------------------------------------------------------------------
+# --- reading a backup -------------------------------------------------------------------------------------
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a restore that was killed left; one that still runs holds its lock."""
+    """Delete the folders of restores that were killed; a restore that still runs holds its folder's lock."""
     for path in folder.glob(f"{_WORK}*"):
         with contextlib.suppress(OSError), (path / "lock").open("a") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -355,11 +355,11 @@ def _sweep(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _unpacked(source: Path, parent: Path) -> Iterator[_Unpacked]:
-    """Take everything out of a copy, into a folder that is gone afterwards.
+    """Unpack a backup into a temporary folder.
 
     Raises:
-        NotValid: The file is no copy of a controller.
-        StoreDamaged: The store in it is not what was put in.
+        NotValid: The file is not a backup.
+        StoreDamaged: The store in the file does not have the checksum of the backup.
     """
     with (
         tempfile.TemporaryDirectory(dir=parent, prefix=_WORK) as name,
@@ -374,14 +374,14 @@ def _unpacked(source: Path, parent: Path) -> Iterator[_Unpacked]:
 
 
 def _unpack(source: Path, folder: Path) -> _Unpacked:
-    """Take the known files out of a copy; nothing else, and no path that the file names."""
+    """Unpack the known files of a backup, under names that the backup's paths cannot influence."""
     found: dict[str, Path] = {}
     try:
         with tarfile.open(source) as archive:
             for number, member in enumerate(archive):
                 content = archive.extractfile(member) if member.isfile() else None
                 if content is None or not _known(member) or member.name in found:
-                    raise NotValid(f"{source} is no copy of a controller: it holds {member.name}")
+                    raise NotValid(f"{source} is not a backup of a controller: it contains {member.name}")
                 target = folder / _file_name(member.name, number)
                 with target.open("xb") as stream:
                     os.fchmod(stream.fileno(), 0o600)
@@ -390,9 +390,9 @@ def _unpack(source: Path, folder: Path) -> _Unpacked:
                 found[member.name] = target
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         reason = str(error).partition("\n")[0].rstrip(":")
-        raise NotValid(f"{source} is no copy of a controller: {reason}") from error
+        raise NotValid(f"{source} is not a backup of a controller: {reason}") from error
     if STORE not in found:
-        raise NotValid(f"{source} is no copy of a controller: it holds no store")
+        raise NotValid(f"{source} is not a backup of a controller: it contains no store")
     return _Unpacked(
         store=found[STORE],
         blobs=[path for name, path in found.items() if name.startswith(f"{BLOBS}/")],
@@ -406,7 +406,7 @@ def _unpack(source: Path, folder: Path) -> _Unpacked:
 
 
 def _file_name(name: str, number: int) -> str:
-    """Return how a member is called in the folder: archives as in the store, all else by number."""
+    """Return the name of a member in the folder: archives keep their name, other files get a number."""
     if name.startswith(f"{BLOBS}/"):
         return PurePosixPath(name).name
     return STORE if name == STORE else f"file-{number}"
@@ -426,14 +426,14 @@ def _known(member: tarfile.TarInfo) -> bool:
 
 
 def _meta(source: Path, path: Path | None) -> Mapping[str, Any]:
-    if path is None:  # a copy of an older pushjuju
+    if path is None:  # backups of older releases have no description
         return {}
     try:
         found = json.loads(path.read_text())
     except (ValueError, RecursionError) as error:
-        raise NotValid(f"{source} is no copy of a controller: {META}: {error}") from None
+        raise NotValid(f"{source} is not a backup of a controller: {META}: {error}") from None
     if not isinstance(found, dict):
-        raise NotValid(f"{source} is no copy of a controller: {META} is no map")
+        raise NotValid(f"{source} is not a backup of a controller: {META} is not a map")
     return found
 
 

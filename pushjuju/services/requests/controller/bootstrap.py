@@ -1,4 +1,4 @@
-"""bootstrap: what can be known wrong before a controller is made, and its first model.
+"""The request of bootstrap: checks the options first, then adds the controller's first model.
 
 Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)
 """
@@ -28,7 +28,7 @@ from pushjuju.store.rows.model import Model
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoragePool:
-    """A storage pool of a new model; `kind` names its provider."""
+    """A storage pool for the first model; `kind` is its storage provider."""
 
     name: str
     kind: str
@@ -37,14 +37,14 @@ class StoragePool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapOptions:
-    """A new controller and its first model.
+    """What a user asks for when making a controller.
 
     Attributes:
-        config: Settings of the controller and of its first model.
-        defaults: Settings that all its models begin with.
-        model: The name of the first model; empty for none.
-        constraints: Of the first model.
-        pool: Of the first model, or None.
+        config: Configuration of the controller and of its first model.
+        defaults: The defaults for the configuration of all its models.
+        model: The name of the first model; empty for no model.
+        constraints: The constraints of the first model.
+        pool: A storage pool of the first model, or None.
     """
 
     credential: str = ""
@@ -55,11 +55,11 @@ class BootstrapOptions:
     pool: StoragePool | None = None
 
     def check(self) -> None:
-        """Refuse what could only fail half-way.
+        """Check the options, so that bootstrap does not fail half-way.
 
         Raises:
-            NotValid: A setting does not fit.
-            UsageError: The name of the model cannot be one.
+            NotValid: A configuration value is wrong.
+            UsageError: The name of the model is not valid.
         """
         settings = {**self.config, **self.defaults}
         model_config.parse_values(_of_models(settings))
@@ -68,13 +68,13 @@ class BootstrapOptions:
             new_models.require_name(self.model)
 
     def controller_settings(self) -> dict[str, object]:
-        """Return what controller.toml keeps of the settings."""
+        """Return the configuration as controller.toml keeps it."""
         return {**self.config, "model-defaults": dict(self.defaults)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a controller's models will be by default; `credential` is the name of one, or empty."""
+    """The cloud and region of a controller's models by default; `credential` is a name, or empty."""
 
     cloud: Cloud
     region: str
@@ -85,16 +85,16 @@ class Place:
 
     @property
     def is_remote(self) -> bool:
-        """Return True when a cloud must be asked for machines."""
+        """True when a cloud has to start the machines."""
         return self.cloud.type not in clouds.BUILT_IN.values()
 
 
 def place(datadir: DataDir, host: PluginHost, text: str, credential: str = "") -> Place:
-    """Return the place that `cloud[/region]` means.
+    """Return the place that `cloud[/region]` names.
 
     Raises:
-        NotFound: No such cloud, region or credential.
-        NotValid: There are several credentials.
+        NotFound: The cloud, region or credential does not exist.
+        NotValid: The cloud has several credentials, and none is named.
     """
     name, region = clouds.split(text)
     places = clouds.folders(datadir)
@@ -107,7 +107,7 @@ def place(datadir: DataDir, host: PluginHost, text: str, credential: str = "") -
 
 
 def cloud_names(datadir: DataDir, host: PluginHost) -> list[str]:
-    """Return the clouds that a controller can be for."""
+    """Return the names of the clouds that a controller can be made for."""
     return sorted({*clouds.public_clouds(host), *clouds.BUILT_IN, *datadir.clouds()})
 
 
@@ -115,7 +115,7 @@ def region_names(datadir: DataDir, host: PluginHost, name: str) -> list[str]:
     """Return the regions of a cloud.
 
     Raises:
-        NotFound: No such cloud.
+        NotFound: The cloud does not exist.
     """
     places = clouds.folders(datadir)
     found = clouds.definition(places, clouds.first_name(places, name), host)
@@ -123,7 +123,7 @@ def region_names(datadir: DataDir, host: PluginHost, name: str) -> list[str]:
 
 
 def add_first_model(ctx: Context, options: BootstrapOptions) -> Model:
-    """Make the first model of a controller, with the constraints and the pool of Juju's controller model."""
+    """Add the first model of a controller, with constraints and storage pool, and make it current."""
     settings = {**options.defaults, **_of_models(options.config)}
     model = new_model.add_model(
         ctx, new_model.AddModelOptions(name=options.model, credential=options.credential, config=settings)

@@ -1,4 +1,4 @@
-"""controller-config: settings of a controller that may change.
+"""The request of controller-config: changes the configuration of a controller.
 
 Mirrors: juju cmd/juju/controller/config.go (3.6)
 """
@@ -19,7 +19,7 @@ def fixed(values: Iterable[str]) -> list[str]:
 
 
 def change(ctx: Context, values: Mapping[str, Any]) -> None:
-    """Set keys; all of them or, after a refusal, none.
+    """Set configuration keys; after an error, none is set.
 
     Raises:
         NotValid: A key is fixed or unknown, or a value does not fit.

@@ -1,4 +1,4 @@
-"""Controllers: a directory each. Mirrors: juju cmd/juju/controller, bootstrap (3.6)."""
+"""Removes, unregisters and chooses controllers. Mirrors: juju cmd/juju/controller, bootstrap (3.6)."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ if TYPE_CHECKING:
 
 
 def marked(datadir: DataDir, name: str) -> Unfinished:
-    """Mark a controller as unfinished until the mark is closed; see `sweep`."""
+    """Mark a controller as unfinished until the returned mark is closed; `sweep` looks for such marks."""
     return Unfinished(datadir.root / "controllers", name)
 
 
 def sweep(datadir: DataDir) -> list[str]:
-    """Delete controllers whose making was cut off before anything was put on them; return their names.
+    """Delete unfinished controllers whose bootstrap was interrupted; return their names.
 
-    What was used by then stays, as a controller like any other. Costs one look at a directory when there is
-    nothing to do.
+    A controller that was used since then stays. When no controller is marked, this costs one read of a
+    directory.
     """
     folder, gone = datadir.root / "controllers", []
     for name in left_behind(folder):
-        # A controller whose store cannot be read stays as it is: the command that opens it reports
-        # that.
+        # A controller whose store cannot be read stays: the command that opens it reports the error.
         with suppress(PushjujuError), taken_over(folder, name) as ours:
             if ours and name in datadir.controllers() and not used(datadir.controller(name)):
                 remove(datadir, name)
@@ -60,7 +59,7 @@ def remove(datadir: DataDir, name: str) -> None:
 
 
 def unregister(datadir: DataDir, name: str) -> Path:
-    """Set a controller's directory aside, whole; return where it is."""
+    """Move a controller's whole directory out of the way; return its new path."""
     kept = datadir.set_aside(name)
     if datadir.current_controller() == name:
         datadir.set_current_controller(None)
@@ -68,7 +67,7 @@ def unregister(datadir: DataDir, name: str) -> Path:
 
 
 def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) -> str:
-    """Return the name of the controller that a command means."""
+    """Return the controller for a command: `wanted`, else from the environment, else the current."""
     chosen = wanted or environ.get("JUJU_CONTROLLER") or datadir.current_controller()
     if not chosen:
         raise no_controller(datadir)

@@ -1,4 +1,4 @@
-"""Copies of a data directory, on which a command is rehearsed."""
+"""Makes copies of a data directory, in which commands are rehearsed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def open_copy(folder: Path, name: str, *, clock: Clock, environ: Mapping[str, st
 
 
 def end_models(ctx: Context) -> None:
-    """Delete all models that are left."""
+    """Delete all models of a copy."""
     left = models.list_models(ctx)
     with ctx.store.write() as tx:
         for model in left:

@@ -1,4 +1,4 @@
-"""New controllers: a directory, its store, and the model that each controller has of itself."""
+"""Makes controllers: the directory, the store, and the controller's own model."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def bootstrap(
     credential: str = "",
     begin: Callable[[str], None] | None = None,
 ) -> ControllerDir:
-    """Make a controller for a cloud; no machine is needed.
+    """Make a controller for a cloud; the controller needs no machine.
 
     Args:
         cloud: `cloud[/region]`.
-        name: The controller's; `cloud-region` when None, `cloud` for the region "default".
-        host: Plugins, for the clouds that they bring.
-        credential: The default credential of its models; empty for the cloud's default.
-        begin: Called with its name just before it is made.
+        name: The controller's name; None for `cloud-region`, or `cloud` in the region "default".
+        host: Plugins, to find their public clouds, or None.
+        credential: The default credential of the controller's models; empty for the cloud's default.
+        begin: Called with the controller's name just before it is made.
     """
     cloud_name, asked = clouds.split(cloud)
     places = clouds.folders(datadir)
@@ -68,14 +68,14 @@ def bootstrap(
 
 
 def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: Model) -> None:
-    """Make the store with the controller's own model, or take the one of a bootstrap that was cut off."""
+    """Create the store with the controller's own model, or complete the store of an interrupted bootstrap."""
     store, now = Store.open(made.store_path, create=True), model.created
     try:
         with store.write() as tx:
             found = tx.list(Model, "model_list")
-            if not all(models.is_controller(item) for item in found):  # people's come after controller.toml
+            if not all(models.is_controller(item) for item in found):  # a user's model is added later
                 raise StoreDamaged(
-                    f"{made.root} has the store of a controller, and no controller.toml",
+                    f"{made.root} has a store, but no controller.toml",
                     hint="pushjuju restore-backup FILE    restores it from a copy; "
                     f"or move it away: {made.root}",
                 )

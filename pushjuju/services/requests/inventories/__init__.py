@@ -1,7 +1,7 @@
-"""Hosts in files of other tools: ssh_config, Ansible inventories, Terraform states.
+"""Reads hosts from files of other tools: ssh_config, Ansible inventories, Terraform states.
 
-The files are only read, never run. Their values are checked like those that a user types, and one message
-names all faults of a file.
+The files are only read, never executed. Their values are checked like values that a user types, and one error
+lists all faults of a file.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ _TOML = re.compile(r"(?m)^\s*\[[^\[\]]+\.(?:hosts|vars)(?:\.[^\[\]]+)?\]\s*$|^\s
 
 
 def no_note(note: str) -> None:
-    """Take a note and do nothing with it."""
+    """Ignore a note."""
 
 
 def read(
     text: str, name: str, folder: Path | None = None, note: Callable[[str], None] = no_note
 ) -> list[Listed]:
-    """Return the hosts of a file, each address once, in the file's order.
+    """Return the hosts of a file in its order, without repeated addresses.
 
     Args:
         name: The name of the file in messages.
-        folder: The folder of the file, in which the files that it names are found, or None to read no other
+        folder: The folder of the file, where other files that it names are found, or None to read no other
             file.
         note: Gets a line for each host that is left out, and for each setting that add-machine does not use.
-
         Raises:
-            NotValid: The file is of an unknown kind, names no host, or has faults, which are named one per
-                line.
+        NotValid: The kind of file is unknown, or the file has faults or no host; the message lists the
+            faults.
     """
     faults = Faults(name)
     found = list(itertools.islice(_hosts(text, faults, folder), MOST + 1))
@@ -62,7 +61,7 @@ def read(
 def _hosts(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     text = text.removeprefix("\ufeff")
     if _NO_TEXT.search(text):
-        faults.add("is no text")
+        faults.add("is not text")
         return iter(())
     if text.lstrip().startswith("{"):
         return terraform.hosts(text, faults)

@@ -1,4 +1,4 @@
-"""Hosts of an Ansible inventory: ini, YAML or TOML.
+"""Reads the hosts of an Ansible inventory: ini, YAML or TOML.
 
 Mirrors: Ansible's guide "How to build your inventory", and its inventory plugins ini, yaml and toml.
 """
@@ -19,13 +19,13 @@ from pushjuju.services.requests.inventories.listed import MOST, Faults, Listed
 _RANGE = re.compile(r"\[([0-9]*|[a-zA-Z]):([0-9]+|[a-zA-Z])(?::([0-9]+))?\]")
 _HEAD = re.compile(r"\[([^\[\]:]+)(?::(\w+))?\]")
 _KINDS = ("hosts", "vars", "children")
-_DEEPEST = 20  # groups in groups
+_DEEPEST = 20  # levels of nested groups
 
 
 def from_ini(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     """Yield the hosts of an inventory in the form of an ini file."""
     found, group, kind = Inventory(), "ungrouped", "hosts"
-    told: dict[str, int] = {}  # groups that a line of the file describes, with the line
+    told: dict[str, int] = {}  # group that a line describes or names -> number of the line
     for number, line in enumerate(map(str.strip, text.splitlines()), 1):
         if not line or line[0] in ";#":
             continue
@@ -52,7 +52,7 @@ def from_ini(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]
 
 
 def _head(line: str) -> tuple[str, str] | None:
-    """Return group and kind of a section's first line; a host may be a range or an address in brackets."""
+    """Return group and kind of a section's first line, or None; `[01:03]` is a range and `[::1]` a host."""
     first = line.partition("#")[0].strip()
     head = _HEAD.fullmatch(first)
     if head is None or _RANGE.fullmatch(first):
@@ -67,7 +67,7 @@ def _take_host(line: str, number: int, group: str, found: Inventory, faults: Fau
 
 
 def _take_setting(line: str, number: int, group: str, found: Inventory, faults: Faults) -> None:
-    """Note a line of `[group:vars]`: all behind the first `=` is the value, as it stands."""
+    """Read a line of `[group:vars]`; the whole text after the first `=` is the value."""
     key, equals, value = (part.strip() for part in line.partition("="))
     if not equals:
         faults.add("expected key=value", line=number)
@@ -76,20 +76,20 @@ def _take_setting(line: str, number: int, group: str, found: Inventory, faults: 
 
 
 def _pairs(words: list[str], faults: Faults, line: int) -> dict[str, str]:
-    """Return the settings of a host. A word that is no setting is not quoted: it may be of a password."""
+    """Return a host's settings; errors do not quote wrong words, which may be parts of a password."""
     if not all("=" in word for word in words):
-        faults.add("expected key=value behind the host", line=line)
+        faults.add("expected key=value after the host", line=line)
     return {key: value for key, equals, value in (word.partition("=") for word in words) if equals}
 
 
 def _expanded(pattern: str, faults: Faults, line: int = 0) -> list[str]:
-    """Return the hosts of `web[01:03].lan`; a range without a beginning begins with 0."""
+    """Return the hosts that `web[01:03].lan` stands for; a range without a beginning begins with 0."""
     match = _RANGE.search(pattern)
     if match is None:
         return [pattern]
     first, last, step = match[1] or "0", match[2], int(match[3] or 1)
     if first.isdigit() != last.isdigit() or step < 1:
-        faults.add(f"{pattern} is no range", line=line)
+        faults.add(f"{pattern} is not a range", line=line)
         return []
     if first.isdigit():
         numbers = range(int(first), int(last) + 1, step)[: MOST + 1]
@@ -114,7 +114,7 @@ def from_yaml(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed
 
 
 def from_toml(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
-    """Yield the hosts of an inventory in TOML: the tables are those of the YAML."""
+    """Yield the hosts of an inventory in TOML, whose tables are like the maps of YAML."""
     try:
         document = load_toml(text)
     except TomlFault as error:

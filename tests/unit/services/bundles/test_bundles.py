@@ -632,7 +632,7 @@ def test_plan_in_a_file(world: TestController, shelf: Path, tmp_path: Path) -> N
 def test_files_that_are_no_plan(tmp_path: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text)
-    with pytest.raises(NotValid, match="is no plan"):
+    with pytest.raises(NotValid, match="is not a plan"):
         plan_files.read(path)
     path.write_text(json.dumps({"format": 1, "model-uuid": "x", "fingerprint": "y", "changes": [1]}))
     assert plan_files.read(path).changes == [1]

@@ -126,7 +126,7 @@ def test_terraform_state() -> None:
         ("a ansible_host=$(x)/y\n", "invalid address"),
         ("all: [\n", "yaml: "),
         ("all:\n- x\n", "group all: expected a map with hosts, vars or children"),
-        ("web[1:b]\n", "is no range"),
+        ("web[1:b]\n", "is not a range"),
         ("web[1:99999999]\n", "file: names more than 10000 hosts"),
     ],
 )
@@ -141,7 +141,7 @@ def test_all_faults_are_told_at_once() -> None:
         read(text, "hosts.ini")
     assert caught.value.message.splitlines() == [
         "hosts.ini, line 4: a quote is not closed",
-        "hosts.ini, line 5: expected key=value behind the host",
+        "hosts.ini, line 5: expected key=value after the host",
         "hosts.ini, line 6: web[9:1] is an empty range",
         "hosts.ini, line 8: expected key=value",
         "hosts.ini, line 7: there is no group x",
@@ -341,7 +341,7 @@ def test_keys_beside_an_inventory(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a ansible_password= hunter2\n", "line 1: expected key=value behind the host"),
+        ("a ansible_password= hunter2\n", "line 1: expected key=value after the host"),
         ("[w]\na\n[w:vars]\nhunter2\n", "line 4: expected key=value$"),
         ("all:\n  hosts:\n    a:\n      ansible_password: hunter2: x\n", "mapping values are not allowed"),
         (f"all:\n hosts:\n  a:\n   ansible_user: {_SEALED.replace('  ', '    ')}", "Ansible's vault seals"),
@@ -351,7 +351,7 @@ def test_keys_beside_an_inventory(tmp_path: Path) -> None:
         ("[w:foo]\na\n", r"line 1: a section \[w:foo\] is not known"),
         ("[a]\nb\n[w:children]\nnone\n", "line 4: there is no group none"),
         ("- hosts: all\n  tasks: []\n", "expected a map of groups: is it an inventory?"),
-        ("a\0b\n", "is no text"),
+        ("a\0b\n", "is not text"),
         ('[w.hosts]\na = {ansible_host="10\n', "toml: "),
         ('{"serial": 1, "encrypted_data": "x"}', "an encrypted state"),
         ('{"version": 3, "backend": {"config": {"secret_key": "hunter2"}}}', "only says where the state is"),

@@ -141,7 +141,7 @@ def test_a_mirror_is_not_fetched_again(cached: Run, shelf: HubStore, tmp_path: P
         (["./m", "none"], 1, "none: resolving error: charm or bundle name not found"),
         (["./m", "web@a/b"], 1, 'risk in channel "a/b" not valid'),
         (["./m", "--serve", "8080"], 2, 'expected HOST:PORT for --serve, got "8080"'),
-        (["./m", "--serve", "127.0.0.1:1"], 1, "m is no mirror of charms: mirror.json is missing"),
+        (["./m", "--serve", "127.0.0.1:1"], 1, "m is not a mirror of charms: mirror.json is missing"),
     ],
 )
 def test_refused(

@@ -498,17 +498,17 @@ def test_files_of_a_juju_client_are_taken_over_on_request_and_never_changed(run:
     assert done.status == 0
     assert list(json.loads(done.out)) == ["lab", "local", "manual"]
     assert done.err.splitlines()[:6] == [
-        'cloud "lab" is taken over',
+        'cloud "lab" is copied',
         'cloud "far" is left out: clouds of type "kubernetes" are not supported',
-        'cloud "local" is known here already',
-        'credential "bob" of cloud "lab" is taken over',
+        'cloud "local" exists here already',
+        'credential "bob" of cloud "lab" is copied',
         'credential "ann" of cloud "lab" is left out: auth-type "oauth9" is not supported',
         'credential "kim" of cloud "nowhere" is left out: cloud nowhere not found',
     ]
     assert SECRET not in (tmp_path / "data" / "credentials.toml").read_text()
     assert SECRET not in done.err
     again = run("clouds", "--import-juju")
-    assert 'credential "bob" of cloud "lab" is known here already' in again.err
+    assert 'credential "bob" of cloud "lab" exists here already' in again.err
     assert {name: (folder / name).read_text() for name in texts} == texts
     stored = _read(tmp_path, "credentials.toml")["credentials"]["lab"]
     assert (stored["default-region"], stored["default-credential"]) == ("north", "bob")
