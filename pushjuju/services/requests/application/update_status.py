@@ -17,8 +17,7 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
         names: Names of units; empty for all units of the model.
 
     Returns:
-        The units that will run the hook; units that have not finished their install hooks run it later
-        anyway.
+        The units that will run the hook; units that have never been idle run it later anyway.
 
     Raises:
         NotFound: A unit does not exist.
