@@ -1,1 +1,1 @@
-"""Where charms and resources come from."""
+"""Finds, builds and fetches charms, their packages and their resources."""

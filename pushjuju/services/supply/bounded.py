@@ -1,4 +1,4 @@
-"""The output of a program on an untrusted machine: read up to a size."""
+"""Reads the output of a program on an untrusted machine, up to a limit."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _PIECE = 1 << 16
 
 
 class TooMuch(Exception):
-    """A program sends more than is taken."""
+    """A program sends more output than the limit."""
 
 
 async def communicate(
     process: SSHClientProcess[bytes], stdin: bytes, most: int, tail: int
 ) -> tuple[bytes, bytes]:
-    """Give a program its input; return its output and the end of its error output.
+    """Send input to a program; return its output and the end of its error output.
 
     Args:
-        process: The program, whose output is bytes.
-        stdin: Its input; a program without input was started without one.
-        most: Bytes of output that are taken.
-        tail: Bytes of error output that are kept.
+        process: A started program, whose output is bytes.
+        stdin: The input; empty for a program that was started without input.
+        most: The limit of the output, in bytes.
+        tail: The bytes of error output that are kept.
 
     Raises:
-        TooMuch: The output is larger.
+        TooMuch: The output exceeds the limit.
     """
     try:
         if stdin:

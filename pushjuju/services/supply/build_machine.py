@@ -1,9 +1,9 @@
-"""Builds what runs code when it is built: in a `local` machine that is thrown away.
+"""Builds charms and Python packages whose build runs code, in a `local` machine that is deleted afterwards.
 
-Scripts of a charm's parts, and packages of Python that come as sources, are the work of strangers. Here they
-run as root of a machine of their own, which holds nothing but the charm's tree; what comes back are files,
-which are checked like those of any archive. The machine ends with the command; a machine that a killed
-command left behind ends with the next command that needs a machine.
+Build scripts and source packages are code of strangers. They run as root of their own machine, which has
+nothing but the charm's source tree. The files that come back are checked like those of any archive. The
+machine is deleted when the command ends; when a command is killed, the next command that needs a machine
+deletes the leftover one.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 
 _BOOT_S = 60.0
 _BUILD_S = 3600.0
-_TAIL = 3000  # bytes of error output that are shown
+_TAIL = 3000  # bytes of error output that an error shows
 _TOOLS = ("python3-pip", "python3-dev", "python3-venv", "gcc", "git", "make")
 
 
 @dataclass(slots=True)
 class BuildMachine:
-    """A machine for one command; it is made when something has to be built.
+    """A machine for the builds of one command; it starts when the first build needs it.
 
     Attributes:
-        base: Of the machine, which says what its Python is.
-        folder: The folder of the provider's files.
+        base: The base of the machine, which determines its Python.
+        folder: The folder for the files of the machine's provider.
     """
 
     base: Base
@@ -72,10 +72,10 @@ class BuildMachine:
     _settings: PipSettings | None = None
 
     def wheel(self, archive: Path, folder: Path, tools: Sequence[Path]) -> Path:
-        """Build a wheel of a package's sources; return its path in the folder.
+        """Build a wheel from the source archive of a package; return its path in `folder`.
 
         Args:
-            tools: Wheels that the build may need.
+            tools: Wheels that the build may install.
         """
         self._prepare(())
         self._run("cd /root/build; rm -rf in tools; mkdir in tools")
@@ -94,14 +94,14 @@ class BuildMachine:
         return path
 
     def parts(self, root: Path, plan: BuildPlan, target: Path, tools: Path | None = None) -> None:
-        """Run the scripts of a tree's parts; the charm's files come to the new folder `target`.
+        """Run the scripts of a charm's parts; write the charm's files to the new folder `target`.
 
         Args:
-            plan: The tools that its parts need.
-            tools: The folder with charm-tools, for the plugin reactive.
+            plan: The scripts, and the tools that they need.
+            tools: The folder with charm-tools, for the plugin reactive, or None.
 
         Raises:
-            InvalidCharm: A script fails; the machine's words are the detail.
+            InvalidCharm: A script fails; the detail is its error output.
         """
         more = ("virtualenv",) if plan.is_reactive else ()
         self._prepare((*_TOOLS, *more, *(name for script in plan.scripts for name in script.packages)))
@@ -177,7 +177,7 @@ class BuildMachine:
                 await asyncio.sleep(0.2)
 
     def _hand_over(self, settings: PipSettings) -> None:
-        """Give the machine the user's settings of pip, and the ways that they name."""
+        """Copy the user's pip settings to the machine, and make their package folders reachable there."""
         port = self._loop.run_until_complete(self._share(settings))
         self._run(["install", "-d", "-m", "700", pip_settings.FOLDER])
         for path, content in settings.files(port).items():
@@ -185,7 +185,7 @@ class BuildMachine:
         self._settings = settings
 
     async def _share(self, settings: PipSettings) -> int:
-        """Return the machine's port behind which this computer's folders of packages are; 0 without them."""
+        """Return the port on the machine that serves this computer's package folders; 0 without folders."""
         for host, port in settings.loopback:
             await self._connection.forward_remote_port("localhost", port, host, port)
         if not settings.folders:
@@ -203,7 +203,7 @@ class BuildMachine:
         )
 
     async def _sweep(self) -> None:
-        """End the machines of commands that were killed: their locks are free."""
+        """Delete the machines of commands that were killed; their locks are free."""
         for path in self.folder.glob("*.lock"):
             with path.open("w") as lock, contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -211,7 +211,7 @@ class BuildMachine:
                 path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """End the machine."""
+        """Delete the machine."""
         try:
             if self._connection is not None:
                 self._connection.abort()
@@ -233,13 +233,13 @@ class BuildMachine:
         set_up = f". {pip_settings.ENVIRONMENT}; " if self._settings else ""
         try:
             async with asyncio.timeout(_BUILD_S):
-                # An empty input would leave the program's standard input open.
+                # With an empty input, the program's standard input would stay open.
                 given = {} if stdin else {"stdin": asyncssh.DEVNULL}
                 process = await self._connection.create_process(set_up + line, encoding=None, **given)
                 out, err = await bounded.communicate(process, stdin, limits.BUILT, _TAIL)
         except bounded.TooMuch:
             most = limits.BUILT // limits.MIB
-            raise InvalidCharm(f"{failed}: the machine sends more than {most} MiB") from None
+            raise InvalidCharm(f"{failed}: the output is larger than {most} MiB") from None
         except TimeoutError:
             raise InvalidCharm(f"{failed}: it takes more than {_BUILD_S:.0f} seconds") from None
         except (OSError, asyncssh.Error) as error:
@@ -254,7 +254,7 @@ class BuildMachine:
         return self._settings.secrets if self._settings else frozenset()
 
     def _bring(self, source: str, path: Path) -> None:
-        """Write an archive that the machine made to a path."""
+        """Copy a file from the machine; refuse a file that contains a password of the settings."""
         path.write_bytes(self._run(["cat", source]))
         if name := pip_settings.betrayed(path, self._secrets):
             path.unlink()
@@ -276,7 +276,7 @@ class BuildMachine:
 
 
 def _unpack(path: Path, target: Path) -> None:
-    """Write the files that came back, after the checks of any archive."""
+    """Unpack a built archive, with the checks for any archive."""
     with open_archive(path) as archive:
         archive.verify()
         for name, entry in archive.entries.items():
@@ -297,7 +297,7 @@ def _unpack(path: Path, target: Path) -> None:
 
 @contextmanager
 def machine(base: Base, arch: str, environ: Mapping[str, str], say: Say) -> Iterator[BuildMachine]:
-    """Give a machine for the length of the block; it starts when something has to be built."""
+    """Provide a build machine for the block; it starts when the first build needs it."""
     found = BuildMachine(base, arch, cache_folder(environ).parent / "build-machines", environ, say)
     try:
         yield found

@@ -1,4 +1,4 @@
-"""The programs that a machine runs to build a charm, which lies in `/root/build` there."""
+"""The scripts that build a charm on a machine, where the charm's tree is in `/root/build`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ wheel() {
         --wheel-dir out --find-links tools "$@" in/*
 }
 """
-# What came along is enough for most; what is compiled needs tools of the base, and perhaps an index.
+# Most packages build with the wheels that were sent; compiled ones need tools of the base, perhaps an index.
 PURE = 'wheel "$(echo tools/pip-*.whl)/pip" --no-index'
 COMPILED = r"""
 wheel "-m pip" --no-index >/dev/null 2>&1 ||

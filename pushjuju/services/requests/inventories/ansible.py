@@ -153,7 +153,7 @@ def _walk(name: str, group: Any, found: Inventory, faults: Faults, *, depth: int
 
 
 def _part(group: Mapping[str, Any], part: str, name: str, faults: Faults) -> Mapping[Any, Any]:
-    """Return hosts, vars or children of a group; one name, or a list of names, stands for a map of them."""
+    """Return hosts, vars or children of a group as a map; names without values become its keys."""
     value = group.get(part)
     if isinstance(value, str) and part != "vars":
         value = [value]
@@ -165,7 +165,7 @@ def _part(group: Mapping[str, Any], part: str, name: str, faults: Faults) -> Map
 
 
 def from_document(document: Mapping[str, Any], faults: Faults) -> Iterator[Listed]:
-    """Yield the hosts of what `ansible-inventory --list` prints: their values are worked out already."""
+    """Yield the hosts of the output of `ansible-inventory --list`, whose values need no more merging."""
     known = document.get("_meta")
     settings = known.get("hostvars") if isinstance(known, Mapping) else None
     for host, own in (settings if isinstance(settings, Mapping) else {}).items():

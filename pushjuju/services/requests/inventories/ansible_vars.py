@@ -1,7 +1,7 @@
-"""Finds the value of a variable of an Ansible inventory that counts for a host.
+"""Merges the variables of an Ansible inventory for each host.
 
-Mirrors: Ansible's default `precedence` of variables: the inventory's groups, then the files of group_vars,
-then what the inventory says of the host, then its files of host_vars.
+Mirrors: Ansible's default `precedence` of variables, the lowest first: groups of the inventory, files of
+group_vars, hosts of the inventory, files of host_vars.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.services.requests.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
 
 TAGS = ("!vault", "!vault-encrypted", "!unsafe")
-"""Tags of Ansible's own YAML; what they stand before is text here."""
+"""YAML tags of Ansible; the value after such a tag is read as text."""
 _SSH = (
     "",
     "ssh",
@@ -29,8 +29,8 @@ _SSH = (
     "libssh",
     "ansible.netcommon.libssh",
 )
-_DEEPEST = 20  # groups in groups
-_MOST_FILES = 1000  # of one folder
+_DEEPEST = 20  # levels of nested groups
+_MOST_FILES = 1000  # files that are read of one folder
 _ROOT = "all"
 _VAULT = "$ANSIBLE_VAULT"
 _ENDS = ("", ".yml", ".yaml", ".json")
@@ -38,13 +38,13 @@ _ENDS = ("", ".yml", ".yaml", ".json")
 
 @dataclass(slots=True)
 class Inventory:
-    """What an inventory says.
+    """The content of an inventory.
 
     Attributes:
-        hosts: Host -> its own settings.
-        members: Group -> its own hosts.
+        hosts: Host -> the settings that the inventory has for the host itself.
+        members: Group -> the hosts that are directly in the group.
         settings: Group -> its settings.
-        children: Group -> the groups in it.
+        children: Group -> the groups that are directly in the group.
     """
 
     hosts: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -53,20 +53,20 @@ class Inventory:
     children: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def add(self, group: str, host: str, settings: Mapping[str, str]) -> None:
-        """Note a host of a group."""
+        """Add a host to a group, with settings of the host."""
         self.hosts.setdefault(host, {}).update(settings)
         self.members.setdefault(group, {})[host] = None
 
 
 def texts(value: Any) -> dict[str, str]:
-    """Return settings as text; one without a value is empty."""
+    """Return settings as text; a setting without a value is an empty text."""
     if not isinstance(value, dict):
         return {}
     return {str(key): "" if item is None else str(item) for key, item in value.items()}
 
 
 def listed(found: Inventory, faults: Faults, folder: Path | None) -> Iterator[Listed]:
-    """Yield the hosts of an inventory, with what counts for each."""
+    """Yield the hosts of an inventory, each with its merged settings."""
     files = _Beside(folder, faults)
     for host, own in found.hosts.items():
         groups = [_ROOT, *(name for name in _groups_of(host, found) if name != _ROOT)]
@@ -83,7 +83,7 @@ def listed(found: Inventory, faults: Faults, folder: Path | None) -> Iterator[Li
 
 
 def _with_folder(settings: Mapping[str, str], folder: Path | None) -> dict[str, str]:
-    """Put in the one name of Ansible's that is known here."""
+    """Replace `{{ inventory_dir }}`, the only template that pushjuju evaluates."""
     if folder is None:
         return dict(settings)
     here = str(folder.resolve())
@@ -92,9 +92,9 @@ def _with_folder(settings: Mapping[str, str], folder: Path | None) -> dict[str, 
 
 
 def _groups_of(host: str, found: Inventory) -> list[str]:
-    """Return the groups of a host, the one that counts least first, as Ansible orders them.
+    """Return the groups of a host, the group with the lowest precedence first.
 
-    By depth, then by `ansible_group_priority`, then by name.
+    As in Ansible, groups are ordered by depth, then by `ansible_group_priority`, then by name.
     """
     present = {group for group, members in found.members.items() if host in members}
     for _ in range(_DEEPEST):
@@ -119,7 +119,7 @@ def _depth(group: str, found: Inventory, so_far: int) -> int:
 
 
 class _Beside:
-    """Settings in the files of group_vars and host_vars; each is read once."""
+    """Reads the settings in the files of group_vars and host_vars, each file once."""
 
     def __init__(self, folder: Path | None, faults: Faults) -> None:
         self._folder = folder
@@ -127,7 +127,7 @@ class _Beside:
         self._known: dict[tuple[str, str], dict[str, str]] = {}
 
     def settings(self, kind: str, name: str) -> Mapping[str, str]:
-        """Return what the files of a group or host say; sealed ones (vault) are left alone."""
+        """Return the settings in the files of a group or host; files of Ansible's vault are ignored."""
         if self._folder is None or "/" in name or name.startswith(".") or "\0" in name:
             return {}
         if (kind, name) not in self._known:
@@ -153,7 +153,7 @@ class _Beside:
 
 
 def _files(folder: Path, name: str) -> list[Path]:
-    """Return the files of `group_vars/NAME`: the first of its names, or all below it when it is a folder."""
+    """Return the file `group_vars/NAME`, with or without a suffix, or all files of a folder of this name."""
     for path in (folder / f"{name}{end}" for end in _ENDS):
         if path.is_file():
             return [path]
@@ -164,13 +164,13 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 
 def _is_read(path: Path) -> bool:
-    """Return True when Ansible reads a file of a folder: no hidden file, editor's copy or other suffix."""
+    """Return True when Ansible reads a file of such a folder: no hidden file, backup or other suffix."""
     hidden = any(part.startswith(".") or part.endswith("~") for part in path.parts)
     return not hidden and path.suffix in _ENDS
 
 
 def host_of(host: str, settings: Mapping[str, str], faults: Faults) -> Iterator[Listed]:
-    """Yield a host from the settings that count for it."""
+    """Yield a host with its merged settings, unless Ansible would not reach the host over SSH."""
 
     def first(*names: str) -> str | None:
         return next((settings[key] for key in names if settings.get(key)), None)
@@ -191,7 +191,7 @@ def host_of(host: str, settings: Mapping[str, str], faults: Faults) -> Iterator[
 
 
 def _jump(settings: Mapping[str, str]) -> str:
-    """Return the jump host that options for ssh name."""
+    """Return the jump host that the arguments for ssh name, PROXY_COMMAND for any other command, or empty."""
     options = " ".join(settings.get(f"ansible_ssh_{name}_args", "") for name in ("common", "extra"))
     try:
         words = shlex.split(options)
@@ -213,7 +213,7 @@ def _jump(settings: Mapping[str, str]) -> str:
 
 
 def _split(host: str) -> tuple[str, str]:
-    """Split `host:port`; an IPv6 address with a port stands in brackets."""
+    """Split `host:port`; an IPv6 address with a port is in brackets."""
     bracketed = re.fullmatch(r"\[([0-9A-Fa-f:.%]+)\](?::([0-9]+))?", host)
     if bracketed:
         return bracketed[1], bracketed[2] or ""

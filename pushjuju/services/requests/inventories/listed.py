@@ -1,4 +1,4 @@
-"""One host of a file, and the faults that were found in it."""
+"""A host that a file names, and the faults of such a file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pushjuju.core import jumps
 from pushjuju.core.errors import NotValid
 
-MOST = 10_000  # hosts of one file
-PROXY_COMMAND = "proxycommand"  # what stands for one: its text may hold a password
-_MOST_FAULTS = 50  # faults in one message
+MOST = 10_000  # hosts that one file may name
+PROXY_COMMAND = "proxycommand"  # stands for a ProxyCommand, whose text may contain a password
+_MOST_FAULTS = 50  # faults that one message lists
 
 
 def jump_of(command: str) -> str:
-    """Return the jump host of a ProxyCommand that is nothing but `ssh -W %h:%p HOST`, else PROXY_COMMAND.
+    """Return the jump host of a ProxyCommand `ssh -W %h:%p HOST`, or PROXY_COMMAND for any other command.
 
-    The command is never run or shown: its text may hold a password.
+    The command is neither run nor shown, because its text may contain a password.
     """
     try:
         words = shlex.split(command)
@@ -42,12 +42,12 @@ def jump_of(command: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """One host of a file.
+    """A host that a file names.
 
     Attributes:
         name: The name of the host in the file.
         identity: Path of a private key; empty for the user's own key.
-        jump: The jump hosts on the way to it: `[user@]host[:port]`, with commas, the nearest to us first.
+        jump: The jump hosts on the way to the host, `[user@]host[:port]` with commas, the first hop first.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Listed:
 
 
 class Faults:
-    """The faults of a file: found one after the other, reported together."""
+    """The faults of a file, which are collected and reported together."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -74,17 +74,17 @@ class Faults:
         self.notes: list[str] = []
 
     def add(self, text: str, *, file: str = "", line: int = 0) -> None:
-        """Note a fault."""
+        """Add a fault with its file and line."""
         place = file or self.file
         told = f"{place}, line {line}: {text}" if line else f"{place}: {text}"
         if told not in self._found:
             self._found.append(told)
 
     def refuse(self) -> None:
-        """Refuse a file with faults.
+        """Raise an error when the file has faults.
 
         Raises:
-            NotValid: There are some; the message has a line for each.
+            NotValid: The file has faults; the message has a line for each.
         """
         if self._found:
             more = len(self._found) - _MOST_FAULTS
@@ -92,7 +92,7 @@ class Faults:
             raise NotValid("\n".join([*self._found[:_MOST_FAULTS], *left]))
 
     def words(self, text: str, line: int, file: str = "") -> list[str]:
-        """Return the words of a line, quotes undone; none for a comment, and for one with a fault."""
+        """Return the words of a line without their quotes; empty for a comment or a line with a fault."""
         try:
             return shlex.split(text, comments=True)
         except ValueError:
@@ -109,7 +109,7 @@ class Faults:
         identity: str | None = None,
         jump: str | None = None,
     ) -> Iterator[Listed]:
-        """Yield a host, unless its words cannot be true."""
+        """Yield a host, or add a fault when its address, user, port or jump host is not valid."""
         problem = _problem(address, user or "", port or "", identity or "")
         if problem:
             self.add(f"host {alias}: {problem}")
@@ -117,7 +117,7 @@ class Faults:
         if jump == PROXY_COMMAND:
             jump = ""
             self.notes.append(
-                f"{alias}: the ProxyCommand is not taken over; "
+                f"{alias}: the ProxyCommand is not used; "
                 "model-config ssh-jump-host=... sets a jump host for the model"
             )
         try:
@@ -134,9 +134,9 @@ class Faults:
 def _problem(address: str, user: str, port: str, identity: str) -> str:
     words = (address, user, port, identity)
     if any("{{" in word or "{%" in word for word in words):
-        return "a template of Ansible's is not worked out here: write the value itself"
+        return "pushjuju does not evaluate templates of Ansible: write the value itself"
     if any("$ANSIBLE_VAULT" in word for word in words):
-        return "a value that Ansible's vault seals is not opened here: write the value itself"
+        return "pushjuju does not decrypt values of Ansible's vault: write the value itself"
     if port and (not port.isascii() or not port.isdigit() or not 0 < int(port[:6]) < 65536):
         return f'invalid port "{port}"'
     if not address or address.startswith("-") or any(char.isspace() or char in "/@" for char in address):

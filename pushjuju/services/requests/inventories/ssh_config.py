@@ -1,4 +1,4 @@
-"""Hosts of an ssh_config, by OpenSSH's rules: the first value of a keyword counts.
+"""Reads the hosts of an ssh_config by OpenSSH's rules: of each keyword, the first value counts.
 
 Mirrors: ssh_config(5) of OpenSSH: Host patterns, Match host, Include, the tokens %h %n %d %u %%.
 """
@@ -16,13 +16,13 @@ from pushjuju.core import jumps
 from pushjuju.core.errors import NotValid
 from pushjuju.services.requests.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
 
-_DEEPEST = 16  # files that include each other, as in OpenSSH
+_DEEPEST = 16  # levels of included files, as in OpenSSH
 _MOST_FILES = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """One line: it counts for hosts that fit all `blocks`, each a list of patterns."""
+    """One line of the file; it holds for hosts that fit each of `blocks`, which are lists of patterns."""
 
     blocks: tuple[tuple[str, ...], ...]
     keyword: str
@@ -38,7 +38,7 @@ class _Reading:
 
 
 def hosts(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
-    """Yield the hosts that are named without wildcards."""
+    """Yield the hosts that a `Host` line names without wildcards."""
     reading = _Reading(faults, [], {})
     _read(text, reading, folder, faults.file, (), depth=0)
     for alias in reading.aliases:
@@ -58,7 +58,7 @@ def hosts(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
 
 
 def _values(alias: str, reading: _Reading) -> dict[str, str]:
-    """Return keyword -> the first value that counts for a host."""
+    """Return keyword -> first value that holds for a host."""
     values: dict[str, str] = {}
     for setting in reading.settings:
         if all(_fits(alias, patterns) for patterns in setting.blocks):
@@ -67,7 +67,7 @@ def _values(alias: str, reading: _Reading) -> dict[str, str]:
 
 
 def _way(text: str, reading: _Reading) -> str:
-    """Return jump hosts with what the file says of each; what makes no sense stays, to be refused."""
+    """Return jump hosts with the file's settings for each; a wrong text is returned unchanged."""
     if text.lower() in ("", "none"):
         return ""
     try:
@@ -95,7 +95,7 @@ def _read(
     *,
     depth: int,
 ) -> None:
-    """Take in the lines of a file; `outer`: the blocks that it was included in."""
+    """Read the lines of a file; `outer` has the blocks around the line that includes the file."""
     blocks = outer
     for number, line in enumerate(text.splitlines(), 1):
         words = reading.faults.words(_spaced(line), number, file)
@@ -114,7 +114,7 @@ def _read(
             for pattern in values:
                 _include(pattern, reading, folder, blocks, depth=depth)
         else:
-            whole = keyword == "proxycommand"  # the rest of the line, as the shell would get it
+            whole = keyword == "proxycommand"  # its value is the rest of the line
             value = _spaced(line).strip().partition(" ")[2].strip() if whole else values[0]
             reading.settings.append(_Setting(blocks, keyword, value))
 
@@ -125,7 +125,7 @@ def _spaced(line: str) -> str:
 
 
 def _match(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the patterns of a Match line; what would need a login or a command to decide fits no host."""
+    """Return the patterns of a Match line; conditions that need a login or a command fit no host."""
     keywords = [word.lower() for word in words]
     if keywords == ["all"]:
         return ("*",)
@@ -137,13 +137,13 @@ def _match(words: Sequence[str]) -> tuple[str, ...]:
 def _include(
     pattern: str, reading: _Reading, folder: Path | None, blocks: tuple[tuple[str, ...], ...], *, depth: int
 ) -> None:
-    """Take in the files that fit a pattern; none is no fault, as in OpenSSH."""
+    """Read the files that fit a pattern; as in OpenSSH, there may be none."""
     if folder is None:
         return
     path = Path(pattern).expanduser()
     root, tail = (Path(path.anchor), path.relative_to(path.anchor)) if path.is_absolute() else (folder, path)
     if depth >= _DEEPEST or ".." in tail.parts:
-        reading.faults.add(f"Include {pattern}: files include each other too deep")
+        reading.faults.add(f"Include {pattern}: files include each other too deeply")
         return
     for found in sorted(root.glob(str(tail))):
         reading.files += 1

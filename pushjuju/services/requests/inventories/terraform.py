@@ -1,6 +1,6 @@
-"""Machines of a Terraform (or OpenTofu) state, or of what `terraform show -json` prints.
+"""Reads the machines of a Terraform (or OpenTofu) state, or of the output of `terraform show -json`.
 
-Where each provider keeps the address that users log in to: from the providers' documents.
+The attributes with the address for logins are those in the documentation of each provider.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 from pushjuju.services.requests.inventories import ansible
 from pushjuju.services.requests.inventories.listed import Faults, Listed
 
-_DEEPEST = 30  # modules in modules
-_MOST_KINDS = 10  # that a message names
+_DEEPEST = 30  # levels of nested modules
+_MOST_KINDS = 10  # types that one message lists
 _PLAIN = ("public_ip", "private_ip")
-# Type -> attributes with an address, the first that says one counts; lists are looked through in order.
+# Type -> paths of attributes with an address; the first that is not empty counts, also within a list.
 MACHINES: Mapping[str, Sequence[str]] = {
     "aws_instance": ("public_ip", "ipv6_addresses", "private_ip"),
     "aws_spot_instance_request": ("public_ip", "private_ip"),
@@ -83,7 +83,7 @@ def hosts(text: str, faults: Faults) -> Iterator[Listed]:
 
 
 def _tell_others(document: Any, faults: Faults) -> None:
-    """Say which resources there are when none of them is a machine that is known."""
+    """Note which types of resources a state has, when none of them is a known type of machine."""
     resources = document.get("resources") if isinstance(document, dict) else None
     named = (
         [item.get("type") for item in resources if isinstance(item, dict)]
@@ -93,13 +93,11 @@ def _tell_others(document: Any, faults: Faults) -> None:
     kinds = sorted({kind for kind in named if isinstance(kind, str) and kind.isidentifier()})
     if kinds:
         more = f" and {len(kinds) - _MOST_KINDS} more" if len(kinds) > _MOST_KINDS else ""
-        faults.notes.append(
-            f"no machine of a kind that is known, only {', '.join(kinds[:_MOST_KINDS])}{more}"
-        )
+        faults.notes.append(f"no machine of a known type, only {', '.join(kinds[:_MOST_KINDS])}{more}")
 
 
 def _resources(document: Any, faults: Faults) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield (type, name, attributes) of all machines."""
+    """Yield (type, name, attributes) of all machines in a state."""
     if not isinstance(document, dict):
         faults.add("no Terraform state: it has no list of resources")
     elif isinstance(document.get("values"), dict):
@@ -107,7 +105,7 @@ def _resources(document: Any, faults: Faults) -> Iterator[tuple[str, str, Mappin
     elif "encrypted_data" in document:
         faults.add("an encrypted state: `tofu state pull` prints what is in it")
     elif "backend" in document and not isinstance(document.get("resources"), list):
-        faults.add("only says where the state is: `terraform state pull` prints it")
+        faults.add("only names the backend of the state: `terraform state pull` prints the state")
     elif isinstance(document.get("modules"), list):
         faults.add("a state of Terraform before 0.12: `terraform state pull` with a newer one rewrites it")
     elif isinstance(document.get("resources"), list):
@@ -123,7 +121,7 @@ def _of_state(resources: Sequence[Any]) -> Iterator[tuple[str, str, Mapping[str,
         found = resource.get("instances")
         for number, instance in enumerate(found if isinstance(found, list) else ()):
             values = instance.get("attributes") if isinstance(instance, dict) else None
-            if isinstance(values, dict) and not instance.get("deposed"):  # Terraform will destroy it
+            if isinstance(values, dict) and not instance.get("deposed"):  # replaced, and soon destroyed
                 key = instance.get("index_key", number)
                 place = f"{resource['module']}." if isinstance(resource.get("module"), str) else ""
                 yield resource["type"], f"{place}{resource.get('name')}[{json.dumps(key)}]", values
@@ -148,7 +146,7 @@ def _is_machine(resource: Any) -> bool:
 
 
 def _at(value: Any, path: Sequence[str]) -> str:
-    """Return the first address at a path; lists are looked through in order."""
+    """Return the first address at a path, or an empty text; lists are searched in order."""
     if isinstance(value, list):
         return next(filter(None, (_at(item, path) for item in value)), "")
     if path:

@@ -1,1 +1,1 @@
-"""Machines: one module for each request."""
+"""The requests about machines and network spaces."""

@@ -1,4 +1,4 @@
-"""add-machine: machines without units, made by a provider. Mirrors: juju cmd/juju/machine/add.go (3.6)"""
+"""The request of add-machine: machines without units. Mirrors: juju cmd/juju/machine/add.go (3.6)"""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pushjuju.services.entities.model.constraints import default_base
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddMachinesOptions:
-    """New machines, all alike.
+    """New machines, all with the same options.
 
     Attributes:
-        base: By default the one that the model says.
-        placement: Where the provider makes them, in its own words.
-        container: The type of container to make, at that placement.
-        disks: Volumes that each machine gets for its own; not for containers.
+        base: The base of the machines, or None for the model's default.
+        placement: The provider's directive where to start the machines, such as `zone=a`; or empty.
+        container: The placement of a container to add instead of a machine, or None.
+        disks: Volumes that belong to each machine itself; ignored for containers.
     """
 
     base: Base | None = None
@@ -35,7 +35,7 @@ class AddMachinesOptions:
 
 
 class Precheck(Protocol):
-    """Asks the cloud of a model for new machines, before anything is recorded; may refuse them."""
+    """Asks the cloud whether it can start the machines; raises its refusal before anything is recorded."""
 
     def __call__(
         self,
@@ -60,8 +60,8 @@ def add_machines(
     """Add machines, and return their ids.
 
     Raises:
-        NotValid: The model dies, or the placement makes no sense here, or a disk.
-        NotFound: The machine that a container goes to is not there, or the pool of a disk.
+        NotValid: The model is being destroyed, or the placement or a disk is wrong.
+        NotFound: The host of a container, or the pool of a disk does not exist.
     """
     base, inside = options.base or default_base(ctx, model), options.container
     directives = [] if inside and inside.parent else [options.placement]
@@ -81,6 +81,6 @@ def add_machines(
 
 
 def hosts(ctx: Context, model: str) -> set[tuple[Any, Any]]:
-    """Return the host and the port at which each machine of a model is reached."""
+    """Return the (host, port) of the SSH logins of all machines in a model."""
     with ctx.read(model) as tx:
         return {(machine.ssh.get("host"), machine.ssh.get("port")) for machine in machines.list_machines(tx)}

@@ -1,4 +1,4 @@
-"""Machines that are tried or looked at again. Mirrors: juju cmd/juju/machine/retryprovisioning.go (3.6)"""
+"""The requests to retry or contact machines. Mirrors: juju cmd/juju/machine/retryprovisioning.go (3.6)"""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pushjuju.services.entities.machine import machines
 
 
 def contact(ctx: Context, model: str, machine_id: str, reason: str) -> None:
-    """Let a machine be contacted now, as `see_again` does."""
+    """Let a machine be contacted at once, as `see_again` does."""
     with ctx.write(model) as tx:
         machines.see_again(tx, machine_id, reason)
 
 
 def retry_provisioning(ctx: Context, model: str, ids: Sequence[str]) -> list[str]:
-    """Let machines be tried anew whose start failed, all of them without ids; return their ids."""
+    """Retry the start of machines that failed to start, by default of all of them; return their ids."""
     with ctx.write(model) as tx:
         chosen = [machines.require_id(text) for text in ids] or machines.not_started(tx)
         for machine_id in chosen:

@@ -1,4 +1,4 @@
-"""Spaces: added, renamed and removed; subnets that move between them.
+"""The requests of add-space, move-to-space, rename-space, remove-space and reload-spaces.
 
 Mirrors: juju apiserver/facades/client/spaces (3.6)
 """
@@ -24,7 +24,7 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """A subnet that changed its space."""
+    """A subnet that was moved, with the names of its old and new space."""
 
     cidr: str
     old: str
@@ -32,7 +32,7 @@ class Moved:
 
 
 def add(ctx: Context, model: str, name: str, cidrs: Sequence[str]) -> None:
-    """Make a space of subnets that are known."""
+    """Add a space, and move known subnets into it."""
     _require_name(name)
     with ctx.write(model) as tx:
         if name in spaces.names(tx).values():
@@ -52,7 +52,7 @@ def _require_name(name: str) -> None:
 
 
 def move(ctx: Context, model: str, name: str, cidrs: Sequence[str], *, force: bool) -> list[Moved]:
-    """Move subnets to a space."""
+    """Move subnets to a space; return the moves."""
     with ctx.write(model) as tx:
         space = spaces.require(tx, name)
         known = {subnet.cidr: subnet.space for subnet in spaces.subnets(tx)}
@@ -73,7 +73,7 @@ def _move(tx: ModelTx, space: str, cidrs: Iterable[str], *, force: bool) -> None
 
 
 def _check_bindings(tx: ModelTx, before: Mapping[str, set[str]], target: str) -> None:
-    """Refuse to take a space away from units whose application is bound to it."""
+    """Refuse a move that leaves units without an address in a space their application is bound to."""
     called = spaces.names(tx)
     lost = {machine.id: before[machine.id] - spaces.machine_spaces(machine) for machine in list_machines(tx)}
     for row in tx.rows("binding_list_all"):
@@ -91,7 +91,7 @@ def _check_bindings(tx: ModelTx, before: Mapping[str, set[str]], target: str) ->
 
 
 def rename(ctx: Context, model: str, old: str, new: str) -> None:
-    """Give a space another name; constraints follow."""
+    """Rename a space, also in constraints, exposures and the model's `default-space`."""
     _require_name(new)
     with ctx.write(model) as tx:
         if old == ALPHA:
@@ -106,7 +106,7 @@ def rename(ctx: Context, model: str, old: str, new: str) -> None:
 
 
 def _change_constraints(tx: ModelTx, old: str, new: str) -> None:
-    """Replace a space in the constraints of applications; an empty name takes it out."""
+    """Replace the name of a space in the constraints of applications; an empty name removes the space."""
     for app in tx.list(Application, "application_list"):
         if spaces.names_space(app.constraints, old):
             words = [
@@ -129,10 +129,10 @@ def _rename_exposures(tx: ModelTx, old: str, new: str) -> None:
 
 
 def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
-    """Remove a space; its subnets go to alpha, and so do bindings when it is forced.
+    """Remove a space; its subnets move to alpha, and with `force` its bindings do too.
 
     Returns:
-        What names the space: when anything does and the removal is not forced, nothing is changed.
+        What uses the space; when anything does and `force` is False, nothing is changed.
     """
     with ctx.write(model) as tx:
         space = spaces.require_removable(tx, name)
@@ -150,16 +150,16 @@ def remove(ctx: Context, model: str, name: str, *, force: bool) -> Uses:
 
 
 def plan_removal(ctx: Context, model: str, name: str) -> Uses:
-    """Return what names a space that may be removed."""
+    """Return what uses a space, or raise when the space may not be removed."""
     with ctx.read(model) as tx:
         return spaces.uses(tx, spaces.require_removable(tx, name))
 
 
 def reload(ctx: Context, model: str) -> list[str]:
-    """Let every machine be asked for its addresses again, and forget subnets of alpha that none has.
+    """Make every machine report its addresses again, and delete unused subnets of alpha.
 
     Returns:
-        The applications with units, whose workers look again.
+        The names of all applications, whose machines are woken.
     """
     with ctx.write(model) as tx:
         machines = list_machines(tx)

@@ -1,4 +1,4 @@
-"""upgrade-machine: which units an upgrade concerns, and how far it is. Mirrors: juju cmd/juju/machine."""
+"""The requests of upgrade-machine: prepare, complete, and their progress. Mirrors: juju cmd/juju/machine."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from pushjuju.store.rows.records import MachineUpgrade, MachineUpgradeMessage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an upgrade is.
+    """The progress of a machine's upgrade.
 
     Attributes:
-        new: The messages that were not seen yet.
-        failed: The units in error, each with the reason.
+        new: The messages that the command has not shown yet.
+        failed: The units in error, with the reason.
     """
 
     status: SeriesStatus
@@ -36,7 +36,7 @@ class Progress:
 
 
 def progress(ctx: Context, model: str, machine_id: str, units: Sequence[str], seen: int) -> Progress:
-    """Return how far an upgrade is; `seen` is the last message that is known."""
+    """Return the progress of an upgrade; `seen` is the number of the last message that was shown."""
     with ctx.read(model) as tx:
         agents = [(name, statuses.get_status(tx, StatusKind.AGENT, name)) for name in units]
         return Progress(
@@ -57,10 +57,10 @@ def units_of(ctx: Context, model: str, machine_id: str) -> list[str]:
 
 
 def plan(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> list[str]:
-    """Return the units that the upgrade of a machine concerns.
+    """Return the units on a machine, after checking that the upgrade may begin.
 
     Raises:
-        PushjujuError: As `check`.
+        PushjujuError: As `upgrade_machine.check`.
     """
     with ctx.read(model) as tx:
         upgrade_machine.check(tx, machine_id, base, force=force)
@@ -68,7 +68,7 @@ def plan(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool =
 
 
 def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> None:
-    """Lock a machine for its upgrade, and let its units get ready; all of it or, after a refusal, nothing."""
+    """Lock a machine for its upgrade, and make its units run pre-series-upgrade, or change nothing."""
     now = ctx.clock.now()
     with ctx.write(model) as tx:
         models.require_alive(tx)
@@ -88,7 +88,7 @@ def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: boo
 
 
 def complete(ctx: Context, model: str, machine_id: str) -> int:
-    """Let the units of a prepared machine run post-series-upgrade; return the last message before that."""
+    """Make the units of a prepared machine run post-series-upgrade; return the last message before that."""
     with ctx.write(model) as tx:
         seen = upgrade_machine.last_message(tx, machine_id)
         machine = machines.get(tx, machine_id)
@@ -109,6 +109,6 @@ def complete(ctx: Context, model: str, machine_id: str) -> int:
 
 
 def check_supported(base: Base) -> None:
-    """Check that Juju knows a base for workloads."""
+    """Raise NotValid when a base is not one of Juju's bases for workloads."""
     if not any(base.matches(known) for known in WORKLOAD_BASES):
         raise NotValid(f"{quote(str(base))} is an unsupported base")

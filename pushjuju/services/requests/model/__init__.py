@@ -1,1 +1,1 @@
-"""Requests of models: one module for each."""
+"""The requests about models: adding, configuring, blocking and destroying them, and their SSH keys."""

@@ -1,4 +1,4 @@
-"""add-model: a model, its place and its first settings.
+"""The request of add-model: chooses cloud, region and credential, and records the model.
 
 Mirrors: juju cmd/juju/controller/addmodel.go, apiserver/facades/client/modelmanager CreateModel (3.6)
 """
@@ -21,22 +21,22 @@ from pushjuju.services.entities.model import model_config, model_defaults, new_m
 from pushjuju.store.rows.model import Model
 
 Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
-"""Looks at a model that is to be made: its cloud, region, credential and settings; may refuse it."""
+"""Checks cloud, region, credential and configuration of a new model; may raise a refusal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddModelOptions:
-    """A new model.
+    """What a user asks for when adding a model.
 
     Attributes:
-        cloud: `cloud[/region]`, or a region of the controller's own cloud; empty for where the controller is.
-        credential: By default the one of the controller, or of the cloud.
-        config: Its own settings; below them comes what the region, the controller, the cloud's definition and
-            its provider say, in this order.
-        owner: A user of the controller; who works it when empty.
+        cloud: `cloud[/region]`, or a region of the controller's cloud; empty for the controller's own place.
+        credential: The name of a credential; empty for the default of the controller or the cloud.
+        config: Values of the model's configuration. They override the defaults of region, controller, cloud
+            definition and provider, which override each other in this order.
+        owner: A user of the controller; empty for the user who runs the command.
 
     Raises:
-        UsageError: The name cannot be one.
+        UsageError: The name is not valid.
     """
 
     name: str
@@ -46,20 +46,20 @@ class AddModelOptions:
     owner: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a name that no model can have."""
+        """Check the name of the model."""
         new_models.require_name(self.name)
 
 
 def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = None) -> Model:
-    """Make a model.
+    """Add a model.
 
     Args:
-        check: Called before anything is recorded; may refuse.
+        check: Called before anything is recorded, or None; may raise a refusal.
 
     Raises:
-        NotFound: There is no such cloud, region, credential or owner.
-        NotValid: A setting does not fit.
-        AlreadyExists: The owner has a model of that name.
+        NotFound: The cloud, region, credential or owner does not exist.
+        NotValid: A configuration value is wrong.
+        AlreadyExists: The owner already has a model of this name.
     """
     name = options.name
     found, region, chosen = _placed(ctx, options)
@@ -86,7 +86,7 @@ def add_model(ctx: Context, options: AddModelOptions, *, check: Check | None = N
 
 
 def _placed(ctx: Context, options: AddModelOptions) -> tuple[Cloud, str, str]:
-    """Return cloud, region and credential of a new model; the controller's own unless asked otherwise."""
+    """Return cloud, region and credential of a new model, by default those of the controller."""
     settings = ctx.controller.settings()
     places, host = clouds.folders(ctx.datadir, ctx.controller), PluginHost(environ=ctx.environ)
     own, credential = str(settings.get("cloud", "local")), options.credential
@@ -114,6 +114,6 @@ def _named(places: clouds.Folders, host: PluginHost, text: str, own: str) -> tup
 
 
 def _cloud_settings(cloud: Cloud, region: str) -> dict[str, object]:
-    """Return what a cloud's definition says of its models' configuration."""
+    """Return the model configuration that a cloud's definition sets for models of a region."""
     given = {**cloud.config, **(cloud.region_config.get(region) or {})}
     return {key: value for key, value in given.items() if key in model_config.ATTRIBUTES}

@@ -1,4 +1,4 @@
-"""set-annotations: notes at applications and machines. Mirrors: juju state/annotations.go (3.6)"""
+"""The requests of annotate and annotations. Mirrors: juju state/annotations.go (3.6)"""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _require(tx: ModelTx, kind: Kind, owner: str) -> None:
 
 
 def annotate(ctx: Context, model: str, kind: Kind, owner: str, values: Mapping[str, str]) -> None:
-    """Note values at an entity; an empty one takes its key away."""
+    """Set annotations of an application or machine; an empty value deletes its key."""
     with ctx.write(model) as tx:
         _require(tx, kind, owner)
         notes.put(tx, kind, owner, values)
 
 
 def annotations_of(ctx: Context, model: str, kind: Kind, owner: str) -> dict[str, str]:
-    """Return what is noted at an entity."""
+    """Return the annotations of an application or machine."""
     with ctx.read(model) as tx:
         _require(tx, kind, owner)
         return notes.of_model(tx, kind).get(owner, {})

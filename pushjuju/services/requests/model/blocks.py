@@ -1,4 +1,4 @@
-"""disable-command and enable-command. Mirrors: juju apiserver/facades/client/block (3.6)"""
+"""The requests of disable-command and enable-command. Mirrors: juju apiserver/facades/client/block (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""destroy-model and its kin: models die, and what they wait for until they are gone.
+"""The requests of destroy-model and destroy-controller, and what dying models wait for.
 
 Mirrors: juju apiserver/facades/client/modelmanager DestroyModels (3.6)
 """
@@ -19,7 +19,7 @@ from pushjuju.store.rows.storage_records import Backing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What is in a model; `stored` has the kind of each backing of storage."""
+    """The content of a model; `stored` has the kind of each volume and filesystem."""
 
     machines: Sequence[Machine]
     applications: Sequence[str]
@@ -28,14 +28,14 @@ class Contents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dying:
-    """What holds up the end of a model: the reasons, and whether forced ends wait for their time."""
+    """What a dying model waits for; `has_ends` is True when forced ends will come in time."""
 
     reasons: Sequence[str]
     has_ends: bool
 
 
 def contents(ctx: Context, model: str) -> Contents:
-    """Return what is in a model."""
+    """Return the content of a model."""
     with ctx.read(model) as tx:
         return Contents(
             machines=machines.list_machines(tx),
@@ -45,7 +45,7 @@ def contents(ctx: Context, model: str) -> Contents:
 
 
 def counts(ctx: Context, listed: Sequence[Model]) -> tuple[int, int]:
-    """Return how many machines and how many applications some models have."""
+    """Return the numbers of machines and of applications in some models."""
     found = [contents(ctx, model.uuid) for model in listed]
     return sum(len(item.machines) for item in found), sum(len(item.applications) for item in found)
 
@@ -53,11 +53,12 @@ def counts(ctx: Context, listed: Sequence[Model]) -> tuple[int, int]:
 def destroy_models(
     ctx: Context, doomed: Sequence[Model], force: removal.Force | None, *, destroy_storage: bool | None
 ) -> bool:
-    """Let models die, all of them or, after a refusal, none; return True when they wait for something.
+    """Begin to destroy models, or none when one is refused; return True when they wait for something.
 
     Args:
-        destroy_storage: What becomes of persistent storage: True destroyed, False released, or None when the
-            models must have none.
+        destroy_storage: True to destroy persistent storage, False to release it, or None to refuse models
+            with
+            such storage.
     """
     waits = False
     with ctx.store.write() as tx:
@@ -71,7 +72,7 @@ def destroy_models(
 
 
 def dying(ctx: Context, model: str) -> Dying | None:
-    """Return what holds up the end of a model, or None when the model is gone."""
+    """Return what a dying model waits for, or None when the model has been deleted."""
     with ctx.read(model) as tx:
         if tx.find(Model, "model_by_uuid", uuid=model) is None:
             return None

@@ -1,7 +1,8 @@
-"""Public keys of users, as GitHub and Launchpad publish them.
+"""Fetches public SSH keys that users have published on GitHub or Launchpad.
 
-Only HTTPS, checked certificates, a small answer; what comes is parsed like any key. `PUSHJUJU_GITHUB_URL` and
-`PUSHJUJU_LAUNCHPAD_URL` name another server, which may be on this computer without TLS.
+Only HTTPS with checked certificates is used, and the answer is limited in size and parsed like any other key.
+`PUSHJUJU_GITHUB_URL` and `PUSHJUJU_LAUNCHPAD_URL` name another server; a server on this computer needs no
+TLS.
 
 Mirrors: juju/utils ssh import, ssh-import-id
 """
@@ -18,7 +19,7 @@ from typing import Any
 from pushjuju.core.errors import NotFound, TransportError, UsageError
 
 TIMEOUT_S = 20.0
-_MOST = 1024 * 1024  # bytes of an answer
+_MOST = 1024 * 1024  # bytes that an answer may have
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+-]{0,98}[A-Za-z0-9])?")
 _PLACES = {
     "gh": ("PUSHJUJU_GITHUB_URL", "https://github.com", "/{name}.keys", "GitHub"),
@@ -29,7 +30,7 @@ _LOCAL = ("http://127.0.0.1:", "http://localhost:", "http://[::1]:")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The user whose keys to import: `text` is `gh:kim`."""
+    """A user of GitHub or Launchpad; `text` is what was typed: `gh:kim`."""
 
     text: str
     place: str
@@ -37,10 +38,10 @@ class Source:
 
 
 def source(text: str) -> Source:
-    """Read `gh:NAME` or `lp:NAME`.
+    """Return the user that `gh:NAME` or `lp:NAME` names.
 
     Raises:
-        UsageError: It is neither.
+        UsageError: The text has another form.
     """
     place, colon, name = text.partition(":")
     if not colon or place not in _PLACES or not _NAME.fullmatch(name):
@@ -49,11 +50,11 @@ def source(text: str) -> Source:
 
 
 def fetch(wanted: Source, env: Mapping[str, str]) -> list[str]:
-    """Return the keys of a user, each with where it comes from in its comment.
+    """Return the public keys of a user, with their source added to the comments.
 
     Raises:
-        NotFound: There is no such user.
-        TransportError: The server does not answer, or says what is no list of keys.
+        NotFound: The user does not exist.
+        TransportError: The server does not answer, or the answer is not a list of keys.
     """
     variable, home, path, title = _PLACES[wanted.place]
     base = env.get(variable) or home
@@ -68,12 +69,12 @@ def fetch(wanted: Source, env: Mapping[str, str]) -> list[str]:
 
 def _get(url: str, wanted: Source, title: str) -> str:
     class Straight(urllib.request.HTTPRedirectHandler):
-        """Goes elsewhere only over TLS: what comes lets users in."""
+        """Follows redirects only to HTTPS, because the fetched keys allow logins."""
 
         def redirect_request(self, *words: Any) -> urllib.request.Request | None:
             target = str(words[-1])
             if not target.startswith("https://"):
-                raise urllib.error.URLError(f"it sends us to {target}")
+                raise urllib.error.URLError(f"the server redirects to {target}, which is not HTTPS")
             return super().redirect_request(*words)
 
     request = urllib.request.Request(url, headers={"User-Agent": "pushjuju"})  # noqa: S310 - checked before
@@ -84,16 +85,16 @@ def _get(url: str, wanted: Source, title: str) -> str:
         if error.code == 404:
             text = f'cannot import key id "{wanted.text}": {title} knows no user "{wanted.name}"'
             raise NotFound(text) from None
-        raise _unreachable(wanted, title, f"it answers {error.code}") from None
+        raise _unreachable(wanted, title, f"the server answers {error.code}") from None
     except (urllib.error.URLError, OSError, ValueError) as error:
         raise _unreachable(wanted, title, str(getattr(error, "reason", error))) from None
     if len(content) > _MOST:
-        raise _unreachable(wanted, title, "its answer has no end")
+        raise _unreachable(wanted, title, "the answer is too long")
     try:
         return content.decode("ascii")
     except UnicodeDecodeError:
-        raise _unreachable(wanted, title, "its answer is no list of keys") from None
+        raise _unreachable(wanted, title, "the answer is not a list of keys") from None
 
 
 def _unreachable(wanted: Source, title: str, why: str) -> TransportError:
-    return TransportError(f'cannot import key id "{wanted.text}": {title} cannot be asked: {why}')
+    return TransportError(f'cannot import key id "{wanted.text}": cannot read keys from {title}: {why}')

@@ -1,4 +1,4 @@
-"""model-config and set-firewall-rule: the settings of a model, and the work that a change of them causes.
+"""The requests of model-config, set-firewall-rule and set-model-constraints.
 
 Mirrors: juju apiserver/facades/client/modelconfig, firewallrules (3.6)
 """
@@ -37,10 +37,10 @@ _REASON = "model config changed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfigOptions:
-    """New settings of a model.
+    """New values for a model's configuration.
 
     Attributes:
-        reset: Keys that get the value which a new model would have.
+        reset: Keys that get the value that a new model would have.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -48,25 +48,25 @@ class ModelConfigOptions:
 
     @property
     def keys(self) -> set[str]:
-        """The keys that change."""
+        """The keys that are set or reset."""
         return {*self.values, *self.reset}
 
     @property
     def is_worked(self) -> bool:
-        """Return True when machines or secrets follow the change at once."""
+        """True when workers have to act on the change at once, on machines or secrets."""
         return bool(_WORKED & self.keys)
 
 
 def writable(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return settings without those that only the model itself sets."""
+    """Return values without the keys that users may not set."""
     return {key: value for key, value in values.items() if key not in model_config.READ_ONLY}
 
 
 def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: PluginHost) -> list[str]:
-    """Return the keys that neither Juju nor the cloud's provider knows; they may be set all the same.
+    """Return the keys that neither Juju nor the cloud's provider has; setting them is allowed.
 
     Raises:
-        NotValid: The provider knows a key, and not this value of the key.
+        NotValid: A key of the provider may not have its new value.
     """
     names = (*options.values, *options.reset)
     theirs = provider_keys.of(host, names, model.cloud_type)
@@ -77,10 +77,10 @@ def unknown_keys(ctx: Context, model: Model, options: ModelConfigOptions, host: 
 
 
 def set_model_config(ctx: Context, model: Model, options: ModelConfigOptions) -> None:
-    """Change the settings of a model, and wake who sees the change.
+    """Change the configuration of a model, and wake the workers that the change concerns.
 
     Raises:
-        NotValid: A value does not fit, or a key cannot be changed.
+        NotValid: A value is wrong, or a key cannot be changed.
     """
     inherited = {
         **(new_models.provider_config(ctx, model.cloud_type) if options.reset else {}),
@@ -103,7 +103,7 @@ def _wake_firewalls(tx: ModelTx) -> None:
 
 
 def effective(ctx: Context, model: Model) -> dict[str, dict[str, object]]:
-    """Return every key of a model as `{"value", "source"}`."""
+    """Return key -> {value, source} for every key of a model."""
     settings = ctx.controller.settings()
     above = {
         "controller": model_defaults.of_cloud(settings, model.cloud),
@@ -114,20 +114,20 @@ def effective(ctx: Context, model: Model) -> dict[str, dict[str, object]]:
 
 
 def firewall_rules(ctx: Context, model: str) -> dict[str, list[str]]:
-    """Return which networks may reach each well-known service of a model; no network stands for all."""
+    """Return service -> networks that may reach the service; no networks means all."""
     with ctx.read(model) as tx:
         return {service: split(str(model_config.get(tx, key))) for service, key in FIREWALL_KEYS.items()}
 
 
 def set_firewall_rule(ctx: Context, model: str, service: str, networks: Iterable[str]) -> None:
-    """Choose the networks that may reach a well-known service of a model."""
+    """Set the networks that may reach a service on the machines of a model."""
     with ctx.write(model) as tx:
         model_config.change(tx, {FIREWALL_KEYS[service]: ",".join(networks)})
         _wake_firewalls(tx)
 
 
 def set_constraints(ctx: Context, model: str, values: Mapping[str, Any]) -> None:
-    """Replace the constraints of a model; machines that are there stay as they are."""
+    """Replace the constraints of a model, which hold for new machines."""
     with ctx.write(model) as tx:
         models.require_alive(tx)
         kept = {key: value for key, value in values.items() if value is not None}

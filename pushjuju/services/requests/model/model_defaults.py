@@ -1,4 +1,4 @@
-"""model-defaults: what new models take. Mirrors: juju cmd/juju/model/defaults.go (3.6)"""
+"""The request of model-defaults. Mirrors: juju cmd/juju/model/defaults.go (3.6)"""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pushjuju.services.entities.model.model_defaults import CONTROLLER, REGIONS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelDefaultsOptions:
-    """New defaults of models to come.
+    """New values for the defaults of future models.
 
     Attributes:
-        cloud: The cloud; the controller's own cloud stands for the controller.
-        region: One region alone; empty for all.
+        cloud: The name of a cloud; the controller's own cloud stands for the controller.
+        region: The only region that the values are for; empty for all regions.
         values: Key -> new value.
     """
 
@@ -31,11 +31,11 @@ class ModelDefaultsOptions:
 
 
 def place(ctx: Context, cloud: str, region: str) -> tuple[str, str]:
-    """Return (cloud, region) of `--cloud` and `--region [CLOUD/]REGION`, or of the controller.
+    """Return (cloud, region) of `--cloud` and `--region [CLOUD/]REGION`, by default the controller's cloud.
 
     Raises:
-        NotFound: No such cloud.
-        NotValid: The cloud has no such region.
+        NotFound: The cloud does not exist.
+        NotValid: The cloud does not have the region.
     """
     before, slash, name = region.rpartition("/")
     own = str(ctx.controller.settings().get("cloud", ""))
@@ -48,17 +48,17 @@ def place(ctx: Context, cloud: str, region: str) -> tuple[str, str]:
 
 
 def unknown_keys(ctx: Context, options: ModelDefaultsOptions, host: PluginHost) -> list[str]:
-    """Return the keys that neither Juju nor any provider knows; they may be set all the same."""
+    """Return the keys that neither Juju nor any provider has; setting them is allowed."""
     keys = (*options.values, *options.reset)
     present = model_defaults.document(ctx.controller.settings(), options.cloud)
     return provider_keys.unknown(keys, provider_keys.of(host, keys), present)
 
 
 def change(ctx: Context, options: ModelDefaultsOptions) -> None:
-    """Set and reset defaults; models that are there stay as they are.
+    """Set and reset defaults; existing models are not changed.
 
     Raises:
-        NotValid: A value does not fit, or each model has its own.
+        NotValid: A value is wrong, or a key can have no default.
     """
     cloud, region, values, reset = options.cloud, options.region, options.values, options.reset
     for key in (*values, *reset):

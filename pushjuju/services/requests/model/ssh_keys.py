@@ -1,4 +1,4 @@
-"""Public keys that users add to a model, and take away.
+"""The requests of add-ssh-key, import-ssh-key and remove-ssh-key.
 
 Mirrors: juju apiserver/facades/client/keymanager (3.6)
 """
@@ -18,13 +18,13 @@ from pushjuju.services.requests.model import key_import
 from pushjuju.services.requests.model.key_import import Source
 from pushjuju.store.tx import ModelTx
 
-MOST = 1000  # keys of a model
+MOST = 1000  # keys that a model may have
 _INTERNAL = ("juju-client-key", "juju-system-key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why one of several keys was not taken or not removed."""
+    """The reason why one of several keys was not added or not removed."""
 
     key: str
     reason: str
@@ -33,13 +33,13 @@ class Refusal:
 def import_keys(
     ctx: Context, model: str, sources: Sequence[Source], environ: Mapping[str, str]
 ) -> dict[str, list[Refusal] | None]:
-    """Add the keys that users have published, once all are fetched.
+    """Add the keys that users have published, after all of them are fetched.
 
     Returns:
-        The refused keys of each source, or None for a user without keys.
+        Source -> its refused keys, or None when the user has no keys.
 
     Raises:
-        NotFound: There is no such user.
+        NotFound: A user does not exist.
         TransportError: A server does not answer.
     """
     found = {item.text: key_import.fetch(item, environ) for item in sources}
@@ -47,7 +47,7 @@ def import_keys(
 
 
 def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
-    """Add keys; return those that were not taken."""
+    """Add keys; return those that were refused."""
     refusals = []
     with ctx.write(model) as tx:
         models.require_alive(tx)
@@ -76,7 +76,7 @@ def add(ctx: Context, model: str, texts: Iterable[str]) -> list[Refusal]:
 
 
 def put_first(ctx: Context, model: str, text: str) -> None:
-    """Give a new model the keys of the client that made it, also the client's own (`juju-client-key`)."""
+    """Set the keys of a new model, including the internal key of a Juju client (`juju-client-key`)."""
     keys = [ssh_keys.parse(line.strip()).line for line in text.splitlines() if line.strip()]
     if len(keys) > MOST:
         raise NotValid(f"a model has {MOST} keys at most")
@@ -86,12 +86,12 @@ def put_first(ctx: Context, model: str, text: str) -> None:
 
 
 def is_internal(key: ssh_keys.PublicKey) -> bool:
-    """Return True for a key of Juju's own, which no list shows and nobody removes."""
+    """Return True for a key of Juju itself, which is not listed and cannot be removed."""
     return key.comment in _INTERNAL
 
 
 def remove(ctx: Context, model: str, ids: Iterable[str]) -> list[Refusal]:
-    """Remove keys by fingerprint or comment; return the ids that name none."""
+    """Remove keys by fingerprint or comment; return the ids that fit no key."""
     refusals = []
     with ctx.write(model) as tx:
         present = [ssh_keys.parse(line) for line in ssh_keys.lines(tx)]

@@ -1,1 +1,1 @@
-"""Relations, also between models."""
+"""The requests about relations and offers."""

@@ -1,8 +1,8 @@
-"""Between models: consuming offers, and relations whose sides are in two models.
+"""The requests of consume and remove-saas, and relations whose endpoints are in two models.
 
-Such a relation has a row in either model. On the side of the offer the application that consumes stands as a
-proxy, `remote-` and 32 hex digits, the same one for all its relations to the offer; on the other side the
-offered application stands under the name that it was consumed by.
+Such a relation has a row in each model. In the model of the offer, a proxy named `remote-` and 32 hex digits
+stands for the consuming application, the same for all its relations to the offer. In the other model, the
+offered application has the name under which it was consumed.
 
 Mirrors: juju apiserver/facades/controller/crossmodelrelations RegisterRemoteRelations (3.6)
 """
@@ -32,11 +32,11 @@ from pushjuju.store.tx import ModelTx, Tx
 
 
 def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
-    """Let a model consume an offer; return the name that it has there.
+    """Consume an offer in a model; return the name of the consumed application.
 
     Raises:
-        NotFound: There is no such offer; the message is Juju's.
-        AlreadyExists: The name is taken.
+        NotFound: The offer does not exist; the message is Juju's.
+        AlreadyExists: The model already uses the name.
         NotValid: The name is not the name of an application.
     """
     with ctx.write(model) as tx:
@@ -45,7 +45,7 @@ def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
 
 
 def consume_in(ctx: Context, tx: ModelTx, url: OfferUrl, alias: str = "") -> str:
-    """Let a model consume an offer; as `consume`, in a transaction."""
+    """Consume an offer inside a transaction, as `consume` does."""
     if alias and not is_application(alias):
         raise NotValid(f"invalid application name {quote(alias)}")
     source, offer = offers.resolve(ctx, tx, url)
@@ -59,7 +59,7 @@ def consume_in(ctx: Context, tx: ModelTx, url: OfferUrl, alias: str = "") -> str
 
 
 def side_of(tx: ModelTx, name: str) -> Side | None:
-    """Return a consumed application as one side of a relation, or None when there is no such application.
+    """Return a consumed application as a side of a relation, or None when there is no such application.
 
     Raises:
         NotValid: The offer was removed; the message is Juju's.
@@ -77,13 +77,13 @@ def side_of(tx: ModelTx, name: str) -> Side | None:
 
 
 def remove_saas(ctx: Context, model: str, name: str, force: removal.Force | None = None) -> list[str]:
-    """Let a model consume an offer no more; its relations end first.
+    """Remove a consumed application, after its relations.
 
     Returns:
-        The applications that were related to it.
+        The applications that were related to the removed application.
 
     Raises:
-        NotFound: It consumes nothing of that name; the message is Juju's.
+        NotFound: The model consumes no offer under this name; the message is Juju's.
     """
     with ctx.write(model) as tx:
         models.get(tx)
@@ -105,10 +105,10 @@ def _partners(tx: ModelTx, name: str) -> Iterator[str]:
 
 
 def link(tx: ModelTx, near: Relation, pair: Pair) -> None:
-    """Make the row of a new relation in the other model, if one of its sides is of another one.
+    """Record the other model's row of a new relation, when one side is an application of another model.
 
     Raises:
-        NotFound, NotValid, Conflict, AlreadyExists: A rule of the other model forbids it.
+        NotFound, NotValid, Conflict, AlreadyExists: The other model does not allow the relation.
     """
     remote = next((item for item in pair if item.side.remote), None)
     if remote is None:
@@ -138,7 +138,7 @@ def _tie(tx: Tx, one: Relation, other: Relation, *, offer: str, alias: str) -> N
 
 
 def _there(tx: ModelTx, offer: Offer, remote: Bound) -> Bound:
-    """Return the side of a relation that is offered, in its own model."""
+    """Return the offered side of a relation, as the model of the offer has it."""
     side = pairing.side_of(tx, offer.application)
     own = dict(offers.endpoints(tx, offer)).get(remote.endpoint.name)
     if side is None or own is None:
@@ -148,7 +148,7 @@ def _there(tx: ModelTx, offer: Offer, remote: Bound) -> Bound:
 
 
 def _proxy(tx: ModelTx, source: str, local: Bound, offer: Offer) -> Bound:
-    """Return the side of a relation that consumes, as it stands in the model of the offer."""
+    """Return the consuming side of a relation, as the model of the offer has it; add its proxy if needed."""
     application = local.side.application
     name = proxy_name(source, application, offer.uuid)
     present = relations.remote(tx, name)
@@ -168,21 +168,21 @@ def _proxy(tx: ModelTx, source: str, local: Bound, offer: Offer) -> Bound:
 
 
 def proxy_name(model: str, application: str, offer: str) -> str:
-    """Return what the model of an offer calls an application that consumes it: the same at every time."""
+    """Return the name of the proxy for a consuming application; equal arguments give equal names."""
     return remote_applications.PROXY + digest(f"{model} {application} {offer}")[:32]
 
 
 def config_changed(tx: ModelTx) -> None:
-    """Wake the related models: the networks from which a model connects, or that it lets in, have changed."""
+    """Update the firewalls of related models, after a change of the networks that connect or are let in."""
     for relation in tx.list(Relation, "relation_to_other_models"):
         relations.touch_firewalls(tx, relation, "model config changed")
 
 
-# --- who works together -----------------------------------------------------------------------------------
+# --- connected models -------------------------------------------------------------------------------------
 
 
 def connected(tx: ModelTx) -> list[str]:
-    """Return the models that are related to a model, by whatever number of steps; without itself."""
+    """Return the other models that are connected with a model by relations, directly or through others."""
     found, waiting = {tx.model}, [tx.model]
     while waiting:
         here = waiting.pop()

@@ -1,4 +1,4 @@
-"""Relating applications, and ending relations.
+"""The requests of integrate, remove-relation, suspend-relation and resume-relation.
 
 Mirrors: juju apiserver/facades/client/application AddRelation, DestroyRelation, SetRelationsSuspended (3.6)
 """
@@ -23,8 +23,8 @@ from pushjuju.services.requests.relation import consume
 from pushjuju.store.rows.records import Relation, RelationEndpoint
 from pushjuju.store.tx import ModelTx
 
-_MOST = 2**63 - 1  # the store has no greater numbers
-_DIGITS = 20  # Python reads no number of thousands of digits
+_MOST = 2**63 - 1  # the largest number that the store can have
+_DIGITS = 20  # Python refuses to parse numbers of thousands of digits
 
 
 def integrate(
@@ -39,12 +39,12 @@ def integrate(
     """Relate two applications; return the id of the relation.
 
     Args:
-        first: `APP[:ENDPOINT]`; the application may be one of another model that this one consumes.
-        via: Subnets that the traffic of this model comes from, for a relation to another model.
-        offer: Consumed first, under its own name; one of the two names it so.
+        first: `APP[:ENDPOINT]`; the application may be a consumed application of another model.
+        via: Subnets from which the traffic of this model comes, for a relation to another model.
+        offer: An offer that is consumed first, under its own name, or None.
 
     Raises:
-        NotFound: An application, endpoint or offer is missing, or nothing fits.
+        NotFound: An application, endpoint or offer does not exist, or no endpoints fit.
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
     with ctx.write(model) as tx:
@@ -55,7 +55,7 @@ def integrate(
 
 
 def relate(tx: ModelTx, first: str, second: str, *, via: Sequence[str] = ()) -> int:
-    """Relate two applications inside a transaction; as `integrate`."""
+    """Relate two applications inside a transaction, as `integrate` does."""
     pair = infer_endpoints(first, second, lambda name: _side(tx, name))
     pair = pairing.checked(tx, pair)
     if via and not any(item.side.remote for item in pair):
@@ -70,15 +70,15 @@ def _side(tx: ModelTx, name: str) -> Side | None:
     return found if found is not None else consume.side_of(tx, name)
 
 
-# --- finding and ending -----------------------------------------------------------------------------------
+# --- finding and removing ---------------------------------------------------------------------------------
 
 
 def find(tx: ModelTx, arguments: Sequence[str]) -> Relation:
-    """Return the relation that a user names: its id, or two `APP[:ENDPOINT]`.
+    """Return the relation that a user names by its id or by two `APP[:ENDPOINT]`.
 
     Raises:
-        NotFound: There is no such relation.
-        NotValid: Several fit, or the arguments make no sense; the messages are Juju's.
+        NotFound: The relation does not exist.
+        NotValid: Several relations fit, or an argument is wrong; the messages are Juju's.
     """
     if len(arguments) == 1:
         return by_id(tx, arguments[0])
@@ -103,8 +103,8 @@ def by_id(tx: ModelTx, text: str) -> Relation:
     """Return a relation by its id.
 
     Raises:
-        NotValid: It is no number.
-        NotFound: No such relation.
+        NotValid: The text is not a number.
+        NotFound: The relation does not exist.
     """
     if not is_id(text):
         raise NotValid(f"relation ID {quote(text)} not valid")
@@ -126,14 +126,14 @@ def _is(side: RelationEndpoint, application: str, endpoint: str) -> bool:
 def remove_relation(
     ctx: Context, model: str, arguments: Sequence[str], force: removal.Force | None = None
 ) -> list[str]:
-    """End a relation: at once when no unit is in it, else by way of the hooks of its members.
+    """Remove a relation: at once when no unit is in scope, else through the hooks of its units.
 
     Returns:
-        The applications that it ties.
+        The names of the related applications.
 
     Raises:
-        NotFound: There is no such relation.
-        NotValid: It is a peer relation, or several fit.
+        NotFound: The relation does not exist.
+        NotValid: The relation is a peer relation, or several relations fit.
     """
     with ctx.write(model) as tx:
         relation = find(tx, arguments)
@@ -150,14 +150,14 @@ def remove_relation(
 def set_suspended(
     ctx: Context, model: str, ids: Sequence[str], *, suspended: bool, reason: str = ""
 ) -> list[str]:
-    """Suspend relations or let them go on; all of them or none.
+    """Suspend or resume relations; after an error, none is changed.
 
     Returns:
-        The applications that they tie.
+        The names of the related applications.
 
     Raises:
-        NotFound: There is no such relation.
-        NotValid: A peer relation, or one that is going away.
+        NotFound: A relation does not exist.
+        NotValid: A relation is a peer relation, or is being removed.
     """
     _now, touched = ctx.clock.now(), set()
     with ctx.write(model) as tx:
@@ -190,7 +190,7 @@ def _set_suspended(
 
 
 def _change(tx: ModelTx, relation: Relation, *, suspended: bool, reason: str) -> None:
-    """Suspend the row of a relation in one model, or let it go on."""
+    """Suspend or resume the row of a relation in one model."""
     tx.run("relation_set_suspended", id=relation.id, suspended=suspended, reason=reason)
     word = "suspending" if suspended else "joining"
     statuses.set_status(

@@ -1,4 +1,4 @@
-"""offer and remove-offer. Mirrors: juju apiserver/facades/client/applicationoffers (3.6)"""
+"""The requests of offer and remove-offer. Mirrors: juju apiserver/facades/client/applicationoffers (3.6)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pushjuju.store.rows.records import Offer
 
 
 def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], name: str = "") -> Offer:
-    """Offer endpoints of an application; an offer of that name is replaced.
+    """Offer endpoints of an application, or change the offer of this name.
 
     Args:
         name: The name of the offer; the application's name when empty.
@@ -22,14 +22,14 @@ def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], nam
 
 
 def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force | None = None) -> list[str]:
-    """Take offers back; all of them or, after a refusal, none. By force, the relations to them end too.
+    """Remove offers, or none after an error; with `force`, their relations are removed too.
 
     Returns:
-        The models that they were in.
+        The UUIDs of the models that the offers were in, sorted.
 
     Raises:
-        NotFound: There is no such offer.
-        Conflict: Others are related to one; the messages are Juju's.
+        NotFound: An offer does not exist.
+        Conflict: An offer has relations; the messages are Juju's.
     """
     places = []
     with ctx.store.write() as tx:

@@ -1,1 +1,1 @@
-"""Secrets that users make."""
+"""The requests about secrets of users, secret backends and encryption keys."""

@@ -1,4 +1,4 @@
-"""Backends for the content of secrets: added, changed, removed.
+"""The requests of add-secret-backend, update-secret-backend and remove-secret-backend.
 
 Mirrors: juju apiserver/facades/client/secretbackends (3.6)
 """
@@ -28,10 +28,10 @@ from pushjuju.store.tx import Tx
 def add(
     ctx: Context, host: PluginHost, name: str, kind: str, config: Mapping[str, str], *, number: str = ""
 ) -> None:
-    """Add a backend, which must answer.
+    """Add a backend, after a check that the backend answers.
 
     Args:
-        number: The id of a backend that was known before; empty for a new backend.
+        number: The id of a backend that the controller had before; empty for a new id.
     """
     if name in (INTERNAL, "auto", CONTROLLER) or not name.strip():
         raise NotValid(f"backend {quote(name)} not valid")
@@ -64,7 +64,7 @@ def update(
     """Change the configuration of a backend.
 
     Args:
-        force: Although it does not answer.
+        force: True to change the configuration even when the backend does not answer.
     """
     gone = set(reset)
     with ctx.store.read() as tx:
@@ -83,20 +83,21 @@ def update(
 
 
 def _refuse_same_place(ctx: Context, host: PluginHost, name: str, kind: str, backend: SecretBackend) -> None:
-    """Refuse a backend that keeps content where another backend keeps content.
+    """Refuse a backend that keeps content in the same place as another backend.
 
-    Content that moves from one of the two to the other is deleted where it was, and so would be lost.
+    A move of content between the two would delete the content, which is deleted from the old backend after
+    the move.
     """
     with ctx.store.read() as tx:
         rows = [row for row in tx.list(BackendRow, "secret_backend_list") if row.type == kind]
     others = [row for row in rows if row.name != name]
     if not others:
         return
-    mark = f"{ids.new_uuid()}/same-place-0"  # a path like those of secrets, which a policy may demand
+    mark = f"{ids.new_uuid()}/same-place-0"  # like the path of a secret, because policies may require that
     backend.save(mark, {"mark": "bWFyaw=="})
     try:
         for row in others:
-            with suppress(NotFound, BackendError):  # a backend that is away cannot be compared
+            with suppress(NotFound, BackendError):  # an unreachable backend cannot be compared
                 secret_backends.opened(ctx, row, host).fetch(mark)
                 raise AlreadyExists(
                     f"secret backend {quote(row.name)} keeps its content at the same place",
@@ -107,10 +108,10 @@ def _refuse_same_place(ctx: Context, host: PluginHost, name: str, kind: str, bac
 
 
 def remove(ctx: Context, name: str, *, force: bool = False) -> None:
-    """Forget a backend.
+    """Remove a backend.
 
     Args:
-        force: Although content is in it, which is lost for us then.
+        force: True to remove the backend even when it has content, which pushjuju cannot read afterwards.
     """
     with ctx.store.write() as tx:
         row = secret_backends.get(tx, name)

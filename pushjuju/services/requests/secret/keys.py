@@ -1,7 +1,7 @@
-"""Renewing the key that seals secrets.
+"""Renews the key that encrypts secrets.
 
-The new key is in its file before anything is sealed with it, and the old one stays there until nothing
-needs it: a process that dies in between leaves a store that opens.
+The new key is written to its file before it is used, and old keys stay in the file until nothing needs them,
+so that the store stays readable when the process is killed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pushjuju.store.tx import Tx
 
 
 def renew(ctx: Context, *, forget: bool = False) -> tuple[str, int]:
-    """Seal everything anew with a new key; return its name and how many records there were.
+    """Encrypt everything with a new key; return the name of the key and the number of records.
 
     Args:
-        forget: Take the old keys out of the file: copies of the store from before cannot be read any more.
+        forget: True to delete old keys from the file; older copies of the store then become unreadable.
     """
     ring = ctx.controller.keyring
     with ctx.store.write() as tx:

@@ -1,4 +1,4 @@
-"""Secrets of the model itself: what admins add, change, show and grant.
+"""The requests of add-secret, update-secret, remove-secret, grant-secret and revoke-secret.
 
 Mirrors: juju apiserver/facades/client/secrets/secrets.go (3.6)
 """
@@ -25,10 +25,10 @@ _LINE = re.compile(r"\bline [0-9]+")
 
 
 def add(ctx: Context, model: str, name: str, content: Content, description: str = "") -> str:
-    """Add a secret of the model; return its URI.
+    """Add a secret that the model owns; return its URI.
 
     Raises:
-        AlreadyExists: The name is taken.
+        AlreadyExists: Another secret of the model has the name.
     """
     change = Change(content=content, label=name, description=description)
     with ctx.write(model) as tx:
@@ -36,25 +36,25 @@ def add(ctx: Context, model: str, name: str, content: Content, description: str 
 
 
 def goes_to_backend(ctx: Context, model: str) -> bool:
-    """Return True when a model keeps new content in a backend, so that it has to be sent there."""
+    """Return True when a model keeps new content in a backend, so that a worker has to move it there."""
     with ctx.read(model) as tx:
         return bool(secrets.active_backend(tx))
 
 
 def update(ctx: Context, model: str, which: str, change: Change) -> None:
-    """Change a secret of the model.
+    """Change a secret that the model owns.
 
     Raises:
         NotFound: The secret does not exist.
         NotPermitted: The secret belongs to a charm.
-        AlreadyExists: The new name is taken.
+        AlreadyExists: Another secret of the model has the new name.
     """
     with ctx.write(model) as tx:
         secrets.update(ctx, tx, own(tx, which), change)
 
 
 def remove(ctx: Context, model: str, which: str, revision: int | None = None) -> None:
-    """Remove a secret of the model, or one revision of it.
+    """Remove a secret that the model owns, or one of its revisions.
 
     Raises:
         NotFound: The secret does not exist.
@@ -68,10 +68,10 @@ def remove(ctx: Context, model: str, which: str, revision: int | None = None) ->
 
 
 def grant(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
-    """Let applications read a secret of the model; all of them or, after a refusal, none.
+    """Grant applications access to a secret that the model owns; after an error, to none of them.
 
     Raises:
-        NotFound: No such secret or application.
+        NotFound: The secret or an application does not exist.
         NotPermitted: The secret belongs to a charm.
     """
     with ctx.write(model) as tx:
@@ -82,10 +82,10 @@ def grant(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
 
 
 def revoke(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
-    """Take grants of a secret of the model back.
+    """Revoke the access of applications to a secret that the model owns.
 
     Raises:
-        NotFound: No such secret or application.
+        NotFound: The secret or an application does not exist.
         NotPermitted: The secret belongs to a charm.
     """
     with ctx.write(model) as tx:
@@ -96,16 +96,16 @@ def revoke(ctx: Context, model: str, which: str, names: Iterable[str]) -> None:
 
 
 def lookup(tx: ModelTx, which: str) -> SecretRow:
-    """Return the secret that an id, a URI or the name of a secret of the model means.
+    """Return the secret that has an id, a URI, or a name among the secrets of the model.
 
     Raises:
         NotFound: The secret does not exist.
-        NotValid: The URI is of another model.
+        NotValid: The URI names another model.
     """
     if is_uri(which):
         source, secret = parse_uri(which)
         if source and source != tx.model:
-            raise NotValid(f"secret {quote(which)} is of another model")
+            raise NotValid(f"secret {quote(which)} belongs to another model")
         found = secrets.find(tx, secret)
         if found is not None:
             return found
@@ -116,13 +116,13 @@ def lookup(tx: ModelTx, which: str) -> SecretRow:
 
 
 def require(ctx: Context, model: str, which: str) -> None:
-    """Check that a secret is one of the model itself."""
+    """Raise an error when a secret does not exist or belongs to a charm."""
     with ctx.read(model) as tx:
         own(tx, which)
 
 
 def own(tx: ModelTx, which: str) -> SecretRow:
-    """Return a secret of the model itself.
+    """Return a secret that the model owns.
 
     Raises:
         NotFound: The secret does not exist.
@@ -136,14 +136,14 @@ def own(tx: ModelTx, which: str) -> SecretRow:
     return row
 
 
-# --- showing ----------------------------------------------------------------------------------------------
+# --- files ------------------------------------------------------------------------------------------------
 
 
 def read_settings(name: str, data: bytes) -> dict[str, str]:
-    """Read the content of a secret from a file, a number as written; an error never quotes the file.
+    """Return the content of a secret from a file, with numbers as written; errors never quote the file.
 
     Raises:
-        NotValid: The file is not a map of texts.
+        NotValid: The file is not a map of texts, or is too large.
     """
     if len(data) > limits.SECRET:
         raise NotValid(f"secret content in file {quote(name)} too large: {len(data)} bytes")

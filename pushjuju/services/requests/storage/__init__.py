@@ -1,1 +1,1 @@
-"""Requests of a user about storage."""
+"""The requests about storage and storage pools."""

@@ -1,4 +1,4 @@
-"""Storage pools: made, changed, removed. Mirrors: juju apiserver/facades/client/storage (3.6)"""
+"""The requests about storage pools. Mirrors: juju apiserver/facades/client/storage (3.6)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pushjuju.services.entities.storage import storage_pools
 
 
 def create(ctx: Context, model: str, name: str, provider: str, attributes: Mapping[str, str]) -> None:
-    """Make a pool."""
+    """Create a storage pool."""
     storage_pools.require_name(name)
     with ctx.write(model) as tx:
         models.require_alive(tx)
@@ -30,7 +30,7 @@ def create(ctx: Context, model: str, name: str, provider: str, attributes: Mappi
 
 
 def update(ctx: Context, model: str, name: str, attributes: Mapping[str, str], provider: str = "") -> None:
-    """Replace the attributes of a pool, and its type where one is named."""
+    """Replace the attributes of a pool, and its provider when one is named."""
     with ctx.write(model) as tx:
         found = _made(tx, name)
         pools = storage_pools.open_pools(ctx, tx)
@@ -45,7 +45,7 @@ def update(ctx: Context, model: str, name: str, attributes: Mapping[str, str], p
 
 
 def remove(ctx: Context, model: str, name: str) -> None:
-    """Remove a pool that nothing uses."""
+    """Remove a pool that no storage uses."""
     with ctx.write(model) as tx:
         _made(tx, name)
         if tx.scalar("storage_pool_uses", pool=name):
@@ -58,7 +58,7 @@ def _made(tx: ModelTx, name: str) -> StoragePool:
 
 
 def _typed(item: StorageType, attributes: Mapping[str, str]) -> dict[str, object]:
-    """Check the attributes that a type knows; others are kept as they are, as in Juju."""
+    """Check the attributes that a provider declares; others are kept unchecked, as in Juju."""
     found: dict[str, object] = dict(attributes)
     for attribute in item.attributes:
         value = found.get(attribute.name)

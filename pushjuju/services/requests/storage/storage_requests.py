@@ -1,4 +1,4 @@
-"""Requests of a user about storage, one transaction for each item of a request.
+"""The requests about storage: add, attach, detach, remove, import, and directives of applications.
 
 Mirrors: juju apiserver/facades/client/storage (3.6)
 """
@@ -30,10 +30,10 @@ from pushjuju.store.tx import ModelTx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result of one request about storage; `error` is None when it was done.
+    """The result for one item of a request about storage; `error` is None when the item was done.
 
     Attributes:
-        subject: The id of the storage, or the name of the charm's storage for a new one.
+        subject: The id of the storage, or the name of the charm's storage for new storage.
         units: The units that have work to do now.
     """
 
@@ -46,7 +46,7 @@ class Answer:
 def _each(
     ctx: Context, model: str, subjects: Iterable[str], do: Callable[[ModelTx, str], Answer]
 ) -> list[Answer]:
-    """Work one item after the other; a refusal undoes only its own item."""
+    """Work each item in its own transaction; an error undoes only its own item."""
     answers = []
     for subject in subjects:
         try:
@@ -64,7 +64,7 @@ def _instance(tx: ModelTx, subject: str) -> StorageInstance:
 
 
 def unit_charm(tx: ModelTx, unit: Unit) -> Charm:
-    """Return the charm of a unit's application, which rules what storage it may have."""
+    """Return the charm of a unit's application, which decides what storage the unit may have."""
     application = applications.get(tx, unit.application)
     return charms.get(tx, application.charm_url)
 
@@ -73,7 +73,7 @@ def add(ctx: Context, model: str, unit_name: str, asked: Mapping[str, Directive]
     """Add storage to a unit.
 
     Raises:
-        NotFound: No such unit.
+        NotFound: The unit does not exist.
     """
     with ctx.read(model) as tx:
         models.require_alive(tx)
@@ -113,7 +113,7 @@ def _directive(
     asked: Directive,
     given: StorageDirective | None,
 ) -> StorageDirective:
-    """Return what is asked for, filled up from what the application's units get."""
+    """Return the directive of the user, completed from the directive of the application."""
     wanted = Directive(
         pool=asked.pool or (given.pool if given else ""),
         size=asked.size or (given.size if given else 0),
@@ -127,7 +127,7 @@ def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list
     """Attach storage without an owner to a unit.
 
     Raises:
-        NotFound: No such unit.
+        NotFound: The unit does not exist.
     """
     with ctx.read(model) as tx:
         units.get(tx, unit_name)
@@ -141,7 +141,7 @@ def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list
 
 
 def detach(ctx: Context, model: str, ids: Iterable[str], *, force: bool = False) -> list[Answer]:
-    """Take storage from its units; by force without asking the charm."""
+    """Detach storage from its units; with `force`, without running the charm's hook."""
 
     def do(tx: ModelTx, subject: str) -> Answer:
         instance = _instance(tx, subject)
@@ -160,7 +160,7 @@ def detach(ctx: Context, model: str, ids: Iterable[str], *, force: bool = False)
 def remove(
     ctx: Context, model: str, ids: Iterable[str], *, force: bool = False, destroy: bool = True
 ) -> list[Answer]:
-    """Remove storage: destroy its data, or let go of it."""
+    """Remove storage; its data is destroyed, or with `destroy` False released."""
 
     def do(tx: ModelTx, subject: str) -> Answer:
         instance = _instance(tx, subject)
@@ -174,11 +174,11 @@ def remove(
 
 
 def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
-    """Return the type of storage that a filesystem is imported from, and what is looked for in the cloud.
+    """Return the storage provider of a pool, and the kind of storage that the cloud is searched for.
 
     Raises:
-        NotFound: No such pool.
-        NotValid: Nothing can be imported from it.
+        NotFound: The pool does not exist.
+        NotValid: The pool's provider does not support imports.
     """
     with ctx.read(model) as tx:
         models.require_alive(tx)
@@ -189,10 +189,10 @@ def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
 
 
 def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageMade) -> str:
-    """Record a filesystem that was found, or that is on a volume; return the id of its storage.
+    """Record an imported filesystem, with its volume if it is on one; return the id of its storage.
 
     Raises:
-        Conflict: The model has it already.
+        Conflict: The model already has this storage.
     """
     now = ctx.clock.now()
     with ctx.write(model) as tx:
@@ -222,7 +222,7 @@ def _imported(
     made: StorageMade,
     volume: str = "",
 ) -> str:
-    """Record what is behind imported storage; a filesystem on a volume is looked at when a machine has it."""
+    """Record a volume or filesystem of imported storage; return its id."""
     backing = Backing(
         model=instance.model, kind=kind, id=str(tx.next(instance.model, kind)), storage=instance.id,
         volume=volume, pool=instance.pool, provider=instance.provider,
@@ -236,10 +236,10 @@ def _imported(
 
 
 def application_directives(ctx: Context, model: str, name: str) -> dict[str, StorageDirective]:
-    """Return what future units of an application get.
+    """Return name -> storage directive of an application, for its future units.
 
     Raises:
-        NotFound: No such application.
+        NotFound: The application does not exist.
     """
     with ctx.read(model) as tx:
         applications.get(tx, name)
@@ -247,11 +247,11 @@ def application_directives(ctx: Context, model: str, name: str) -> dict[str, Sto
 
 
 def set_application_directives(ctx: Context, model: str, name: str, asked: Mapping[str, Directive]) -> None:
-    """Change what future units of an application get.
+    """Change storage directives of an application, for its future units.
 
     Raises:
-        NotFound: No such application or pool.
-        NotValid: It breaks a rule of the charm.
+        NotFound: The application or a pool does not exist.
+        NotValid: A directive does not fit the charm.
     """
     with ctx.write(model) as tx:
         put_application_directives(ctx, tx, applications.get(tx, name), asked)
@@ -260,7 +260,7 @@ def set_application_directives(ctx: Context, model: str, name: str, asked: Mappi
 def put_application_directives(
     ctx: Context, tx: ModelTx, application: Application, asked: Mapping[str, Directive]
 ) -> None:
-    """Change what future units get inside a transaction; as `set_application_directives`."""
+    """Change storage directives inside a transaction, as `set_application_directives` does."""
     name = application.name
     charm = charms.get(tx, application.charm_url)
     known = {item.name: item for item in storage_instances.directives(tx, name)}

@@ -1,1 +1,1 @@
-"""Users and what they may do: one module for each request."""
+"""The requests about users, their passwords and their access."""

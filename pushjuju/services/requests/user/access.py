@@ -1,4 +1,4 @@
-"""grant and revoke: the access of users to a controller, its models, offers and clouds.
+"""The requests of grant, revoke and their variants for clouds and offers.
 
 Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
 """
@@ -20,7 +20,7 @@ from pushjuju.store.tx import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessOptions:
-    """Access to entities of one kind, which are named as users name them; to a controller without names."""
+    """Access to entities of one kind, by the names that users type; access to the controller has no names."""
 
     user: str
     level: str
@@ -29,22 +29,22 @@ class AccessOptions:
 
 
 def grant(ctx: Context, options: AccessOptions) -> None:
-    """Give a user access, to all entities or, after a refusal, to none.
+    """Grant a user access to entities; after an error, to none of them.
 
     Raises:
-        NotFound: There is no such user or entity.
-        NotValid: The user has that access already.
+        NotFound: The user or an entity does not exist.
+        NotValid: The user already has the access.
     """
     _change(ctx, options, users.grant)
 
 
 def revoke(ctx: Context, options: AccessOptions) -> None:
-    """Take access from a user, at all entities or, after a refusal, at none.
+    """Revoke a user's access to entities; after an error, none is revoked.
 
     Raises:
-        NotFound: There is no such user or entity.
-        NotValid: The user does not have that access.
-        NotPermitted: The user is the one who works the controller.
+        NotFound: The user or an entity does not exist.
+        NotValid: The user does not have the access.
+        NotPermitted: The user is the admin, who works the controller.
     """
     _change(ctx, options, users.revoke)
 
@@ -57,7 +57,7 @@ def _change(ctx: Context, options: AccessOptions, act: Callable[[Tx, str, str, K
 
 
 def _keys(ctx: Context, kind: Kind, names: Sequence[str]) -> list[str]:
-    """Return the keys under which access to some entities is kept."""
+    """Return the keys under which the store keeps access to entities."""
     if kind is Kind.CONTROLLER:
         return [""]
     if kind is Kind.OFFER:

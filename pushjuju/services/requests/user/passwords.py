@@ -1,4 +1,4 @@
-"""Passwords of users: set, taken away, and the time of the last login.
+"""The requests about passwords of users: set and reset them, and record logins.
 
 Mirrors: juju apiserver/facades/client/usermanager SetPassword, ResetPassword (3.6)
 """
@@ -13,10 +13,10 @@ from pushjuju.services.entities.basis.passwords import LONGEST, hashed
 
 
 def set_password(ctx: Context, name: str, password: str) -> None:
-    """Set the password of a user; connections of the time before end.
+    """Set the password of a user; the user's open connections end.
 
     Raises:
-        NotFound: There is no such user.
+        NotFound: The user does not exist.
         NotValid: The password is empty or too long.
     """
     if not password:
@@ -30,10 +30,10 @@ def set_password(ctx: Context, name: str, password: str) -> None:
 
 
 def reset(ctx: Context, name: str) -> None:
-    """Take the password of a user away: the user cannot log in until another one is set.
+    """Delete the password of a user, who cannot log in until a new password is set.
 
     Raises:
-        NotFound: There is no such user.
+        NotFound: The user does not exist.
     """
     with ctx.store.write() as tx:
         users.require(tx, name)
@@ -41,6 +41,6 @@ def reset(ctx: Context, name: str) -> None:
 
 
 def note_connection(ctx: Context, name: str) -> None:
-    """Note that a user has logged in now."""
+    """Record that a user has logged in at this time."""
     with ctx.store.write() as tx:
         tx.run("user_login_connected", name=name, now=to_iso(ctx.clock.now()))

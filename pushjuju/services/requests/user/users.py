@@ -1,4 +1,7 @@
-"""Users of a controller: added, let in, removed. Mirrors: juju apiserver/facades/client/usermanager (3.6)"""
+"""The requests of add-user, remove-user, disable-user and enable-user.
+
+Mirrors: juju apiserver/facades/client/usermanager (3.6)
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _LONGEST_DISPLAY = 1024
 
 
 def add(ctx: Context, name: str, display_name: str) -> None:
-    """Add a user, who may log in and no more."""
+    """Add a user who may log in, but has no other access."""
     if not users.is_name(name):
         raise NotValid(f'failed to create user: invalid user name "{name}"')
     if len(display_name) > _LONGEST_DISPLAY or not display_name.isprintable():
@@ -35,7 +38,7 @@ def add(ctx: Context, name: str, display_name: str) -> None:
 
 
 def remove(ctx: Context, name: str) -> None:
-    """Remove a user for good, with all access."""
+    """Remove a user with all access, for good."""
     with ctx.store.write() as tx:
         _require_other(tx, name, f'failed to delete user "{name}": cannot delete controller owner "{name}"')
         owned = [row["name"] for row in tx.rows("model_list") if row["owner"] == name]
@@ -50,7 +53,7 @@ def remove(ctx: Context, name: str) -> None:
 
 
 def set_enabled(ctx: Context, name: str, *, enabled: bool) -> None:
-    """Let a user in again, or no more."""
+    """Enable or disable the login of a user."""
     word = "enable" if enabled else "disable"
     with ctx.store.write() as tx:
         _require_other(tx, name, f"failed to {word} user: cannot {word} controller model owner")
@@ -64,6 +67,6 @@ def _require_other(tx: Tx, name: str, text: str) -> None:
 
 
 def require(ctx: Context, name: str) -> None:
-    """Check that a controller has a user."""
+    """Raise NotFound when a controller does not have a user."""
     with ctx.store.read() as tx:
         users.require(tx, name)

@@ -146,7 +146,7 @@ def test_all_faults_are_told_at_once() -> None:
         "hosts.ini, line 8: expected key=value",
         "hosts.ini, line 7: there is no group x",
         'hosts.ini: host a: invalid port "0"',
-        "hosts.ini: host b: a template of Ansible's is not worked out here: write the value itself",
+        "hosts.ini: host b: pushjuju does not evaluate templates of Ansible: write the value itself",
     ]
 
 
@@ -344,7 +344,10 @@ def test_keys_beside_an_inventory(tmp_path: Path) -> None:
         ("a ansible_password= hunter2\n", "line 1: expected key=value after the host"),
         ("[w]\na\n[w:vars]\nhunter2\n", "line 4: expected key=value$"),
         ("all:\n  hosts:\n    a:\n      ansible_password: hunter2: x\n", "mapping values are not allowed"),
-        (f"all:\n hosts:\n  a:\n   ansible_user: {_SEALED.replace('  ', '    ')}", "Ansible's vault seals"),
+        (
+            f"all:\n hosts:\n  a:\n   ansible_user: {_SEALED.replace('  ', '    ')}",
+            "values of Ansible's vault",
+        ),
         ("all:\n  hosts: 5\n", "group all: expected a map of hosts"),
         ("all:\n  vars: [a]\n", "group all: expected a map of vars"),
         ("all:\n  hosts: {a: hunter2}\n", "host a: expected a map of its settings"),
@@ -354,7 +357,7 @@ def test_keys_beside_an_inventory(tmp_path: Path) -> None:
         ("a\0b\n", "is not text"),
         ('[w.hosts]\na = {ansible_host="10\n', "toml: "),
         ('{"serial": 1, "encrypted_data": "x"}', "an encrypted state"),
-        ('{"version": 3, "backend": {"config": {"secret_key": "hunter2"}}}', "only says where the state is"),
+        ('{"version": 3, "backend": {"config": {"secret_key": "hunter2"}}}', "only names the backend"),
         ("Host a\n HostName b/c\n ProxyCommand sshpass -p hunter2 x\n", "invalid address"),
     ],
 )
@@ -375,7 +378,7 @@ def test_what_is_left_out_is_told() -> None:
     assert notes == ["b is left out: a is the same machine"]
     assert listed("Host a\n ProxyCommand sshpass -p hunter2 ssh -W %h:%p gate\n") == ["a"]
     assert notes == [
-        "a: the ProxyCommand is not taken over; model-config ssh-jump-host=... sets a jump host for the model"
+        "a: the ProxyCommand is not used; model-config ssh-jump-host=... sets a jump host for the model"
     ]
     instances = [
         {"deposed": "ff", "attributes": {"public_ip": "1.2.3.3"}},
@@ -385,7 +388,7 @@ def test_what_is_left_out_is_told() -> None:
     assert listed(json.dumps(state)) == ["web[1]"]
     with pytest.raises(NotValid, match="names no host"):
         listed('{"resources": [{"type": "null_resource"}, {"type": 5}, 7]}')
-    assert notes == ["no machine of a kind that is known, only null_resource"]
+    assert notes == ["no machine of a known type, only null_resource"]
 
 
 _GATES = "Host gate\n HostName 10.0.0.2\n User kim\n Port 2200\nHost outer\n HostName fd00::1\n"
@@ -416,9 +419,7 @@ def test_jump_hosts_of_files(text: str, jump: str) -> None:
     "command", ["nc %h %p", "ssh -i key -W %h:%p gate", "ssh gate nc %h %p", "ssh -W x:22 gate", "nc hunter2"]
 )
 def test_commands_that_are_more_than_a_jump_host_are_told(command: str) -> None:
-    told = (
-        "a: the ProxyCommand is not taken over; model-config ssh-jump-host=... sets a jump host for the model"
-    )
+    told = "a: the ProxyCommand is not used; model-config ssh-jump-host=... sets a jump host for the model"
     ansible = f"[w]\na\n[w:vars]\nansible_ssh_common_args='-o ProxyCommand=\"{command}\"'\n"
     for text in (f"Host a\n ProxyCommand {command}\n", ansible):
         notes: list[str] = []

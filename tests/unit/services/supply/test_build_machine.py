@@ -92,7 +92,7 @@ def test_a_build_that_sends_without_end_is_given_up(
     machine: BuildMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "BUILT", 4 << 20)
-    with pytest.raises(InvalidCharm, match="the build failed: the machine sends more than 4 MiB"):
+    with pytest.raises(InvalidCharm, match="the build failed: the output is larger than 4 MiB"):
         machine._run("flood")
     assert machine._run("echo") == b"nothing"
 

@@ -187,7 +187,7 @@ def test_keys_of_people_are_imported(lab: Run, server: dict[str, str]) -> None:
     ("who", "text"),
     [
         ("gh:nobody", 'cannot import key id "gh:nobody": GitHub knows no user "nobody"'),
-        ("gh:down", 'cannot import key id "gh:down": GitHub cannot be asked: it answers 503'),
+        ("gh:down", 'cannot import key id "gh:down": cannot read keys from GitHub: the server answers 503'),
     ],
 )
 def test_a_person_that_cannot_be_found(lab: Run, server: dict[str, str], who: str, text: str) -> None:
@@ -200,7 +200,7 @@ def test_a_person_that_cannot_be_found(lab: Run, server: dict[str, str], who: st
 def test_a_server_that_is_away(lab: Run) -> None:
     ended = lab("import-ssh-key", "gh:kim", env={"PUSHJUJU_GITHUB_URL": "http://127.0.0.1:9"})
     assert ended.status == 1
-    assert ended.err.startswith('ERROR cannot import key id "gh:kim": GitHub cannot be asked: ')
+    assert ended.err.startswith('ERROR cannot import key id "gh:kim": cannot read keys from GitHub: ')
     ended = lab("import-ssh-key", "gh:kim", env={"PUSHJUJU_GITHUB_URL": "http://example.com"})
     assert "must be an https:// address" in ended.err
 
