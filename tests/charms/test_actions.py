@@ -183,7 +183,7 @@ def test_what_an_application_offers(web: Client) -> None:
     assert web.run("actions", "hello-page") == (
         "Action     Description\n"
         "greet      Greet somebody.\n"
-        "show-page  Return the page as it is served now.\n"
+        "show-page  Return the page that the charm serves now.\n"
     )
     assert web.run("show-action", "hello-page", "greet").startswith("Greet somebody.\n\nArguments\nname:\n")
 

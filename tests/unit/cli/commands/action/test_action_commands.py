@@ -317,7 +317,7 @@ def test_what_an_application_offers(lab: Run) -> None:
     assert lab("actions", "web").out == (
         "Action     Description\n"
         "greet      Greet somebody.\n"
-        "show-page  Return the page as it is served now.\n"
+        "show-page  Return the page that the charm serves now.\n"
     )
     assert json.loads(lab("actions", "web", "--format", "json").out)["greet"] == "Greet somebody."
     schema = json.loads(lab("actions", "web", "--schema", "--format", "json").out)
