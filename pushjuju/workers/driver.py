@@ -263,8 +263,9 @@ class Driver:
             return await charm_updater.look_for_newer(self.runtime.holding(claim), model)
         if name == "storage":
             return await storage_worker.tend(self.runtime.holding(claim), model)
-        if name == "firewall":
-            return await firewaller.wake(self.runtime.holding(claim), model, claim.reason)
+        if name.partition("/")[0] == "firewall":
+            application = name.partition("/")[2]
+            return await firewaller.wake(self.runtime.holding(claim), model, application, claim.reason)
         if name == "poller":
             return await poller.poll(self.runtime.holding(claim), model, claim.attempts)
         return await clean(self.runtime.holding(claim), model, claim.attempts)

@@ -51,6 +51,29 @@ ON CONFLICT (key) DO UPDATE SET
   generation = work.generation + 1,
   reason = :reason
 
+-- name: firewall_is_behind
+SELECT EXISTS (SELECT 1 FROM machine_firewall WHERE model = :model AND changes <> seen AND problem = '')
+
+-- name: firewall_wake_connected
+-- As firewall_wake, for the machines of all applications that relations connect with one; those with a problem are
+-- tried again at their own time.
+WITH RECURSIVE connected (application) AS (
+  VALUES (:application)
+  UNION
+  SELECT other.application FROM connected c
+  CROSS JOIN relation_endpoint mine ON mine.model = :model AND mine.application = c.application
+  CROSS JOIN relation_endpoint other ON other.model = :model AND other.relation = mine.relation
+)
+INSERT INTO work (key, due, generation, reason)
+SELECT DISTINCT :workers || f.machine, :due, 1, :reason FROM connected c
+CROSS JOIN unit u ON u.model = :model AND u.application = c.application
+CROSS JOIN machine_firewall f ON f.model = :model AND f.machine = u.machine AND f.changes <> f.seen
+WHERE f.problem = ''
+ON CONFLICT (key) DO UPDATE SET
+  due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
+  generation = work.generation + 1,
+  reason = :reason
+
 -- name: firewall_seen
 -- rows: machine_firewall(machine)
 UPDATE machine_firewall SET seen = :seen, problem = '' WHERE model = :model AND machine = :machine

@@ -289,8 +289,11 @@ def _note_running(tx: ModelTx, machine: Machine, hello: Hello) -> None:
 
 def _note_addresses(tx: ModelTx, machine: Machine, addresses: list[dict[str, object]]) -> None:
     tx.run("machine_set_addresses", id=machine.id, addresses=json.dumps(addresses))
-    if firewall.known_by(addresses, machine.ssh) != firewall.known_by(machine.addresses, machine.ssh):
+    known, now = (firewall.known_by(item, machine.ssh) for item in (machine.addresses, addresses))
+    if known - now:
         firewall.changed_everywhere(tx, "a machine has another address")
+    elif now - known:
+        firewall.let_in(tx)
 
 
 def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:

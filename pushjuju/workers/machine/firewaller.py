@@ -38,7 +38,7 @@ WAKE_EACH_S = 0.005  # delay of the wake, for each machine with a firewall
 WAKE_MOST_S = 5.0
 
 
-async def wake(runtime: Runtime, model: str, reason: str) -> Outcome:
+async def wake(runtime: Runtime, model: str, application: str, reason: str) -> Outcome:
     """Wake the machines whose rules may have changed, after a delay in which more changes share the wake.
 
     The delay grows with the number of machines, so that many machines do not make a change more expensive.
@@ -48,7 +48,7 @@ async def wake(runtime: Runtime, model: str, reason: str) -> Outcome:
         count = service.guarded(tx)
     await asyncio.sleep(min(count * WAKE_EACH_S, WAKE_MOST_S))
     with ctx.write(model) as tx:
-        service.wake(tx, reason)
+        service.wake(tx, application, reason)
     return Outcome()
 
 

@@ -169,7 +169,7 @@ def _record(
         tx.insert("machine", machine)
         statuses.set_status(tx, StatusKind.MACHINE, machine_id, MachineStatus.PENDING)
         statuses.set_status(tx, StatusKind.INSTANCE, machine_id, instance.status, instance.message)
-        firewall.changed_everywhere(tx, f"machine {machine_id} is there")
+        firewall.let_in(tx)
         wake.machine(tx, machine_id, "machine taken in")
     hostkeys.remember(ctx, machine)
     return machine

@@ -252,7 +252,7 @@ def record(
         if polled:
             soon = ctx.clock.now() + timedelta(seconds=FIRST_LOOK_S)
             wake.poller(tx, soon, "a machine started")
-        firewall.changed_everywhere(tx, f"machine {machine.id} is there")
+        firewall.let_in(tx)
         recorded = machines.get(tx, machine.id)
     hostkeys.remember(ctx, recorded)
     return recorded

@@ -50,15 +50,19 @@ def check_rest(town: RandomModel) -> None:
 
 
 def _check_firewall(tx: ModelTx, town: RandomModel, machine: Machine) -> None:
-    """Check that a machine's firewall has the rules that the model wants."""
+    """Check that a machine's firewall has the rules that the model wants.
+
+    A new machine that no relation connects with this machine is let in at the next contact.
+    """
     known, played = firewall.state(tx, machine.id), town.box_of(machine)
     if not town.guarded:
         return
     if known is None or played is None:
         assert not machine.last_seen, f"machine {machine.id} was never guarded"
         return
-    wanted = firewall.rules(tx, machine.id, known).digest()
-    assert (played.rules, known.applied, known.seen) == (wanted, wanted, known.changes), machine.id
+    assert played.rules == known.applied, machine.id
+    if known.seen == known.changes:
+        assert known.applied == firewall.rules(tx, machine.id, known).digest(), machine.id
 
 
 def check_awake(town: RandomModel) -> None:

@@ -61,9 +61,9 @@ class SteppedProcess:
         runtime: Any = self.runtime.holding(claim)
         if kind == "machine":
             return await SteppedWorker(runtime, model, name, claim.attempts).work()
-        if name == "firewall":  # without a delay, because the clock stands still
+        if name.startswith("firewall"):  # without a delay, because the clock stands still
             with runtime.ctx.write(model) as tx:
-                firewall.wake(tx, claim.reason)
+                firewall.wake(tx, name.partition("/")[2], claim.reason)
             return Outcome()
         return await clean(runtime, model)
 

@@ -51,6 +51,9 @@ def poller(tx: ModelTx, due: datetime, reason: str) -> None:
     touch(tx, model_key(tx.model, "poller"), due, reason)
 
 
-def firewall(tx: ModelTx, reason: str) -> None:
-    """Wake the loop that wakes all machines whose firewall rules have changed."""
-    touch(tx, model_key(tx.model, "firewall"), tx.now, reason)
+def firewall(tx: ModelTx, reason: str, application: str = "") -> None:
+    """Wake the loop that wakes all machines whose firewall rules have changed.
+
+    With an application, the loop wakes the machines of all applications that relations connect with it.
+    """
+    touch(tx, model_key(tx.model, f"firewall/{application}" if application else "firewall"), tx.now, reason)

@@ -81,6 +81,23 @@ def changed_of(tx: ModelTx, application: str, reason: str) -> None:
         _change(tx, [row["machine"] for row in rows], reason)
 
 
+def let_in(tx: ModelTx) -> None:
+    """Mark all machines: a machine has come, or has a new address, and they let it in at their next contact.
+
+    No machine is woken here: `joined` wakes those that relations connect with the new machine.
+    """
+    tx.run("firewall_change_all")
+
+
+def joined(tx: ModelTx, application: str, reason: str) -> None:
+    """Wake the machines that are marked, of all applications that relations connect with an application.
+
+    A unit that joins a relation may learn the addresses of units that are two and more relations away.
+    """
+    if tx.scalar("firewall_is_behind"):
+        touch.firewall(tx, reason, application)
+
+
 def changed_everywhere(tx: ModelTx, reason: str) -> None:
     """Mark all machines of a model with a firewall, because the rules of each may have changed.
 
@@ -96,9 +113,17 @@ def guarded(tx: ModelTx) -> int:
     return int(tx.scalar("firewall_count"))
 
 
-def wake(tx: ModelTx, reason: str) -> None:
-    """Wake the machines that are marked because their rules may have changed."""
-    tx.run("firewall_wake", workers=machine_key(tx.model, ""), due=to_iso(tx.now), reason=reason)
+def wake(tx: ModelTx, application: str, reason: str) -> None:
+    """Wake the machines that are marked because their rules may have changed.
+
+    Args:
+        application: Where it is not empty, only machines of applications that relations connect with it.
+    """
+    key = {"workers": machine_key(tx.model, ""), "due": to_iso(tx.now), "reason": reason}
+    if application:
+        tx.run("firewall_wake_connected", **key, application=application)
+    else:
+        tx.run("firewall_wake", **key)
 
 
 def _change(tx: ModelTx, machines: Iterable[str], reason: str) -> None:
@@ -234,9 +259,9 @@ def _all_mates(rows: Iterable[Any]) -> tuple[str, ...]:
     return collapsed(sorted(found))
 
 
-def known_by(addresses: Any, ssh: Mapping[str, Any]) -> tuple[frozenset[str], str]:
-    """Return the addresses that other machines of the model let in, and the machine's public address."""
-    return _mates_of(json.dumps(addresses), json.dumps(dict(ssh))), _public(addresses, ssh)
+def known_by(addresses: Any, ssh: Mapping[str, Any]) -> frozenset[str]:
+    """Return the addresses by which the other machines of its model let a machine in."""
+    return _mates_of(json.dumps(addresses), json.dumps(dict(ssh)))
 
 
 def _public(addresses: Any, ssh: Mapping[str, Any]) -> str:

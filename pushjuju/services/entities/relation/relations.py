@@ -269,6 +269,8 @@ def enter_scope(tx: ModelTx, unit: Unit, relation: Relation, settings: Mapping[s
         put_bag(there, number, name, settings)
         touch_counterparts(there, number, name, f"{name} joins")
     touch_firewalls(tx, relation, f"{unit.name} joins")
+    if relation.scope != "container":
+        firewall.joined(tx, unit.application, f"{unit.name} joins")
 
 
 def leave_scope(tx: ModelTx, relation_id: int, unit: str) -> None:

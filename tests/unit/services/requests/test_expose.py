@@ -281,7 +281,7 @@ def test_those_wake_that_have_not_looked_since(world: TestController) -> None:
     world.clock.now()
     world.write(lambda tx: firewall.changed_everywhere(tx, "machine 2 is there"))
     world.write(lambda tx: tx.run("firewall_seen", machine="1", seen=2))
-    world.write(lambda tx: firewall.wake(tx, "machine 2 is there"))
+    world.write(lambda tx: firewall.wake(tx, "", "machine 2 is there"))
     assert world.touched() == ["loop/firewall", "machine/0"]
 
 
@@ -314,10 +314,10 @@ def test_where_nothing_is_guarded_nothing_wakes(world: TestController) -> None:
     assert world.touched() == []
 
 
-def test_a_machine_is_known_by_its_addresses_and_where_it_comes_from() -> None:
+def test_a_machine_is_known_by_its_addresses_and_where_it_is_reached() -> None:
     there = [{"value": "10.0.0.7", "scope": "local-cloud"}, {"value": "127.0.0.1", "scope": "local-machine"}]
-    assert firewall.known_by(there, {"host": "10.0.0.7"}) == firewall.known_by(there[:1], {"host": "box"})
-    assert firewall.known_by(there, {"host": "10.0.0.8"}) != firewall.known_by(there, {"host": "10.0.0.7"})
+    assert firewall.known_by(there, {"host": "box"}) == {"10.0.0.7"}
+    assert firewall.known_by(there, {"host": "10.0.0.8"}) == {"10.0.0.7", "10.0.0.8"}
 
 
 @pytest.mark.parametrize("exposed", [False, True])

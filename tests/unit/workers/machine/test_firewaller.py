@@ -10,6 +10,7 @@ import pytest
 from pushjuju.core.errors import ProviderError, RemoteFailed
 from pushjuju.core.firewall import EVERYWHERE
 from pushjuju.core.model.placement import Placement
+from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.application import units as unit_service
 from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.services.lifecycle import removal
@@ -17,8 +18,12 @@ from pushjuju.services.requests import removals
 from pushjuju.services.requests.application import expose as service
 from pushjuju.services.requests.application.expose import ExposeOptions
 from pushjuju.services.requests.application.settings import ConfigOptions
+from pushjuju.services.requests.machine import add_machines
+from pushjuju.services.requests.machine.add_machines import AddMachinesOptions
+from pushjuju.services.requests.relation import integrate
 from pushjuju.services.views.status import document
 from pushjuju.workers.machine.firewaller import Firewaller
+from tests.world.charms import UBUNTU
 from tests.world.controller import TestController
 from tests.world.runtime import Died, PlayedFirewall, PlayedRuntime, die_at, drive, worker
 from tests.world.said import problems_of
@@ -116,8 +121,6 @@ async def test_ports_of_a_removed_unit_are_shut(runtime: TestController) -> None
 async def test_machines_that_come_and_go_are_let_in_and_out(runtime: TestController) -> None:
     work = await _at_rest(runtime)
     with runtime.ctx.write(runtime.model) as tx:
-        from pushjuju.services.entities.application import applications
-
         unit_service.add(tx, applications.get(tx, "web"), 1, [])
     await drive(runtime, work)
     assert _guard(work).of("0").mates == _guard(work).of("1").mates == ("10.0.0.2/31",)
@@ -125,6 +128,37 @@ async def test_machines_that_come_and_go_are_let_in_and_out(runtime: TestControl
     await drive(runtime, work)
     assert runtime.machine_ids() == ["0"]
     assert _guard(work).of("0").mates == ("10.0.0.2/32",)
+
+
+async def test_a_new_machine_without_relations_costs_the_others_no_contact(runtime: TestController) -> None:
+    work = await _at_rest(runtime, count=2)
+    opened = len(work.opened)
+    add_machines.add_machines(runtime.ctx, runtime.model, AddMachinesOptions(base=UBUNTU))
+    assert (await drive(runtime, work)).problems == ()
+    assert work.opened[opened:] == ["2"]
+    assert _guard(work).of("2").mates == ("10.0.0.2/31", "10.0.0.4/32")
+    assert _guard(work).of("0").mates == ("10.0.0.2/31",)
+    await _config(runtime, work, 80)  # a contact for something else
+    assert _guard(work).of("0").mates == _guard(work).of("1").mates == ("10.0.0.2/31", "10.0.0.4/32")
+
+
+async def test_a_new_unit_is_let_in_by_what_relations_connect_with_it_and_by_nothing_else(
+    runtime: TestController,
+) -> None:
+    """An address may be passed on along a chain of relations; no other machine is contacted."""
+    link = {"interface": "link"}
+    for name in ("client", "monitor", "disk", "alone"):
+        packed = runtime.charms.make(name, peers=None, provides={"out": link}, requires={"in": link})
+        runtime.deploy(name, packed=packed)
+    work = _guarded(runtime)
+    await drive(runtime, work)
+    for name in ("client:in monitor:out", "monitor:in disk:out"):
+        integrate.integrate(runtime.ctx, runtime.model, *name.split())
+    assert (await drive(runtime, work)).problems == ()
+    runtime.write(lambda tx: unit_service.add(tx, applications.get(tx, "client"), 1, []))
+    assert (await drive(runtime, work)).problems == ()
+    assert [_guard(work).of(machine).mates[-1] for machine in "0124"] == ["10.0.0.6/32"] * 4
+    assert _guard(work).of("3").mates[-1] != "10.0.0.6/32"
 
 
 async def test_another_boot_brings_the_rules_again(runtime: TestController) -> None:
